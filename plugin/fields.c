@@ -24,7 +24,9 @@ int uerudp_hf[UE_FIELD_COUNT] = {
 #define UE_ENUM_BEGIN(table) static const value_string values_##table[] = {
 #define UE_VALUE(number, name) {number, name},
 #define UE_ENUM_END(table)                                                                                             \
-    { 0, NULL }                                                                                                        \
+    {                                                                                                                  \
+        0, NULL                                                                                                        \
+    }                                                                                                                  \
     }                                                                                                                  \
     ;
 #include <uerudp/enums.def>

@@ -4,7 +4,6 @@
 #include <gcrypt.h>
 #include <stdlib.h>
 
-
 #define PLAIN_BYTES_MAX 65536
 #define AES_BLOCK_BYTES 16
 
@@ -193,7 +192,7 @@ static bool make_iv(const struct ue_cipher *cipher, const uint8_t *plain, size_t
 }
 
 bool ue_cipher_encrypt(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
-                     uint8_t *ciphertext) {
+                       uint8_t *ciphertext) {
     if (size_bytes == 0 || size_bytes != cipher->plain_bytes) {
         return false;
     }

@@ -53,7 +53,7 @@ bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *sessi
    plaintext: different plaintexts get different IVs, and equal input gives equal output. tag receives UE_AES_TAG_BYTES
    (AES-GCM). Returns false when nothing was decrypted, when size_bytes differs, or when libgcrypt fails. */
 bool ue_cipher_encrypt(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
-                     uint8_t *ciphertext);
+                       uint8_t *ciphertext);
 
 /* The key of the last decryption; NULL before the first. */
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher);

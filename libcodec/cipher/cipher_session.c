@@ -46,7 +46,7 @@ static void on_item(void *user, const struct ue_item *item) {
 
 /* Hello precedes encryption, and its retransmissions are equal. */
 void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
-                      size_t size_bytes) {
+                             size_t size_bytes) {
     struct hello_search hello_search = {session, context};
     const struct ue_visitor visitor = {.item = on_item, .user = &hello_search};
     struct ue_decode_result result;

@@ -16,7 +16,7 @@ bool ue_cipher_session_is_needed(const struct ue_settings *settings);
 
 /* Searches a datagram for Hello and its token, while is_learning. Call it once for each datagram, in capture order. */
 void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
-                      size_t size_bytes);
+                             size_t size_bytes);
 
 /* Adopts the token of an earlier connection that moved to a new address, where it sends no Hello. Either session may be
    NULL. */

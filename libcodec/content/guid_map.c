@@ -172,8 +172,7 @@ static uint64_t param_guid(const struct ue_param *param) {
     return param->text.units.bits == 0 ? param->number : ue_guid_fixed(param->text.units).number;
 }
 
-static void learn_messages(struct ue_guid_map *map, const struct ue_context *x, struct ue_view data,
-                           uint64_t frame) {
+static void learn_messages(struct ue_guid_map *map, const struct ue_context *x, struct ue_view data, uint64_t frame) {
     struct ue_fault fault = {0};
     for (size_t bit = 0; bit < data.bits && fault.status == UE_OK;) {
         struct ue_message message;
@@ -186,8 +185,8 @@ static void learn_messages(struct ue_guid_map *map, const struct ue_context *x, 
     }
 }
 
-void ue_guid_map_learn(struct ue_guid_map *map, const struct ue_context *context,
-                          const struct ue_content *content, uint64_t frame) {
+void ue_guid_map_learn(struct ue_guid_map *map, const struct ue_context *context, const struct ue_content *content,
+                       uint64_t frame) {
     if (content->is_custom_exports) {
         return;
     }
@@ -220,7 +219,7 @@ static void append(struct path *path, const char *text, size_t length) {
 
 /* The separators of an engine path: "." between a package and its object, then one ":", then ".". */
 size_t ue_guid_map_path(const struct ue_guid_map *map, uint64_t guid, uint64_t frame,
-                           char path[UE_GUID_MAP_PATH_MAX + 1]) {
+                        char path[UE_GUID_MAP_PATH_MAX + 1]) {
     const struct ue_guid_binding *links[UE_OBJECT_LINKS_MAX];
     struct path built = {path, 0};
     size_t count = 0;

@@ -293,12 +293,12 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
     struct ue_tracker_counts *counts = &p->tracker->sides[p->in->side].counts;
     struct ue_tracked_channel *channel = ue_channel_tracker_ensure(p->tracker, bunch->channel);
     struct ue_tracker_event event = {.type = UE_TRACKER_BUNCH,
-                                   .packet_id = p->packet_id,
-                                   .bunch = bunch,
-                                   .item = p->item,
-                                   .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
-                                   .copy = bunch->reliable,
-                                   .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};
+                                     .packet_id = p->packet_id,
+                                     .bunch = bunch,
+                                     .item = p->item,
+                                     .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
+                                     .copy = bunch->reliable,
+                                     .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
     if (state == NULL) {
         counts->untracked++;

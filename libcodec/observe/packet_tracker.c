@@ -134,7 +134,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
         side->counts.missing += (uint64_t)count;
         side->missing_since_ack += (uint32_t)count;
         ue_tracker_emit(p, &(struct ue_tracker_event){
-                             .type = UE_TRACKER_LOST, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
+                               .type = UE_TRACKER_LOST, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
     }
 }
 

@@ -26,8 +26,12 @@ static const struct {
     uint16_t profiles;
     uint8_t row;
 } exact_sizes[] = {
-    {2, ROWS_LAYOUT_B | ROW(425), ROW_425}, {194, ROWS_LAYOUT_A, ROW_418}, {195, ROWS_LAYOUT_B, ROW_422},
-    {227, ROW(425), ROW_425},          {355, ROWS_LAYOUT_B, ROW_422},      {387, ROW(425), ROW_425},
+    {2, ROWS_LAYOUT_B | ROW(425), ROW_425},
+    {194, ROWS_LAYOUT_A, ROW_418},
+    {195, ROWS_LAYOUT_B, ROW_422},
+    {227, ROW(425), ROW_425},
+    {355, ROWS_LAYOUT_B, ROW_422},
+    {387, ROW(425), ROW_425},
     {483, ROW(425), ROW_425},
 };
 
@@ -82,9 +86,10 @@ static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
 static void fill_match(const struct ue_handshake *h, uint16_t profiles, struct ue_handshake_match *match) {
     *match =
         (struct ue_handshake_match){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
-    match->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
-                           ? ue_handshake_sender(h->type)
-                           : UE_SERVER_TO_CLIENT; /* a restart request, whatever its type field says (protocol.md 5.4) */
+    match->direction =
+        h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
+            ? ue_handshake_sender(h->type)
+            : UE_SERVER_TO_CLIENT; /* a restart request, whatever its type field says (protocol.md 5.4) */
     match->has_body = h->has_body;
     match->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(match->cookie, h->cookie, sizeof match->cookie);

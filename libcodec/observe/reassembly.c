@@ -136,11 +136,11 @@ static void emit_joined(const struct reassembly_step *p, const struct joined *jo
     content->kind = p->kind;
     content->data = (struct ue_view){joined->data, 0, joined->bits};
     struct ue_reassembly_event event = {.type = UE_REASSEMBLY_COMPLETE,
-                                      .problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
-                                      .content = *content,
-                                      .is_joined = true,
-                                      .fragments = joined->fragments,
-                                      .fragment_count = joined->count};
+                                        .problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
+                                        .content = *content,
+                                        .is_joined = true,
+                                        .fragments = joined->fragments,
+                                        .fragment_count = joined->count};
     emit(p, &event);
 }
 

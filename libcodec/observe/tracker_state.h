@@ -76,8 +76,8 @@ struct ue_tracked_transmissions {
 struct ue_tracked_bunches {
     struct ue_tracked_bunch *entries; /* the next two arrays follow in the same block */
     struct ue_tracked_transmissions *transmissions;
-    uint16_t *chains; /* first entry of each chain */
-    uint32_t count;   /* entries in use */
+    uint16_t *chains;  /* first entry of each chain */
+    uint32_t count;    /* entries in use */
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t oldest;   /* in a full table: the oldest entry */
 };
@@ -85,8 +85,8 @@ struct ue_tracked_bunches {
 /* The channel state of one side. There are many of them; therefore ids are stored as their distance back from the
    newest id, saturated at the largest number. */
 struct ue_channel_state {
-    int64_t newest;          /* reliable id */
-    uint32_t first_back;     /* all reliable ids after it, up to the released ones, were captured */
+    int64_t newest;           /* reliable id */
+    uint32_t first_back;      /* all reliable ids after it, up to the released ones, were captured */
     uint32_t fragment_packet; /* low bits of the packet id of the latest unreliable fragment */
     uint16_t released_back;   /* all bunches up to it have left the sender's reliable buffer */
     uint16_t open_back;       /* the latest bunch that opens the channel */
@@ -213,7 +213,7 @@ struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, str
                                                  uint32_t channel, int64_t id);
 
 UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(const struct ue_tracker_side *side,
-                                                     const struct ue_tracked_bunch *bunch) {
+                                                                             const struct ue_tracked_bunch *bunch) {
     return &side->reliables.transmissions[bunch - side->reliables.entries];
 }
 

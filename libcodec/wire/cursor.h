@@ -13,11 +13,11 @@ enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_DECODE_FAST };
 struct ue_cursor {
     const uint8_t *in;
     uint8_t *out;
-    size_t size_bytes; /* size of the buffer in or out */
-    size_t end;        /* first bit that may not be used */
-    size_t next;       /* the bit after the word */
-    uint64_t word;     /* reading: bits loaded and not consumed; writing: 64 aligned bits, not stored yet */
-    unsigned held;     /* bits of the word that are not consumed or not filled: the position is next - held */
+    size_t size_bytes;    /* size of the buffer in or out */
+    size_t end;           /* first bit that may not be used */
+    size_t next;          /* the bit after the word */
+    uint64_t word;        /* reading: bits loaded and not consumed; writing: 64 aligned bits, not stored yet */
+    unsigned held;        /* bits of the word that are not consumed or not filled: the position is next - held */
     unsigned valid_bits;  /* fast path: lower bound of the bits of the word that are loaded; held is 0 */
     bool needs_slow_path; /* fast path: the structure is invalid or of a rare form */
     bool canonical;

@@ -309,7 +309,7 @@ UE_INLINE void ue_layout_flag(enum ue_op op, struct ue_cursor *c, enum ue_field 
 }
 
 UE_INLINE uint64_t ue_layout_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
-                                uint64_t value) {
+                                  uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE_FAST: return ue_cursor_fast_read(c, bits, bits);
@@ -330,7 +330,7 @@ UE_INLINE uint64_t ue_layout_uint(enum ue_op op, struct ue_cursor *c, enum ue_fi
 }
 
 UE_INLINE uint32_t ue_layout_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
-                                 uint32_t value) {
+                                   uint32_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE_FAST: return ue_cursor_fast_read_below(c, true, bound);
@@ -356,7 +356,7 @@ UE_INLINE uint32_t ue_layout_below(enum ue_op op, struct ue_cursor *c, enum ue_f
 }
 
 UE_INLINE uint64_t ue_layout_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
-                                  uint64_t value) {
+                                    uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE_FAST: return ue_cursor_fast_read_packed(c, true);
@@ -386,7 +386,7 @@ UE_INLINE void ue_layout_text(enum ue_op op, struct ue_cursor *c, enum ue_field 
 
 /* bits: the length for decoding. Encoding and building use the length of the view, which the layout checks. */
 UE_INLINE void ue_layout_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
-                            struct ue_view *member) {
+                              struct ue_view *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE_FAST: *member = ue_cursor_fast_read_view(c, bits); break;

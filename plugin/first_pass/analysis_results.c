@@ -212,7 +212,7 @@ static uint64_t read_number(const uint8_t **from) {
     for (; (**from & 0x80) != 0; shift += 7) {
         number |= (uint64_t)(*(*from)++ & 0x7f) << shift;
     }
-    return number | (uint64_t) * (*from)++ << shift;
+    return number | (uint64_t)*(*from)++ << shift;
 }
 
 static int64_t zigzag_decode(uint64_t number) {

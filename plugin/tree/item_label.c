@@ -31,8 +31,7 @@ static const struct label_name names[UE_FIELD_COUNT] = {
 
 /* One character (value 0 or 1) for each bit, the highest first. */
 static uint32_t spread(unsigned nibble) {
-#define BITS(n)                                                                                                        \
-    { (n) >> 3 & 1, (n) >> 2 & 1, (n) >> 1 & 1, (n)&1 }
+#define BITS(n) {(n) >> 3 & 1, (n) >> 2 & 1, (n) >> 1 & 1, (n) & 1}
     static const char bits[][4] = {BITS(0), BITS(1), BITS(2),  BITS(3),  BITS(4),  BITS(5),  BITS(6),  BITS(7),
                                    BITS(8), BITS(9), BITS(10), BITS(11), BITS(12), BITS(13), BITS(14), BITS(15)};
 #undef BITS

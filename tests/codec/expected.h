@@ -15,7 +15,7 @@ struct expected {
     bool ignore_header; /* the object describes bunches only */
     size_t base_bit;    /* the first bit that the object counts from */
     unsigned values;    /* number of comparisons */
-    unsigned faults; /* printed to stderr */
+    unsigned faults;    /* printed to stderr */
     bool seen[RECORDER_RECORDS];
 };
 

@@ -54,11 +54,24 @@ static void the_hello_of_5_0(void **state) {
 static void fragments_of_5_6(void **state) {
     (void)state;
     struct ue_context x = context("5.6", (struct ue_settings){.max_packet_bytes = 1028});
-    struct ue_bunch first = {.control = true, .open = true, .reliable = true, .channel = 8, .has_exports = true,
-                             .partial = true, .ch_seq = 318, .partial_initial = true, NAMED(UE_NAME_ACTOR), DATA(3473)};
+    struct ue_bunch first = {.control = true,
+                             .open = true,
+                             .reliable = true,
+                             .channel = 8,
+                             .has_exports = true,
+                             .partial = true,
+                             .ch_seq = 318,
+                             .partial_initial = true,
+                             NAMED(UE_NAME_ACTOR),
+                             DATA(3473)};
     assert_bunch(&x, &first, "1 1 0 0 1 00001000 1 0 1 0111110010 1 0 0 1 00110011 1000100110110");
-    struct ue_bunch last = {.reliable = true, .channel = 8, .partial = true, .ch_seq = 335, .partial_final = true,
-                            NAMED(UE_NAME_ACTOR), DATA(2057)};
+    struct ue_bunch last = {.reliable = true,
+                            .channel = 8,
+                            .partial = true,
+                            .ch_seq = 335,
+                            .partial_final = true,
+                            NAMED(UE_NAME_ACTOR),
+                            DATA(2057)};
     assert_bunch(&x, &last, "0 0 1 00001000 0 0 1 1111001010 0 0 1 1 00110011 1001000000010");
     struct ue_bunch small = {.channel = 7, DATA(31)};
     assert_bunch(&x, &small, "0 0 0 01110000 0 0 0 11111000000000");
@@ -79,8 +92,8 @@ static void closes(void **state) {
 static void the_hello_of_4_18(void **state) {
     (void)state;
     struct ue_context x = context("4.18", (struct ue_settings){.ch_seq_bound = 4096});
-    struct ue_bunch b = {.control = true, .open = true, .reliable = true, .ch_seq = 658, .ch_type = UE_CHANNEL_CONTROL,
-                         DATA(80)};
+    struct ue_bunch b = {
+        .control = true, .open = true, .reliable = true, .ch_seq = 658, .ch_type = UE_CHANNEL_CONTROL, DATA(80)};
     assert_bunch(&x, &b, "0 1 1 0 0 1 00000000000000 0 0 0 010010010100 100 000010100000");
 }
 
@@ -102,8 +115,11 @@ static void names_may_be_texts(void **state) {
     (void)state;
     static const uint8_t text[] = "Foo";
     struct ue_context x = context("5.4", (struct ue_settings){0});
-    struct ue_bunch b = {.reliable = true, .channel = 2, .has_name = true,
-                         .name = {.text = {{text, 0, 24}, false}, .number = 3}, DATA(0)};
+    struct ue_bunch b = {.reliable = true,
+                         .channel = 2,
+                         .has_name = true,
+                         .name = {.text = {{text, 0, 24}, false}, .number = 3},
+                         DATA(0)};
     assert_bunch(&x, &b,
                  "0 0 1 00100000 0 0 0 0000000000"
                  "0 00100000000000000000000000000000 01100010 11110110 11110110 00000000"

@@ -72,10 +72,10 @@ static void every_type_has_its_documented_size(void **state) {
         uint8_t version;
         size_t bits;
     } rows[] = {
-        {"4.18", UE_HANDSHAKE_CHALLENGE, 0, 194},       {"4.22", UE_HANDSHAKE_CHALLENGE, 0, 195},
-        {"4.22", UE_HANDSHAKE_RESTART_REQUEST, 0, 2},   {"4.22", UE_HANDSHAKE_RESTART_RESPONSE, 0, 355},
-        {"4.25", UE_HANDSHAKE_CHALLENGE, 0, 227},       {"4.25", UE_HANDSHAKE_RESTART_RESPONSE, 0, 387},
-        {"5.1", UE_HANDSHAKE_CHALLENGE, 3, 5 + 291},    {"5.1", UE_HANDSHAKE_RESTART_REQUEST, 3, 5 + 66},
+        {"4.18", UE_HANDSHAKE_CHALLENGE, 0, 194},           {"4.22", UE_HANDSHAKE_CHALLENGE, 0, 195},
+        {"4.22", UE_HANDSHAKE_RESTART_REQUEST, 0, 2},       {"4.22", UE_HANDSHAKE_RESTART_RESPONSE, 0, 355},
+        {"4.25", UE_HANDSHAKE_CHALLENGE, 0, 227},           {"4.25", UE_HANDSHAKE_RESTART_RESPONSE, 0, 387},
+        {"5.1", UE_HANDSHAKE_CHALLENGE, 3, 5 + 291},        {"5.1", UE_HANDSHAKE_RESTART_REQUEST, 3, 5 + 66},
         {"5.1", UE_HANDSHAKE_RESTART_RESPONSE, 3, 5 + 451}, {"5.4", UE_HANDSHAKE_CHALLENGE, 4, 5 + 307},
         {"5.4", UE_HANDSHAKE_RESTART_REQUEST, 4, 5 + 82},   {"5.4", UE_HANDSHAKE_RESTART_RESPONSE, 4, 5 + 467},
         {"5.4", UE_HANDSHAKE_VERSION_UPGRADE, 4, 5 + 82},   {"5.4", UE_HANDSHAKE_CHALLENGE, 1, 5 + 259},

@@ -29,7 +29,8 @@ static void text_and_parts_agree(void **state) {
 static void names_are_read_as_utf8(void **state) {
     (void)state;
     assert_true(ue_network_version_checksum_text("\xc3\xa9", 2) != ue_network_version_checksum_text("\xc3\xc9", 2));
-    assert_true(ue_network_version_checksum_text("\xc3\xa9", 2) == ue_network_version_checksum_text("\xe9", 1)); /* cut: byte for byte */
+    assert_true(ue_network_version_checksum_text("\xc3\xa9", 2) ==
+                ue_network_version_checksum_text("\xe9", 1)); /* cut: byte for byte */
     assert_true(ue_network_version_checksum_text("A", 1) == ue_network_version_checksum_text("a", 1));
     assert_true(ue_network_version_checksum_text("", 0) == 0);
 }
@@ -39,8 +40,10 @@ static void the_network_version_is_learned(void **state) {
     struct ue_project example = {.name = "Example"};
     assert_int_equal(ue_network_version_find(&example, 2358803763u), 23);
     assert_int_equal(ue_network_version_find(&example, 2743834095u), 30);
-    assert_int_equal(ue_network_version_find(&example, ue_network_version_checksum(&example, UE_NETWORK_VERSION_MAX)), UE_NETWORK_VERSION_MAX);
-    assert_int_equal(ue_network_version_find(&example, ue_network_version_checksum(&example, UE_NETWORK_VERSION_MAX + 1)), 0);
+    assert_int_equal(ue_network_version_find(&example, ue_network_version_checksum(&example, UE_NETWORK_VERSION_MAX)),
+                     UE_NETWORK_VERSION_MAX);
+    assert_int_equal(
+        ue_network_version_find(&example, ue_network_version_checksum(&example, UE_NETWORK_VERSION_MAX + 1)), 0);
     assert_int_equal(ue_network_version_find(&example, 1645622576), 0);
 }
 

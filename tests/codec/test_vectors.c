@@ -357,10 +357,10 @@ static void join(struct joined *joined, const json_t *vector, const uint8_t *byt
     for (size_t i = 0; i < count; i++) {
         const struct ue_bunch *bunch = &round_trip->built_items[i].bunch;
         const struct ue_tracker_event event = {.type = UE_TRACKER_BUNCH,
-                                             .bunch = bunch,
-                                             .item = item++,
-                                             .reliable_id = bunch->ch_seq,
-                                             .copy = bunch->reliable};
+                                               .bunch = bunch,
+                                               .item = item++,
+                                               .reliable_id = bunch->ch_seq,
+                                               .copy = bunch->reliable};
         ue_reassembly_feed(joined->reassembly, &x, &event, &callbacks);
     }
 }

@@ -18,7 +18,7 @@ extern enum ue_ack_generation notify_generations[];
 /* A scenario whose numbers hold for every generation; its state is the generation. */
 #define NOTIFY_TESTS(name) NOTIFY_TEST_IN(name, 0, "A"), NOTIFY_TEST_IN(name, 1, "B"), NOTIFY_TEST_IN(name, 2, "C")
 #define NOTIFY_TEST_IN(name, i, letter)                                                                                \
-    { #name " (" letter ")", name, notify_set_up, notify_tear_down, &notify_generations[i] }
+    {#name " (" letter ")", name, notify_set_up, notify_tear_down, &notify_generations[i]}
 
 struct ue_notify notify_make(enum ue_ack_generation generation, uint16_t in, uint16_t out);
 

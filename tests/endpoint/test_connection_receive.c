@@ -84,8 +84,10 @@ static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
     struct ue_conn *client = pair.conns[PAIR_CLIENT];
     struct ue_context context = *ue_conn_context(pair.conns[PAIR_SERVER]);
     for (enum ue_handshake_type type = UE_HANDSHAKE_CHALLENGE; type <= UE_HANDSHAKE_ACK; type++) {
-        struct ue_datagram message = {
-            .handshake = {.type = type, .has_body = true, .version = UE_HANDSHAKE_VERSION_WITH_IDS, .min_version = UE_HANDSHAKE_VERSION_WITH_IDS}};
+        struct ue_datagram message = {.handshake = {.type = type,
+                                                    .has_body = true,
+                                                    .version = UE_HANDSHAKE_VERSION_WITH_IDS,
+                                                    .min_version = UE_HANDSHAKE_VERSION_WITH_IDS}};
         double time = type == UE_HANDSHAKE_ACK ? -1.0 : 5.0;
         memcpy(&message.handshake.timestamp, &time, sizeof time);
         memset(message.handshake.cookie, 0x55, sizeof message.handshake.cookie);

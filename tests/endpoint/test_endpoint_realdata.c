@@ -35,12 +35,10 @@ struct difference {
 };
 
 #define OPENS_TOO                                                                                                      \
-    {                                                                                                                  \
-        CLIENT, BUNCH_MISSING, 0,                                                                                      \
-            "the library's server marks its first control bunch as an open; the client had opened that channel itself" \
-    }
+    {CLIENT, BUNCH_MISSING, 0,                                                                                         \
+     "the library's server marks its first control bunch as an open; the client had opened that channel itself"}
 #define STOPPED(role, packet)                                                                                          \
-    { role, VERDICT_MORE, packet, "the recorder had stopped before the datagram with this verdict arrived" }
+    {role, VERDICT_MORE, packet, "the recorder had stopped before the datagram with this verdict arrived"}
 
 struct row {
     const char *name;

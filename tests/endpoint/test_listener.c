@@ -558,8 +558,8 @@ static void noise_does_not_confuse_a_client(void **state) {
                 make_noise(&rng, &d);
             }
             mutate(&rng, &d);
-            connected += ue_client_handshake_receive(&client, hall.now_ns, guarded_put(&guarded, d.bytes, d.size), d.size,
-                                          hall.now_ns) == UE_CLIENT_HANDSHAKE_CONNECTED;
+            connected += ue_client_handshake_receive(&client, hall.now_ns, guarded_put(&guarded, d.bytes, d.size),
+                                                     d.size, hall.now_ns) == UE_CLIENT_HANDSHAKE_CONNECTED;
             struct datagram said;
             struct ue_decode_result verdict;
             said.size = ue_client_handshake_pop(&client, said.bytes);

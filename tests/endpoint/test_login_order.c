@@ -18,8 +18,7 @@
 #define NETSPEED "\4\x64\0\0\0"
 #define JOIN "\x9"
 #define DEBUG "\x11\0\0\0\0"
-#define STEP(text)                                                                                                     \
-    { text, sizeof text - 1 }
+#define STEP(text) {text, sizeof text - 1}
 
 static size_t take_control_events(const struct end *end) {
     struct ue_event event;

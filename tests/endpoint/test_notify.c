@@ -15,8 +15,7 @@
 #include "tests/endpoint/notify_end.h"
 
 #define ONES UINT32_C(0xffffffff)
-#define ALL_ONES                                                                                                       \
-    { ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES }
+#define ALL_ONES {ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES}
 
 static void t1_comparison(void **state) {
     (void)state;
@@ -181,7 +180,9 @@ static void t9_t10_the_wrap_with_and_without_loss(void **state) {
 static void t11_half_window(void **state) {
     (void)state;
     struct ue_notify n = notify_make(UE_ACKS_PLAIN, 0, 7);
-    static const struct { uint16_t seq, delta; } rows[] = {{8191, 8191}, {8192, 0}, {16383, 0}};
+    static const struct {
+        uint16_t seq, delta;
+    } rows[] = {{8191, 8191}, {8192, 0}, {16383, 0}};
     for (size_t i = 0; i < 3; i++) {
         struct ue_packet header = notify_plain(&n, rows[i].seq);
         assert_int_equal(ue_notify_delta(&n, &header), rows[i].delta);

@@ -171,7 +171,8 @@ static void the_next_wait_counts_from_the_flushed_history(void **state) {
         struct ue_notify client;
         struct ue_notify server = t15_server(UE_ACKS_RESET, &client, 292);
         notify_send(&server);
-        struct ue_packet header = {.seq = 1302, .ack = 2000, .history_words = 1, .history = {1}, .acked_history_seq = 2000};
+        struct ue_packet header = {
+            .seq = 1302, .ack = 2000, .history_words = 1, .history = {1}, .acked_history_seq = 2000};
         notify_take(&server, &header, "2000A");
         notify_arrive(&server, seq);
         assert_int_equal(ue_notify_is_waiting(&server), seq == 1512);

@@ -249,7 +249,8 @@ static void only_so_many_calls_wait(void **state) {
     ticks(5);
     uint8_t bytes[UE_HELD_CALL_BITS_MAX / 8 + 1] = {0};
     for (uint16_t i = 0; i < 40; i++) {
-        struct ue_replicated_call c = {.function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
+        struct ue_replicated_call c = {
+            .function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
         enum ue_status expected = i < UE_CALLS_HELD_MAX ? UE_OK : UE_E_FULL;
         assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &c), expected);
         c.parameters.bits++;

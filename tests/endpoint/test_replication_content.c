@@ -20,8 +20,8 @@ static void content_says_what_it_holds(void **state) {
     ue_replication_write_property(&w, 64, value);
     ue_replication_write_property(&w, 1, (struct ue_view){0});
     ue_replication_write_call(&w, 777, value);
-    assert_int_equal(w.bits, UE_REPLICATION_OBJECT_BITS + UE_REPLICATION_PROPERTIES_BITS + 2 * UE_REPLICATION_PROPERTY_BITS + 9 +
-                                 UE_REPLICATION_CALL_BITS + 9);
+    assert_int_equal(w.bits, UE_REPLICATION_OBJECT_BITS + UE_REPLICATION_PROPERTIES_BITS +
+                                 2 * UE_REPLICATION_PROPERTY_BITS + 9 + UE_REPLICATION_CALL_BITS + 9);
     static const struct {
         enum ue_replication_block_kind kind;
         uint32_t number;

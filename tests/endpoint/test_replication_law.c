@@ -78,10 +78,10 @@ static void the_last_value_of_everything_arrives(void **state) {
         const struct ue_profile *profile = ue_profile_at(round % UE_PROFILE_COUNT);
         begin(profile);
         struct sim_link_config bad = {.loss = 0.01 * (double)rng_below(&rng, 25),
-                                     .loss_burst = 1 + (double)rng_below(&rng, 3),
-                                     .duplicate = 0.05,
-                                     .delay_ns = rng_below(&rng, 100000000),
-                                     .jitter_ns = profile->order_cache ? rng_below(&rng, 2000000) : 0};
+                                      .loss_burst = 1 + (double)rng_below(&rng, 3),
+                                      .duplicate = 0.05,
+                                      .delay_ns = rng_below(&rng, 100000000),
+                                      .jitter_ns = profile->order_cache ? rng_below(&rng, 2000000) : 0};
         stage.down = sim_link_new(&bad, 1, rng_next(&rng), 0);
         stage.up = sim_link_new(&bad, 1, rng_next(&rng), 1);
         struct ue_replicated_object *objects[OBJECTS];

@@ -263,7 +263,7 @@ static void messages_say_what_they_should(void **state) {
     assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_CONNECTED);
     const struct ue_client_handshake connected = s.client;
     s.now_ns += 20 * SECOND;
-    assert_int_equal(client_hears(&s, &challenge), UE_CLIENT_HANDSHAKE_NOTHING); /* late copies change nothing any more */
+    assert_int_equal(client_hears(&s, &challenge), UE_CLIENT_HANDSHAKE_NOTHING); /* late: changes nothing */
     assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_NOTHING);
     assert_memory_equal(&connected, &s.client, sizeof connected);
     assert_int_equal(s.client.sent_count, 0);
@@ -442,7 +442,7 @@ static void it_begins_again_after_fifteen_seconds(void **state) {
             said = client_says(&s);
         }
         const struct ue_handshake *h = read(&s, UE_CLIENT_TO_SERVER, &said);
-        assert_true(h->type == UE_HANDSHAKE_INITIAL && !h->restart && s.client.state == UE_CLIENT_HANDSHAKE_UNINITIALIZED);
+        assert_true(h->type == UE_HANDSHAKE_INITIAL && !h->restart && s.client.state == 0);
         assert_int_equal(h->sent_count, is_versioned(&s) ? 16 : 0);
         assert_int_equal(connect_with_loss(&s, NONE_LOST), UE_CLIENT_HANDSHAKE_CONNECTED);
         close_stage(&s);
@@ -555,8 +555,8 @@ static void restart_requests_are_believed_by_rule(void **state) {
             assert_int_equal(client_hears(&s, &request), UE_CLIENT_HANDSHAKE_NOTHING);
         }
         s.now_ns = sent_ns + rows[i].second_ns;
-        enum ue_client_handshake_result result =
-            ue_client_handshake_receive(&s.client, s.now_ns, request.bytes, request.size, s.now_ns - rows[i].silence_ns);
+        enum ue_client_handshake_result result = ue_client_handshake_receive(
+            &s.client, s.now_ns, request.bytes, request.size, s.now_ns - rows[i].silence_ns);
         assert_int_equal(result, rows[i].is_accepted ? UE_CLIENT_HANDSHAKE_RESTARTING : UE_CLIENT_HANDSHAKE_NOTHING);
         struct datagram ack = datagram_of("05000000000080fff5e0d68bdd86eb2ad70993e7104492e09b21d2300d");
         if (rows[i].is_accepted && s.client.context.profile.handshake == UE_HANDSHAKE_C) { /* with another cookie */

@@ -45,7 +45,8 @@ static void check_udp(const struct capture_udp *udp) {
     expect(udp->captured_bytes <= udp->length_bytes);
     touch(udp->payload, udp->captured_bytes);
     plant_bug(udp);
-    expect(capture_address_parse(capture_address_format(&udp->source, text), &parsed) && capture_address_equal(&parsed, &udp->source));
+    expect(capture_address_parse(capture_address_format(&udp->source, text), &parsed) &&
+           capture_address_equal(&parsed, &udp->source));
 }
 
 /* The file that a capture came from, as far as its blocks were told. */

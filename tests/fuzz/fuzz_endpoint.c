@@ -75,8 +75,8 @@ struct run {
 
 /* ---- what comes out ---- */
 
-/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would, for a bunch of a paused channel that is
-   not one of the smallest. No bunch of the seeds is paused. */
+/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would, for a bunch of a paused channel that
+   is not one of the smallest. No bunch of the seeds is paused. */
 static void plant_bug(const struct run *r, const struct ue_event *e) {
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;

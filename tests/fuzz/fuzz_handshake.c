@@ -41,7 +41,8 @@ static size_t differing_bytes(const uint8_t *a, const uint8_t *b, size_t count) 
 
 /* For tests/fuzz/prove.sh: reads one byte too many when a cookie differs a little from the one before. In no seed does
    it: there it is the same, or quite another. */
-static void plant_bug(const struct conversation *talk, const struct ue_handshake_match *shape, const uint8_t *bytes, size_t size) {
+static void plant_bug(const struct conversation *talk, const struct ue_handshake_match *shape, const uint8_t *bytes,
+                      size_t size) {
     const struct ue_protocol_proof *before = &talk->binding;
     size_t differ = differing_bytes(before->cookie, shape->cookie, sizeof shape->cookie);
 #ifdef UERUDP_PLANT_BUG

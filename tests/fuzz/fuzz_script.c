@@ -17,8 +17,8 @@ static void expect(bool condition) {
     }
 }
 
-/* For tests/fuzz/prove.sh: takes a line to have at most PLANTED_LINE_BYTES when it looks at the place of a mistake. No seed
-   has a mistake. */
+/* For tests/fuzz/prove.sh: takes a line to have at most PLANTED_LINE_BYTES when it looks at the place of a mistake. No
+   seed has a mistake. */
 static void plant_bug(const char *line, size_t column) {
 #ifdef UERUDP_PLANT_BUG
     static volatile char sum;

@@ -118,12 +118,12 @@ static void follow(struct conversation *talk, const struct heard *heard) {
         memcpy(bytes, heard->bytes, heard->size);
     }
     const struct ue_tracker_datagram datagram = {.frame = talk->frame,
-                                               .time_ns = (int64_t)talk->frame * 1000000,
-                                               .side = talk->side,
-                                               .context = &x,
-                                               .links = &heard->frame.links,
-                                               .bytes = bytes,
-                                               .size_bytes = heard->size};
+                                                 .time_ns = (int64_t)talk->frame * 1000000,
+                                                 .side = talk->side,
+                                                 .context = &x,
+                                                 .links = &heard->frame.links,
+                                                 .bytes = bytes,
+                                                 .size_bytes = heard->size};
     talk->context = &x;
     ue_tracker_feed(talk->track, &datagram, &sink);
     ue_reassembly_end_datagram(talk->assembly, &messages);

@@ -196,12 +196,12 @@ static void feed(struct world *w, uint64_t frame) {
     bool is_handshake = ue_profile_match_handshake(&w->x[side].settings, bytes, size_bytes, &match);
     ue_detection_feed(&w->detection, side, bytes, size_bytes, is_handshake ? &match : NULL, &link);
     w->now = (struct ue_tracker_datagram){.frame = frame,
-                                        .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
-                                        .side = side,
-                                        .context = &w->x[side],
-                                        .links = &link.links,
-                                        .bytes = bytes,
-                                        .size_bytes = size_bytes};
+                                          .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
+                                          .side = side,
+                                          .context = &w->x[side],
+                                          .links = &link.links,
+                                          .bytes = bytes,
+                                          .size_bytes = size_bytes};
     w->had_packet = false;
     w->had_bunch = false;
     w->next_item = 0;

@@ -146,13 +146,13 @@ void tracker_stage_feed(struct track_stage *stage, unsigned side, const struct u
     stage->frame++;
     stage->now_ns += STEP_NS;
     const struct ue_tracker_datagram datagram = {.frame = stage->frame,
-                                               .time_ns = stage->now_ns,
-                                               .side = side,
-                                               .context = &stage->x[side],
-                                               .links = links,
-                                               .bytes = bytes,
-                                               .size_bytes = size_bytes,
-                                               .reading = &stage->reading};
+                                                 .time_ns = stage->now_ns,
+                                                 .side = side,
+                                                 .context = &stage->x[side],
+                                                 .links = links,
+                                                 .bytes = bytes,
+                                                 .size_bytes = size_bytes,
+                                                 .reading = &stage->reading};
     ue_tracker_feed(stage->tracker, &datagram, callbacks);
 }
 

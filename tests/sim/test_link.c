@@ -188,7 +188,7 @@ static void test_loss_sizes(void **state) {
 static void test_mask_and_outage(void **state) {
     (void)state;
     struct sim_link_config config = {.mask = "x..xx.",
-                                    .outages = {{NS_PER_S, 3 * NS_PER_S}, {5 * NS_PER_S, 6 * NS_PER_S}}};
+                                     .outages = {{NS_PER_S, 3 * NS_PER_S}, {5 * NS_PER_S, 6 * NS_PER_S}}};
     struct trace *trace = run(config);
     for (size_t i = 0; i < COUNT; i++) {
         bool masked = i == 0 || i == 3 || i == 4;
@@ -321,15 +321,15 @@ static void test_frame_delay(void **state) {
 }
 
 static const struct sim_link_config everything = {.loss = 0.1,
-                                                 .loss_burst = 2,
-                                                 .corrupt = 0.05,
-                                                 .duplicate = 0.05,
-                                                 .reorder = 0.05,
-                                                 .rate_bytes = 200000,
-                                                 .queue_bytes = 3000,
-                                                 .delay_ns = 10 * NS_PER_MS,
-                                                 .jitter_ns = 5 * NS_PER_MS,
-                                                 .bloat_ns = 3 * NS_PER_MS};
+                                                  .loss_burst = 2,
+                                                  .corrupt = 0.05,
+                                                  .duplicate = 0.05,
+                                                  .reorder = 0.05,
+                                                  .rate_bytes = 200000,
+                                                  .queue_bytes = 3000,
+                                                  .delay_ns = 10 * NS_PER_MS,
+                                                  .jitter_ns = 5 * NS_PER_MS,
+                                                  .bloat_ns = 3 * NS_PER_MS};
 
 static void test_deterministic(void **state) {
     (void)state;

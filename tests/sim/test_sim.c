@@ -138,7 +138,7 @@ static void test_outages(void **state) {
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
         struct sim_scenario scenario = named("game");
         set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS,
-                                                      .outages = {{NS_PER_S, (1 + seconds[i]) * NS_PER_S}}});
+                                                       .outages = {{NS_PER_S, (1 + seconds[i]) * NS_PER_S}}});
         scenario.duration_ns = (2 + seconds[i]) * NS_PER_S;
         char name[32];
         snprintf(name, sizeof name, "outage-%us", seconds[i]);
@@ -181,10 +181,10 @@ static void test_generations(void **state) {
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         struct sim_scenario scenario = named("clean");
         set_paths(&scenario, &(struct sim_link_config){.delay_ns = 20 * NS_PER_MS,
-                                                      .jitter_ns = 20 * NS_PER_MS,
-                                                      .loss = 0.05,
-                                                      .duplicate = 0.03,
-                                                      .reorder = 0.03});
+                                                       .jitter_ns = 20 * NS_PER_MS,
+                                                       .loss = 0.05,
+                                                       .duplicate = 0.03,
+                                                       .reorder = 0.03});
         scenario.duration_ns = 4 * NS_PER_S;
         any_generation(&scenario, i);
         /* layout A0 has no Ack: a client whose Response is lost never learns it */
@@ -279,12 +279,12 @@ static void test_long_run(void **state) {
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
         struct sim_scenario scenario = named("game");
         set_paths(&scenario, &(struct sim_link_config){.outages = {{10 * NS_PER_S, 14 * NS_PER_S}},
-                                                      .delay_ns = 40 * NS_PER_MS,
-                                                      .jitter_ns = 10 * NS_PER_MS,
-                                                      .loss = 0.03,
-                                                      .loss_burst = 3,
-                                                      .duplicate = 0.01,
-                                                      .reorder = 0.01});
+                                                       .delay_ns = 40 * NS_PER_MS,
+                                                       .jitter_ns = 10 * NS_PER_MS,
+                                                       .loss = 0.03,
+                                                       .loss_burst = 3,
+                                                       .duplicate = 0.01,
+                                                       .reorder = 0.01});
         scenario.sides[UE_ROLE_CLIENT].release = releases[i];
         scenario.sides[UE_ROLE_SERVER].release = releases[i];
         scenario.duration_ns = number_of("UE_SIM_LONG_SECONDS", LONG_SECONDS) * NS_PER_S;

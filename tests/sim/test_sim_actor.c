@@ -54,7 +54,7 @@ static void actors_are_as_in_the_examples(void **state) {
                  {30, true, 88, "3446062fdb777323140008"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct sim_actor actor = {26,           35, 3, {1005, -201, 70}, cases[i].has_rotation, {0, 16384, 0},
-                                       {10, 10, 10}, {0}};
+                                        {10, 10, 10}, {0}};
         uint8_t bytes[ROOM_BYTES] = {0};
         struct sim_bit_writer w = {.bytes = bytes};
         sim_actor_write_spawn(&w, cases[i].netver, &actor);
@@ -71,7 +71,8 @@ static void blocks_come_back(void **state) {
         uint8_t bytes[2300];
         struct sim_bit_writer w = {.bytes = bytes};
         size_t turn = i / 8 / UE_PROFILE_COUNT;
-        const struct sim_block_context wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver, i % 8 < 4 || i % 2 == 0};
+        const struct sim_block_context wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver,
+                                               i % 8 < 4 || i % 2 == 0};
         const struct sim_content_block block = {i % 4, 300, 301, 302, i % 2 != 0, {value_bytes, 0, lengths[turn]}};
         if (wire.from_server) {
             sim_content_block_write_deletion(&w, wire, 304);

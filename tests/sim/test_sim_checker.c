@@ -53,7 +53,8 @@ static void close_books(struct books *books) {
 }
 
 static uint32_t bits_of(const struct sim_payload *payload) {
-    return sim_payload_bits(payload, sim_scenario_stream(&scenario, payload->from, payload->channel, payload->reliable));
+    return sim_payload_bits(payload,
+                            sim_scenario_stream(&scenario, payload->from, payload->channel, payload->reliable));
 }
 
 /* Sends the next message in the given packet. */

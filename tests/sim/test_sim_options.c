@@ -202,12 +202,12 @@ static void test_prompt_acks(void **state) {
     struct sim_scenario scenario = sparse();
     scenario.streams[0].every_ticks = 13;
     scenario.streams[1] = (struct sim_stream){.from = UE_ROLE_CLIENT,
-                                             .channel = 2,
-                                             .reliable = true,
-                                             .every_ticks = 61,
-                                             .burst = 50,
-                                             .min_bits = 7000,
-                                             .max_bits = 7000};
+                                              .channel = 2,
+                                              .reliable = true,
+                                              .every_ticks = 61,
+                                              .burst = 50,
+                                              .min_bits = 7000,
+                                              .max_bits = 7000};
     compare_option("prompt_acks", &scenario, &(struct ue_conn_options){.prompt_acks = true});
 }
 

@@ -80,9 +80,9 @@ bool fault_equal(const struct ue_fault *a, const struct ue_fault *b) {
 }
 
 bool verdict_equal(const struct ue_decode_result *a, const struct ue_decode_result *b) {
-    return fault_equal(&a->fault, &b->fault) && SAME(canonical) && SAME(is_handshake) && SAME(is_opaque) && SAME(closed_by) &&
-           SAME(is_opened) && SAME(seq) && SAME(ack) && SAME(acked_history_seq) && SAME(has_frame_time) &&
-           SAME(item_count) && SAME(payload_end_bit);
+    return fault_equal(&a->fault, &b->fault) && SAME(canonical) && SAME(is_handshake) && SAME(is_opaque) &&
+           SAME(closed_by) && SAME(is_opened) && SAME(seq) && SAME(ack) && SAME(acked_history_seq) &&
+           SAME(has_frame_time) && SAME(item_count) && SAME(payload_end_bit);
 }
 
 static bool item_equal(const struct ue_item *a, const struct ue_item *b) {

@@ -9,11 +9,11 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
     size_t index = r->group_count++;
     r->groups[index] = (struct recorded_group){.kind = group,
-                                                .parent = r->open[r->depth - 1],
-                                                .begin_bit = bit,
-                                                .end_bit = bit,
-                                                .first_record = r->count,
-                                                .is_open = true};
+                                               .parent = r->open[r->depth - 1],
+                                               .begin_bit = bit,
+                                               .end_bit = bit,
+                                               .first_record = r->count,
+                                               .is_open = true};
     r->open[r->depth++] = index;
 }
 

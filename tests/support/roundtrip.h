@@ -22,7 +22,8 @@ struct roundtrip {
 struct roundtrip *roundtrip_new(void);
 void roundtrip_free(struct roundtrip *roundtrip);
 
-/* Runs a datagram, well-formed or not, through every path. NULL when they agree and law L1 holds, else what is wrong. */
+/* Runs a datagram, well-formed or not, through every path. NULL when they agree and law L1 holds, else what is wrong.
+ */
 const char *roundtrip_problem(struct roundtrip *roundtrip, const struct ue_context *x, const uint8_t *bytes,
                               size_t size_bytes);
 

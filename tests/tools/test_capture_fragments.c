@@ -50,7 +50,7 @@ static void build_datagram(size_t size, uint8_t seed) {
 
 /* Send size bytes as a fragment, of which captured are kept. */
 static enum capture_headers_result send_part(bool is_ipv6, uint32_t id, size_t offset, bool more, const uint8_t *data,
-                                      size_t size, size_t captured) {
+                                             size_t size, size_t captured) {
     static struct bytes bytes;
     struct capture_packet packet = {.frame = ++frame, .time_ns = now_ns, .link_type = 101};
 
@@ -263,7 +263,8 @@ static void random_cut_and_order(uint32_t id) {
 
         if (i > 0 && random_below(4) == 0)
             assert_int_equal(send4(id, ends[order[0]], ends[order[0] + 1], size), CAPTURE_HEADERS_FRAGMENT);
-        assert_int_equal(send4(id, ends[part], ends[part + 1], size), i + 1 < count ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
+        assert_int_equal(send4(id, ends[part], ends[part + 1], size),
+                         i + 1 < count ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
     }
     assert_memory_equal(udp.payload, datagram + 8, size - 8);
     assert_int_equal(udp.captured_bytes, size - 8);

@@ -133,7 +133,8 @@ static size_t random_frame(uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
 
     for (size_t i = 0; i < size; i++)
         payload[i] = (uint8_t)random_below(256);
-    assert_true(capture_address_parse(addresses[pair][0], &source) && capture_address_parse(addresses[pair][1], &destination));
+    assert_true(capture_address_parse(addresses[pair][0], &source) &&
+                capture_address_parse(addresses[pair][1], &destination));
     return capture_packet_build(&source, &destination, payload, size, frame);
 }
 
@@ -142,12 +143,12 @@ static void write_frame(uint32_t interface, const uint8_t *bytes, size_t size, s
 
     time_ns += (int64_t)random_below(2000000000);
     pcapng_writer_add_packet(&writer, interface,
-                     &(struct capture_packet){.time_ns = time_ns,
-                                                 .bytes = bytes,
-                                                 .captured_bytes = captured,
-                                                 .length_bytes = size,
-                                                 .comment = comment,
-                                                 .comment_bytes = comment == NULL ? 0 : strlen(comment)});
+                             &(struct capture_packet){.time_ns = time_ns,
+                                                      .bytes = bytes,
+                                                      .captured_bytes = captured,
+                                                      .length_bytes = size,
+                                                      .comment = comment,
+                                                      .comment_bytes = comment == NULL ? 0 : strlen(comment)});
 }
 
 /* Fifty frames of one Ethernet interface. */

@@ -134,7 +134,8 @@ static void every_header_cut(void **state) {
             bool has_udp = packet.captured_bytes >= whole - 5;
 
             packet.length_bytes = whole;
-            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), has_udp ? CAPTURE_HEADERS_UDP : CAPTURE_HEADERS_CUT);
+            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp),
+                             has_udp ? CAPTURE_HEADERS_UDP : CAPTURE_HEADERS_CUT);
             assert_true(!has_udp ||
                         (udp.length_bytes == 5 && udp.captured_bytes == 5 - (whole - packet.captured_bytes)));
             packet.length_bytes = packet.captured_bytes;
@@ -206,7 +207,8 @@ static void malformed_headers(void **state) {
     assert_int_equal(result_of(1, MACS "002a" SNAP "0800" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(result_of(101, IP4 "c350 1e61 0007 0000 68656c6c6f"), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(result_of(101, IP4 "c350 1e61 000e 0000 68656c6c6f"), CAPTURE_HEADERS_MALFORMED);
-    assert_int_equal(result_of(127, "0000 0700 00000000 0801" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(127, "0000 0700 00000000 0801" WIFI_REST SNAP "0800" IP4 UDP),
+                     CAPTURE_HEADERS_MALFORMED);
 }
 
 static size_t udp_length_of(const char *hex) {
@@ -256,7 +258,8 @@ static void built_frames_are_found(void **state) {
 
 /* RFC 768: a checksum that comes out as zero is sent as all ones. One of all payloads of two bytes makes it so. */
 static void checksum_is_never_zero(void **state) {
-    static const struct capture_address a = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, b = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
+    static const struct capture_address a = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4},
+                                        b = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
     uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
     unsigned ones = 0;
 

@@ -264,7 +264,8 @@ static bool has_said(struct script_testbed *stage, const char *words) {
 }
 
 /* The last packet of a connection that closes says why, and nothing of the packet that was the cause. */
-static void assert_farewell(struct script_testbed *stage, unsigned side, const struct row *row, enum ue_close_reason reason) {
+static void assert_farewell(struct script_testbed *stage, unsigned side, const struct row *row,
+                            enum ue_close_reason reason) {
     char told[200];
     script_testbed_read_output(stage, side);
     snprintf(told, sizeof told, "CloseReason(%s%s)", ue_close_reason_name(reason),

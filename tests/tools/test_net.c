@@ -46,7 +46,7 @@ static void close_pair(struct pair *pair) {
 
 /* The loopback interface may take a moment. */
 static enum net_socket_result wait_for(struct net_socket *s, struct net_address *from, uint8_t *bytes, size_t capacity,
-                                      size_t *size) {
+                                       size_t *size) {
     enum net_socket_result result = NET_SOCKET_WOULD_BLOCK;
     for (int i = 0; i < WAIT_ROUNDS && result == NET_SOCKET_WOULD_BLOCK; i++) {
         result = net_socket_receive(s, from, bytes, capacity, size);

@@ -411,7 +411,8 @@ static void writer_and_reader_agree(void **state) {
 }
 
 static void written_datagrams_are_found(void **state) {
-    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
+    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4},
+                                        server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
     static uint8_t payload[CAPTURE_PACKET_PAYLOAD_MAX_BYTES] = {1, 2, 3};
     struct ip_fragments *fragments = ip_fragments_new();
     struct capture_packet packet;
@@ -446,12 +447,12 @@ static void writer_output_is_fixed(void **state) {
     write_begin("ue");
     pcapng_writer_add_interface(&writer, 1, NULL);
     pcapng_writer_add_packet(&writer, 0,
-                     &(struct capture_packet){.time_ns = INT64_C(0x100000002),
-                                                 .bytes = (const uint8_t *)"abc",
-                                                 .captured_bytes = 3,
-                                                 .length_bytes = 3,
-                                                 .comment = "hi!",
-                                                 .comment_bytes = 2});
+                             &(struct capture_packet){.time_ns = INT64_C(0x100000002),
+                                                      .bytes = (const uint8_t *)"abc",
+                                                      .captured_bytes = 3,
+                                                      .length_bytes = 3,
+                                                      .comment = "hi!",
+                                                      .comment_bytes = 2});
     capture_close(write_end(true));
     assert_int_equal(written_bytes, expected.size);
     assert_memory_equal(written, expected.data, expected.size);

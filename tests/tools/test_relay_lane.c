@@ -32,8 +32,8 @@ static void on_refused(void *user, enum net_socket_result result) {
 
 static struct impair_endpoint open_end(enum impair_side side, const struct net_socket *to) {
     char text[NET_ADDRESS_TEXT_BYTES];
-    struct impair_endpoint end = {.side = side,
-                               .socket = net_socket_connect(net_address_format(net_socket_local(to), text), 0, NULL)};
+    struct impair_endpoint end = {
+        .side = side, .socket = net_socket_connect(net_address_format(net_socket_local(to), text), 0, NULL)};
     assert_non_null(end.socket);
     end.peer = *net_socket_peer(end.socket);
     end.local = *net_socket_local(end.socket);

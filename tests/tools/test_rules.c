@@ -63,11 +63,11 @@ static void set_up(struct stage *s) {
     make_items(&s->context, items, hello, sizeof hello);
     assert_int_equal(ue_datagram_encode(&s->context, &datagram, s->bytes, sizeof s->bytes, &size, &fault), UE_OK);
     s->datagram = (struct ue_tracker_datagram){.frame = 40,
-                                             .time_ns = 12 * SECOND,
-                                             .context = &s->context,
-                                             .links = &s->links,
-                                             .bytes = s->bytes,
-                                             .size_bytes = size};
+                                               .time_ns = 12 * SECOND,
+                                               .context = &s->context,
+                                               .links = &s->links,
+                                               .bytes = s->bytes,
+                                               .size_bytes = size};
     datagram_facts_init(&s->facts);
     s->facts.begun_ns = 10 * SECOND;
     read_stage(s);

@@ -16,8 +16,8 @@ static void hear(void *user, const struct ue_tracker_event *event) {
 }
 
 /* A keep-alive of the client. */
-static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct observe_connection *connection, int64_t time_ns,
-                                      int64_t id, bool is_foreign, bool is_cut) {
+static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct observe_connection *connection,
+                                        int64_t time_ns, int64_t id, bool is_foreign, bool is_cut) {
     static uint64_t events;
     const struct ue_tracker_callbacks sink = {.event = hear, .user = &events};
     struct observe_datagram held = {
@@ -35,7 +35,7 @@ static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct obs
 }
 
 static const struct ue_tracker *feed(struct tracker_table *tracks, uint32_t stream, int64_t id, bool is_foreign,
-                                   bool is_cut) {
+                                     bool is_cut) {
     struct observe_connection connection = {.stream = stream};
     return feed_at(tracks, &connection, 0, id, is_foreign, is_cut);
 }

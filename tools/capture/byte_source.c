@@ -170,7 +170,7 @@ bool byte_source_open(struct byte_source *source, const char *path, char error[C
 }
 
 bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
-                           char error[CAPTURE_ERROR_BYTES]) {
+                             char error[CAPTURE_ERROR_BYTES]) {
     *source = (struct byte_source){
         .fd = -1, .window = bytes, .available = size_bytes, .at_end = true, .consumed_bytes = size_bytes};
     return source_begin(source, error);

@@ -16,11 +16,12 @@ struct byte_source {
     size_t available;
     uint64_t offset;
     bool compressed;
-    uint64_t consumed_bytes;            /* stored bytes read so far */
+    uint64_t consumed_bytes;         /* stored bytes read so far */
     char error[CAPTURE_ERROR_BYTES]; /* why the bytes end before the end of the file; "": no error */
 
-    int fd;                /* -1: memory */
-    const uint8_t *memory; /* stored bytes in memory that are not inflated yet; uncompressed memory is the window itself */
+    int fd; /* -1: memory */
+    const uint8_t
+        *memory; /* stored bytes in memory that are not inflated yet; uncompressed memory is the window itself */
     size_t memory_bytes;
     bool at_end;     /* no bytes follow the window */
     uint8_t *buffer; /* holds the window, except for uncompressed memory */
@@ -32,7 +33,7 @@ struct byte_source {
    failure. */
 bool byte_source_open(struct byte_source *source, const char *path, char error[CAPTURE_ERROR_BYTES]);
 bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
-                           char error[CAPTURE_ERROR_BYTES]);
+                             char error[CAPTURE_ERROR_BYTES]);
 void byte_source_close(struct byte_source *source);
 
 /* Makes at least size_bytes available and returns the number of available bytes; fewer only at the end or after an

@@ -47,14 +47,14 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
     else if (is_pcap(magic))
         capture->pcap = capture_pcap_open(&capture->source, error);
     else
-        snprintf(error, CAPTURE_ERROR_BYTES, "neither pcap nor pcapng: the file begins with %02x %02x %02x %02x", magic[0],
-                 magic[1], magic[2], magic[3]);
+        snprintf(error, CAPTURE_ERROR_BYTES, "neither pcap nor pcapng: the file begins with %02x %02x %02x %02x",
+                 magic[0], magic[1], magic[2], magic[3]);
     return capture->pcap != NULL || capture->pcapng != NULL;
 }
 
 /* Opens path, or the memory area if path is NULL. */
 static struct capture *capture_open(const char *path, const void *bytes, size_t size_bytes,
-                                       char error[CAPTURE_ERROR_BYTES]) {
+                                    char error[CAPTURE_ERROR_BYTES]) {
     struct capture *capture = calloc(1, sizeof *capture);
     bool opened;
 

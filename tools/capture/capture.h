@@ -18,12 +18,12 @@ struct capture;
 
 /* One packet. All pointers are valid until the next call on the same capture. */
 struct capture_packet {
-    uint64_t frame;        /* frame number in the file, from 1 */
-    int64_t time_ns;       /* since 1970 UTC; 0 in a pcapng simple packet, which has no time */
-    const uint8_t *bytes;  /* starts with the link-layer header */
+    uint64_t frame;       /* frame number in the file, from 1 */
+    int64_t time_ns;      /* since 1970 UTC; 0 in a pcapng simple packet, which has no time */
+    const uint8_t *bytes; /* starts with the link-layer header */
     size_t captured_bytes;
-    size_t length_bytes;   /* size on the wire */
-    const char *comment;   /* the first comment, UTF-8 as stored, not NUL-terminated; NULL: none */
+    size_t length_bytes; /* size on the wire */
+    const char *comment; /* the first comment, UTF-8 as stored, not NUL-terminated; NULL: none */
     size_t comment_bytes;
     const char *interface; /* name of the capture interface as stored; NULL: not stored */
     uint16_t link_type;    /* LINKTYPE_ number */

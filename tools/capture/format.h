@@ -14,10 +14,10 @@ struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CA
 struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
 
 /* Set all of *packet but its frame number, and *block to the block that holds it. */
-enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet, struct capture_block *block,
-                                    char error[CAPTURE_ERROR_BYTES]);
-enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
+enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet,
                                       struct capture_block *block, char error[CAPTURE_ERROR_BYTES]);
+enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
+                                        struct capture_block *block, char error[CAPTURE_ERROR_BYTES]);
 
 /* Report the blocks that are not packets to the tap; for a classic pcap that is the file header, immediately. */
 void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap);

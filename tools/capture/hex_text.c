@@ -390,7 +390,8 @@ static enum capture_result read_datagram(struct hex_text *hex) {
 }
 
 enum capture_result hex_text_next(struct hex_text *hex, struct capture_udp *udp) {
-    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
+    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4},
+                                        server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
 
     if (hex->last != CAPTURE_PACKET)
         return hex->last;
@@ -426,7 +427,7 @@ const char *hex_text_error(const struct hex_text *hex) {
 
 /* Opens path, or the memory area if path is NULL. */
 static struct hex_text *hex_open(const char *path, const void *bytes, size_t size_bytes,
-                               char error[CAPTURE_ERROR_BYTES]) {
+                                 char error[CAPTURE_ERROR_BYTES]) {
     struct hex_text *hex = calloc(1, sizeof *hex);
     bool opened;
 

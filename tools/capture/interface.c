@@ -119,7 +119,8 @@ static uint16_t link_type(pcap_t *pcap) {
     return type == DLT_RAW ? LINK_RAW : (uint16_t)type;
 }
 
-struct capture_interface *capture_interface_open(const struct capture_interface_options *options, char error[CAPTURE_ERROR_BYTES]) {
+struct capture_interface *capture_interface_open(const struct capture_interface_options *options,
+                                                 char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE] = "";
     struct capture_interface *device = calloc(1, sizeof *device);
     if (device == NULL) {

@@ -21,7 +21,8 @@ struct capture_interface;
 
 /* Returns NULL on failure, with a sentence in error that says what to do about it. The strings may be freed
    afterwards; *stop must stay valid. Free with capture_interface_close. */
-struct capture_interface *capture_interface_open(const struct capture_interface_options *options, char error[CAPTURE_ERROR_BYTES]);
+struct capture_interface *capture_interface_open(const struct capture_interface_options *options,
+                                                 char error[CAPTURE_ERROR_BYTES]);
 
 /* Waits for the next packet or the end. After END or DAMAGED every call returns the same result. */
 enum capture_result capture_interface_next(struct capture_interface *device, struct capture_packet *packet);

@@ -157,7 +157,7 @@ static bool is_possible(const struct ip_fragment *fragment, const struct header_
 }
 
 enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, const struct ip_fragment *fragment,
-                                      const struct header_cursor *data, struct ip_reassembled *whole) {
+                                             const struct header_cursor *data, struct ip_reassembled *whole) {
     struct slot *slot;
 
     if (fragments->finished != NULL)

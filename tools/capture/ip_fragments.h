@@ -32,6 +32,6 @@ struct ip_reassembled {
 /* Adds a fragment with its data. Returns CAPTURE_HEADERS_UDP if *whole is set, else CAPTURE_HEADERS_FRAGMENT or
    CAPTURE_HEADERS_MALFORMED. */
 enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, const struct ip_fragment *fragment,
-                                      const struct header_cursor *data, struct ip_reassembled *whole);
+                                             const struct header_cursor *data, struct ip_reassembled *whole);
 
 #endif

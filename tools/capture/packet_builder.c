@@ -14,7 +14,8 @@
 #define HOP_LIMIT 64
 
 /* Locally administered MAC addresses whose last bytes are those of the IP address. */
-static void ethernet_build(uint8_t *header, const struct capture_address *source, const struct capture_address *destination) {
+static void ethernet_build(uint8_t *header, const struct capture_address *source,
+                           const struct capture_address *destination) {
     size_t last = source->family == CAPTURE_IPV6 ? 12 : 0;
 
     memset(header, 0, ETHERNET_BYTES);
@@ -55,8 +56,8 @@ static void udp_build(uint8_t *header, const struct capture_address *source, con
     capture_store_be16(header + 6, 0xffff);
 }
 
-size_t capture_packet_build(const struct capture_address *source, const struct capture_address *destination, const void *payload,
-                      size_t payload_bytes, uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
+size_t capture_packet_build(const struct capture_address *source, const struct capture_address *destination,
+                            const void *payload, size_t payload_bytes, uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
     bool is_ipv6 = source->family == CAPTURE_IPV6;
     uint8_t *ip = frame + ETHERNET_BYTES;
     uint8_t *udp = ip + (is_ipv6 ? IPV6_BYTES : IPV4_BYTES);

@@ -13,7 +13,7 @@
 
 /* Writes an Ethernet frame with IPv4 or IPv6, UDP, correct checksums and the payload. Returns its size; 0 if the
    address families differ or the payload is too long. */
-size_t capture_packet_build(const struct capture_address *source, const struct capture_address *destination, const void *payload,
-                      size_t payload_bytes, uint8_t frame[CAPTURE_PACKET_MAX_BYTES]);
+size_t capture_packet_build(const struct capture_address *source, const struct capture_address *destination,
+                            const void *payload, size_t payload_bytes, uint8_t frame[CAPTURE_PACKET_MAX_BYTES]);
 
 #endif

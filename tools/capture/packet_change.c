@@ -30,7 +30,8 @@ bool capture_packet_resize_payload(const struct capture_packet_offsets *offsets,
 
 static void seal_ipv4(uint8_t *header) {
     capture_store_be16(header + 10, 0);
-    capture_store_be16(header + 10, capture_checksum_finish(capture_checksum_add(0, header, (size_t)(header[0] & 0x0f) * 4)));
+    capture_store_be16(header + 10,
+                       capture_checksum_finish(capture_checksum_add(0, header, (size_t)(header[0] & 0x0f) * 4)));
 }
 
 /* The checksum covers addresses, protocol and length too; a checksum of zero is written as 0xffff. */
@@ -40,7 +41,8 @@ static uint16_t udp_checksum(const struct capture_packet_offsets *offsets, const
     size_t udp_bytes = UDP_BYTES + offsets->payload_bytes;
     uint64_t numbers = htons(PROTOCOL_UDP) + htons((uint16_t)udp_bytes);
     uint64_t sum = capture_checksum_add(numbers, addresses, is_ipv6 ? 32 : 8);
-    uint16_t value = capture_checksum_finish(capture_checksum_add(sum, bytes + offsets->payload - UDP_BYTES, udp_bytes));
+    uint16_t value =
+        capture_checksum_finish(capture_checksum_add(sum, bytes + offsets->payload - UDP_BYTES, udp_bytes));
 
     return value == 0 ? 0xffff : value;
 }
@@ -60,7 +62,8 @@ static void seal_udp(const struct capture_packet_offsets *offsets, uint8_t *byte
 
 /* The first fragment holds the checksum of a datagram whose rest is in other packets. */
 static bool holds_udp_checksum(const struct capture_packet_offsets *offsets, const uint8_t *bytes, size_t size_bytes) {
-    size_t place_of_fragment = offsets->family == CAPTURE_IPV4 ? capture_load_be16(bytes + offsets->network + 6) & 0x1fff : 1;
+    size_t place_of_fragment =
+        offsets->family == CAPTURE_IPV4 ? capture_load_be16(bytes + offsets->network + 6) & 0x1fff : 1;
 
     return offsets->is_fragment && place_of_fragment == 0 && bytes[offsets->network + 9] == PROTOCOL_UDP &&
            size_bytes >= offsets->transport + UDP_BYTES;

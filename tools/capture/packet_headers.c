@@ -52,7 +52,9 @@ static bool parse_ipv4(struct header_parser *parser) {
     }
     if (header_cursor_read(span, header_bytes - 20) == NULL)
         return false;
-    if (total != 0 && !header_cursor_limit(span, total - header_bytes)) /* 0: TCP segmentation offload left the length to the network card */
+    if (total != 0 &&
+        !header_cursor_limit(
+            span, total - header_bytes)) /* 0: TCP segmentation offload left the length to the network card */
         return false;
     parser->protocol = header[9];
     address_set(&fragment->key.source, CAPTURE_IPV4, header + 12);
@@ -177,7 +179,7 @@ static enum capture_headers_result fragment_add(struct ip_fragments *fragments, 
 }
 
 enum capture_headers_result capture_packet_find_udp(struct ip_fragments *fragments, const struct capture_packet *packet,
-                                  struct capture_udp *udp) {
+                                                    struct capture_udp *udp) {
     struct header_parser parser = {
         .span = {packet->bytes, packet->captured_bytes, packet->length_bytes, CAPTURE_HEADERS_OTHER},
         .udp = udp,

@@ -22,7 +22,7 @@ struct capture_udp {
     const uint8_t *payload; /* in the packet, or in the reassembly buffer: valid until the next call */
     size_t captured_bytes;  /* bytes present; fewer than length_bytes if a snap length cut the packet */
     size_t length_bytes;    /* size according to the headers */
-    uint64_t first_frame;   /* lowest frame of its fragments in capture order; the packet's own frame if not fragmented */
+    uint64_t first_frame; /* lowest frame of its fragments in capture order; the packet's own frame if not fragmented */
     bool reassembled;
 };
 
@@ -48,7 +48,7 @@ uint64_t ip_fragments_incomplete(const struct ip_fragments *fragments);
 /* Finds the UDP datagram in a packet. Checksums are not verified: in captures at the sender the network card has not
    computed them yet. */
 enum capture_headers_result capture_packet_find_udp(struct ip_fragments *fragments, const struct capture_packet *packet,
-                                  struct capture_udp *udp);
+                                                    struct capture_udp *udp);
 
 /* Offsets of the headers and the payload in the bytes of a packet. */
 struct capture_packet_offsets {

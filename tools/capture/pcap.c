@@ -124,7 +124,8 @@ void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap) 
     pcap->offset = position(pcap);
     if (tap != NULL)
         tap->block(tap->user,
-                   &(struct capture_block){.form = CAPTURE_BLOCK_FILE, .bytes = pcap->buffered, .size_bytes = (size_t)pcap->offset},
+                   &(struct capture_block){
+                       .form = CAPTURE_BLOCK_FILE, .bytes = pcap->buffered, .size_bytes = (size_t)pcap->offset},
                    NULL);
 }
 
@@ -143,8 +144,8 @@ static struct capture_block block_before(const struct capture_pcap *pcap, uint64
     };
 }
 
-enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet, struct capture_block *block,
-                                    char error[CAPTURE_ERROR_BYTES]) {
+enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet,
+                                      struct capture_block *block, char error[CAPTURE_ERROR_BYTES]) {
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
     int status;

@@ -52,8 +52,7 @@ struct option {
 /* Sets the message about the current block. Returns false, so that callers can return the result. */
 __attribute__((format(printf, 2, 3))) static bool damaged(struct capture_pcapng *pcapng, const char *format, ...) {
     va_list arguments;
-    int size =
-        snprintf(pcapng->error, CAPTURE_ERROR_BYTES, "block at byte %llu: ", (unsigned long long)pcapng->block);
+    int size = snprintf(pcapng->error, CAPTURE_ERROR_BYTES, "block at byte %llu: ", (unsigned long long)pcapng->block);
 
     va_start(arguments, format);
     vsnprintf(pcapng->error + size, CAPTURE_ERROR_BYTES - (size_t)size, format, arguments);
@@ -135,8 +134,7 @@ static bool load_block(struct capture_pcapng *pcapng, uint32_t size, struct body
         return damaged(pcapng, "its length %u is above the limit of %u", size, BLOCK_MAX_BYTES);
     if (!need(pcapng, "block", size))
         return false;
-    *body =
-        (struct body){pcapng->source->window + PCAPNG_HEADER_BYTES, size - PCAPNG_FRAME_BYTES, pcapng->swapped};
+    *body = (struct body){pcapng->source->window + PCAPNG_HEADER_BYTES, size - PCAPNG_FRAME_BYTES, pcapng->swapped};
     return check_end(pcapng, body->bytes + body->left, size);
 }
 
@@ -214,7 +212,8 @@ static void set_name(struct interface *interface, const struct option *option) {
     snprintf(interface->name, sizeof interface->name, "%.*s", (int)option->size_bytes, (const char *)option->value);
 }
 
-static bool read_interface_option(struct capture_pcapng *pcapng, struct interface *interface, const struct option *option) {
+static bool read_interface_option(struct capture_pcapng *pcapng, struct interface *interface,
+                                  const struct option *option) {
     if (option->code == PCAPNG_NAME)
         set_name(interface, option);
     if (option->code == PCAPNG_TSRESOL && option->size_bytes == 1)
@@ -350,10 +349,10 @@ static bool read_simple(struct capture_pcapng *pcapng, struct body *body, struct
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
     *packet = (struct capture_packet){.bytes = bytes,
-                                         .captured_bytes = captured,
-                                         .length_bytes = length,
-                                         .interface = name_of(interface),
-                                         .link_type = interface->link_type};
+                                      .captured_bytes = captured,
+                                      .length_bytes = length,
+                                      .interface = name_of(interface),
+                                      .link_type = interface->link_type};
     return true;
 }
 
@@ -374,9 +373,9 @@ static bool read_known(struct capture_pcapng *pcapng, uint32_t type, struct body
 /* A block that is in the window as a whole. */
 static struct capture_block whole_block(const struct capture_pcapng *pcapng, uint32_t type, uint32_t size) {
     struct capture_block block = {.bytes = pcapng->source->window,
-                             .size_bytes = size,
-                             .is_swapped = pcapng->swapped,
-                             .header_bytes = PCAPNG_PACKET_HEADER_BYTES};
+                                  .size_bytes = size,
+                                  .is_swapped = pcapng->swapped,
+                                  .header_bytes = PCAPNG_PACKET_HEADER_BYTES};
 
     switch (type) {
     case PCAPNG_SECTION:
@@ -442,7 +441,7 @@ void capture_pcapng_tap(struct capture_pcapng *pcapng, const struct capture_tap 
 }
 
 enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
-                                      struct capture_block *block, char error[CAPTURE_ERROR_BYTES]) {
+                                        struct capture_block *block, char error[CAPTURE_ERROR_BYTES]) {
     uint32_t type = 0;
 
     pcapng->error = error;

@@ -136,8 +136,8 @@ void pcapng_writer_add_packet(struct pcapng_writer *writer, uint32_t interface, 
 }
 
 void pcapng_writer_add_datagram(struct pcapng_writer *writer, uint32_t interface, int64_t time_ns,
-                   const struct capture_address *source, const struct capture_address *destination, const void *payload,
-                   size_t payload_bytes, const char *comment) {
+                                const struct capture_address *source, const struct capture_address *destination,
+                                const void *payload, size_t payload_bytes, const char *comment) {
     size_t size = capture_packet_build(source, destination, payload, payload_bytes, writer->frame);
     struct capture_packet packet = {
         .time_ns = time_ns,

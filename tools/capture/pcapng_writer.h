@@ -34,8 +34,8 @@ void pcapng_writer_add_packet(struct pcapng_writer *writer, uint32_t interface, 
 
 /* Writes a UDP datagram as a packet of an Ethernet interface; comment may be NULL. */
 void pcapng_writer_add_datagram(struct pcapng_writer *writer, uint32_t interface, int64_t time_ns,
-                   const struct capture_address *source, const struct capture_address *destination, const void *payload,
-                   size_t payload_bytes, const char *comment);
+                                const struct capture_address *source, const struct capture_address *destination,
+                                const void *payload, size_t payload_bytes, const char *comment);
 
 /* Flushes the file; true if everything was written. */
 bool pcapng_writer_finish(struct pcapng_writer *writer);

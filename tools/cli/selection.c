@@ -46,8 +46,8 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     struct selection *selection = user;
     bool good = datagram_kinds_parse(value, &selection->kinds);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be a list of kinds; --help lists them",
-                    option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "%s=%s: must be a list of kinds; --help lists them", option, value);
     }
     return good;
 }
@@ -55,14 +55,14 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
-    GOptionGroup *group =
-        g_option_group_new("select", "Selection of datagrams:", "Show the options that select datagrams", selection, NULL);
+    GOptionGroup *group = g_option_group_new(
+        "select", "Selection of datagrams:", "Show the options that select datagrams", selection, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
 #define STREAM_OPTION                                                                                                  \
-    { "stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]" }
+    {"stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"}
 
 void selection_add_stream_option(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {STREAM_OPTION, {0}};
@@ -119,7 +119,7 @@ bool selection_matches_stream(const struct selection *selection, uint32_t stream
 }
 
 bool selection_matches(const struct selection *selection, uint32_t stream, const struct ue_context *context,
-                        const uint8_t *bytes, size_t size_bytes) {
+                       const uint8_t *bytes, size_t size_bytes) {
     if (!selection_matches_stream(selection, stream)) {
         return false;
     }

@@ -26,6 +26,6 @@ bool selection_matches_stream(const struct selection *selection, uint32_t stream
 
 /* context NULL: the datagram is not recognised. */
 bool selection_matches(const struct selection *selection, uint32_t stream, const struct ue_context *context,
-                        const uint8_t *bytes, size_t size_bytes);
+                       const uint8_t *bytes, size_t size_bytes);
 
 #endif

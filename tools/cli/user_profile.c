@@ -49,8 +49,9 @@ static const char *set_key(struct user_profile *profile, const char *key, const 
 
 static struct user_profile *read_profile(const char *path, GKeyFile *file, const char *name) {
     if (!name_is_plain(name)) {
-        cli_error("%s: [%s]: the name of a profile must consist of letters, digits, '.', '_' and '-', and must not be an engine release", path,
-                    name);
+        cli_error("%s: [%s]: the name of a profile must consist of letters, digits, '.', '_' and '-', and must not be "
+                  "an engine release",
+                  path, name);
         return NULL;
     }
     struct user_profile *profile = g_new0(struct user_profile, 1);

@@ -105,7 +105,8 @@ static gboolean parse_ports(const char *option, const char *value, void *user, G
 static void add_ports(GOptionGroup *group) {
     const GOptionEntry entries[] = {
         {"port", 0, 0, CALLBACK(parse_ports),
-         "server ports, for example 7777 (default) or 7777,8000-8010; servers on other ports are detected by a handshake",
+         "server ports, for example 7777 (default) or 7777,8000-8010; servers on other ports are detected by a "
+         "handshake",
          "PORTS"},
         {0},
     };
@@ -117,8 +118,10 @@ static void add_fixed(GOptionGroup *group) {
         {"generation", 0, 0, CALLBACK(parse_generation),
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
         {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_profiles),
-         "INI file with profiles of modified generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
-        {"key", 0, 0, CALLBACK(parse_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated", "KEY"},
+         "INI file with profiles of modified generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT",
+         "FILE"},
+        {"key", 0, 0, CALLBACK(parse_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated",
+         "KEY"},
         {0},
     };
     g_option_group_add_entries(group, entries);
@@ -143,8 +146,8 @@ static void add_settings(GOptionGroup *group) {
 }
 
 static GOptionGroup *add_group(struct wire_options *options, GOptionContext *context) {
-    GOptionGroup *group = g_option_group_new(
-        "wire", "Decoding:", "Show the options that control decoding", options, NULL);
+    GOptionGroup *group =
+        g_option_group_new("wire", "Decoding:", "Show the options that control decoding", options, NULL);
     add_fixed(group);
     add_settings(group);
     g_option_context_add_group(context, group);
@@ -162,7 +165,7 @@ void wire_options_add_without_ports(struct wire_options *options, GOptionContext
 /* ---- resolution ---- */
 
 const struct ue_profile *wire_options_find_generation(const struct wire_options *options, const char *name,
-                                              struct ue_settings *settings) {
+                                                      struct ue_settings *settings) {
     const struct user_profile *user = user_profiles_find(options->profiles, name);
     if (user == NULL) {
         return ue_profile_find(name);
@@ -179,7 +182,7 @@ static bool resolve_generation(struct wire_options *options) {
     options->generation = wire_options_find_generation(options, name, &options->settings);
     if (options->generation == NULL && user_profiles_find(options->profiles, name) == NULL) {
         cli_error("--generation=%s: must be auto, an engine release from 4.13 to 5.8, or a profile of --profiles",
-                    name);
+                  name);
         return false;
     }
     return true;
@@ -230,11 +233,13 @@ bool wire_options_is_server(const struct wire_options *options, const struct cap
     return (options->ports[address->port / 8] >> address->port % 8 & 1) != 0;
 }
 
-const struct user_profile *wire_options_server_profile(const struct wire_options *options, const struct capture_address *a,
-                                                     const struct capture_address *b) {
+const struct user_profile *wire_options_server_profile(const struct wire_options *options,
+                                                       const struct capture_address *a,
+                                                       const struct capture_address *b) {
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         const struct user_profile *profile = options->profiles->pdata[i];
-        if (profile->has_server && (capture_address_equal(&profile->server, a) || capture_address_equal(&profile->server, b))) {
+        if (profile->has_server &&
+            (capture_address_equal(&profile->server, a) || capture_address_equal(&profile->server, b))) {
             return profile;
         }
     }
@@ -247,7 +252,8 @@ static struct ue_key_endpoint end_of(const struct capture_address *address) {
     return end;
 }
 
-struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2], struct ue_detection *flow) {
+struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2],
+                                                   struct ue_detection *flow) {
     if (cipher == NULL || !ue_cipher_session_is_needed(&flow->settings)) {
         return NULL;
     }

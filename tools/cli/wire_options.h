@@ -39,14 +39,16 @@ bool wire_options_is_server(const struct wire_options *options, const struct cap
 /* Returns the stock generation or the user profile of that name; NULL if there is none. *settings gets the profile's
    settings; a stock generation leaves it unchanged. */
 const struct ue_profile *wire_options_find_generation(const struct wire_options *options, const char *name,
-                                              struct ue_settings *settings);
+                                                      struct ue_settings *settings);
 
 /* The profile whose server is one of the two addresses; NULL: none. */
-const struct user_profile *wire_options_server_profile(const struct wire_options *options, const struct capture_address *a,
-                                                     const struct capture_address *b);
+const struct user_profile *wire_options_server_profile(const struct wire_options *options,
+                                                       const struct capture_address *a,
+                                                       const struct capture_address *b);
 
 /* Returns a session that the flow uses from now on, to be freed with g_free; NULL if nothing is encrypted or there
    is no cipher. */
-struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2], struct ue_detection *flow);
+struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2],
+                                                   struct ue_detection *flow);
 
 #endif

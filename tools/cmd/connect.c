@@ -63,7 +63,8 @@ static const char description[] =
 static void add_options(struct connect *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"check", 0, 0, G_OPTION_ARG_NONE, &c->check,
-         "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them", NULL},
+         "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them",
+         NULL},
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->job_options.file, "send this file reliably", "FILE"},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->job_options.scenario,
          "send the client's side of a scenario of the simulator", "NAME"},
@@ -313,8 +314,7 @@ static bool open_port(struct connect *c, const char *target) {
     return c->port != NULL;
 }
 
-static void watch(void *user, const struct net_address *peer, bool is_sent, const uint8_t *bytes,
-                  size_t size_bytes) {
+static void watch(void *user, const struct net_address *peer, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
     struct connect *c = user;
     (void)peer;
     endpoint_log_write_datagram(c->inside, is_sent, bytes, size_bytes);

@@ -36,7 +36,7 @@ struct decode {
     struct print_columns columns;
     bool is_terminal; /* somebody is watching the output */
     bool output_failed;
-    struct capture_log *log;      /* NULL: none */
+    struct capture_log *log;              /* NULL: none */
     struct completed_messages *completed; /* NULL: not printed */
     struct redactor *redactor;
 };
@@ -168,7 +168,8 @@ static void learn(void *user, const struct ue_record *record) {
     }
 }
 
-static void check_project(const struct decode *d, struct connection_listing *listing, const struct print_datagram *shown) {
+static void check_project(const struct decode *d, struct connection_listing *listing,
+                          const struct print_datagram *shown) {
     if (d->reader.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
         struct ue_trace sink = {NULL, learn, NULL, listing};
         struct ue_decode_result verdict;
@@ -200,7 +201,8 @@ static void print(struct decode *d, struct print_datagram *shown) {
     case FORMAT_TEXT: print_tree_datagram(&d->tree, shown); break;
     case FORMAT_COLUMNS: print_columns_datagram(&d->columns, shown); break;
     case FORMAT_JSON:
-        shown->raw = shown->context != NULL && !print_datagram_roundtrips(shown->context, shown->bytes, shown->captured_bytes);
+        shown->raw =
+            shown->context != NULL && !print_datagram_roundtrips(shown->context, shown->bytes, shown->captured_bytes);
         print_json_datagram(&d->json_lines, shown);
         break;
     case FORMAT_EVENTS:
@@ -240,7 +242,8 @@ static void show(struct decode *d, const struct input_datagram *captured) {
 
 /* Event logs need whole connections and contain no personal data. */
 static void log_events(struct decode *d, const struct input_datagram *captured) {
-    if (selection_matches(&d->selection, captured->connection->stream, &captured->context, captured->bytes, captured->size_bytes)) {
+    if (selection_matches(&d->selection, captured->connection->stream, &captured->context, captured->bytes,
+                          captured->size_bytes)) {
         capture_log_on_datagram(d->log, captured);
     }
     if (d->is_terminal || capture_reader_is_live(&d->reader)) {

@@ -60,7 +60,7 @@ static void print_text(const struct doctor *d) {
     const struct doctor_wireshark *wireshark = &d->wireshark;
     if (wireshark->version != NULL) {
         cli_print_line(stdout, "Wireshark %s (%s) looks for plugins in %s/epan and %s/epan.", wireshark->version,
-                      wireshark->path, wireshark->personal, wireshark->global);
+                       wireshark->path, wireshark->personal, wireshark->global);
         if (d->diagnosis.loads) {
             cli_print_line(stdout, "It loads the plugin %s, version %s.", wireshark->loaded, wireshark->loaded_version);
         } else {

@@ -34,15 +34,16 @@ static gboolean parse_rule(const char *option, const char *value, void *user, GE
 
 static void add_rules(struct edit_arguments *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"rule", 0, 0, CALLBACK(parse_rule), "apply an action to the datagrams that meet conditions, see below; may be repeated",
-         "RULE"},
-        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_rule), "read rules from this file, one on each line", "FILE"},
+        {"rule", 0, 0, CALLBACK(parse_rule),
+         "apply an action to the datagrams that meet conditions, see below; may be repeated", "RULE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_rule), "read rules from this file, one on each line",
+         "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &c->seed,
-         "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not kept", "NUMBER"},
+         "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not kept",
+         "NUMBER"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("rules", "Rules:", "Show the options of rules", c, NULL);
+    GOptionGroup *group = g_option_group_new("rules", "Rules:", "Show the options of rules", c, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
@@ -58,7 +59,8 @@ static void add_cuts(struct edit_arguments *c, GOptionContext *context) {
          "SECONDS"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("cut", "What to keep:", "Show the options that select packets", NULL, NULL);
+    GOptionGroup *group =
+        g_option_group_new("cut", "What to keep:", "Show the options that select packets", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
@@ -75,7 +77,8 @@ static void add_changes(struct edit_arguments *c, GOptionContext *context) {
         {"anonymise", 0, 0, G_OPTION_ARG_NONE, &c->anonymise,
          "--redact and --addresses together; what a game replicates in its own channels stays", NULL},
         {"to-generation", 0, 0, G_OPTION_ARG_STRING, &c->generation,
-         "rewrite datagrams in the format of this engine release, from 4.13 to 5.8, where it can encode their content", "RELEASE"},
+         "rewrite datagrams in the format of this engine release, from 4.13 to 5.8, where it can encode their content",
+         "RELEASE"},
         {"skip", 0, 0, G_OPTION_ARG_NONE, &c->skip, "leave out datagrams that this release cannot encode", NULL},
         {"format", 0, 0, G_OPTION_ARG_STRING, &c->format, "pcap or pcapng; default the format of IN", "NAME"},
         {0},
@@ -160,8 +163,7 @@ static bool parse_format(struct edit_arguments *c) {
     }
     bool is_pcap = strcmp(c->format, "pcap") == 0;
     c->writer.format = is_pcap ? EDIT_FORMAT_PCAP : EDIT_FORMAT_PCAPNG;
-    return is_pcap || strcmp(c->format, "pcapng") == 0 ||
-           complain_value("format", c->format, "must be pcap or pcapng");
+    return is_pcap || strcmp(c->format, "pcapng") == 0 || complain_value("format", c->format, "must be pcap or pcapng");
 }
 
 static bool parse_generation(struct edit_arguments *c) {
@@ -220,8 +222,9 @@ static bool resolve(struct edit_arguments *c, int arguments) {
     o->has_new_addresses = c->addresses || c->anonymise;
     o->skips = c->skip;
     c->writer.is_stripped = o->is_redacted || o->has_new_addresses;
-    bool good = resolve_time(c) && parse_ranges("stream", c->streams, &o->streams) && parse_frames(c) && parse_format(c) &&
-                parse_generation(c) && parse_seed(c) && parse_rules(c) && wire_options_resolve(&c->reader.wire);
+    bool good = resolve_time(c) && parse_ranges("stream", c->streams, &o->streams) && parse_frames(c) &&
+                parse_format(c) && parse_generation(c) && parse_seed(c) && parse_rules(c) &&
+                wire_options_resolve(&c->reader.wire);
     c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || o->is_cut_by_time ||
                                      c->writer.is_stripped || o->generation != NULL || rules_count(o->rules) != 0);
     return good;
@@ -236,16 +239,17 @@ static void report(const struct edit_arguments *c, const struct editor_counts *c
         cli_print_line(stderr, "%s: %" G_GUINT64_FORMAT " datagrams", rules_text(rules, i), rules_acted(rules, i));
     }
     if (counts->fragments != 0 && is_about_datagrams) {
-        cli_error("%" G_GUINT64_FORMAT
-                    " packets are IP fragments, which rules, --stream and --to-generation ignore",
-                    counts->fragments);
+        cli_error("%" G_GUINT64_FORMAT " packets are IP fragments, which rules, --stream and --to-generation ignore",
+                  counts->fragments);
     }
     if (counts->skipped != 0) {
-        cli_error("%" G_GUINT64_FORMAT " datagrams left out because %s cannot encode them", counts->skipped, c->generation);
+        cli_error("%" G_GUINT64_FORMAT " datagrams left out because %s cannot encode them", counts->skipped,
+                  c->generation);
     }
     redactor_report(&counts->redacted);
     if (counts->unsafe != 0) {
-        cli_error("%" G_GUINT64_FORMAT " packets left out because the addresses of their link type cannot be found", counts->unsafe);
+        cli_error("%" G_GUINT64_FORMAT " packets left out because the addresses of their link type cannot be found",
+                  counts->unsafe);
     }
 }
 

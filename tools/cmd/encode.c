@@ -23,8 +23,8 @@ struct encode {
     struct pcapng_writer writer;
     uint32_t interface;
     struct text_buffer line;               /* of hex text */
-    int64_t time_ns;                  /* of the previous datagram; -1: none */
-    struct datagram_source input;            /* with from_hex, of all files */
+    int64_t time_ns;                       /* of the previous datagram; -1: none */
+    struct datagram_source input;          /* with from_hex, of all files */
     struct capture_address client, server; /* of its datagrams */
     struct input_json_datagram datagram;
 };
@@ -65,7 +65,8 @@ static bool end(struct encode *e, bool good) {
 static void write_datagram(struct encode *e) {
     const struct input_json_datagram *d = &e->datagram;
     if (!e->hex) {
-        pcapng_writer_add_datagram(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes, d->size_bytes, NULL);
+        pcapng_writer_add_datagram(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes,
+                                   d->size_bytes, NULL);
         return;
     }
     text_buffer_add(&e->line, d->from_server ? "S> " : "C> ");
@@ -151,17 +152,17 @@ static enum cli_exit run(struct encode *e, int files, char **paths) {
 static void add_options(struct encode *e, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->path, "write to this file instead of standard output", "FILE"},
-        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex for uerudp decode --hex instead of pcapng",
-         NULL},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex for uerudp decode --hex instead of pcapng", NULL},
         {0},
     };
     const GOptionEntry hex_entries[] = {
         {"from-hex", 0, 0, G_OPTION_ARG_NONE, &e->from_hex, "the files are hex dumps, hex lines or C arrays, not JSON",
          NULL},
         {"src", 0, 0, G_OPTION_ARG_STRING, &e->source,
-         "with --from-hex, the client's address; default " INPUT_JSON_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
-        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server's address; default " INPUT_JSON_DEFAULT_SERVER,
+         "with --from-hex, the client's address; default " INPUT_JSON_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000",
          "ADDRESS:PORT"},
+        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination,
+         "with --from-hex, the server's address; default " INPUT_JSON_DEFAULT_SERVER, "ADDRESS:PORT"},
         {0},
     };
     GOptionGroup *from = g_option_group_new("input", "Input:", "Show the options of the input", NULL, NULL);
@@ -173,7 +174,8 @@ static void add_options(struct encode *e, GOptionContext *context) {
     wire_options_add(&e->wire, context);
 }
 
-static bool resolve_address(const char *option, const char *text, const char *otherwise, struct capture_address *address) {
+static bool resolve_address(const char *option, const char *text, const char *otherwise,
+                            struct capture_address *address) {
     bool good = capture_address_parse(text != NULL ? text : otherwise, address);
     if (!good) {
         cli_error("--%s=%s: must be an address with a port", option, text);

@@ -73,7 +73,7 @@ static void read_all(struct info_arguments *command, struct info_capture *infos)
     struct input_datagram captured;
     while (capture_reader_next(&command->reader, &captured)) {
         if (selection_matches(&command->selection, captured.connection->stream, &captured.context, captured.bytes,
-                               captured.size_bytes)) {
+                              captured.size_bytes)) {
             info_capture_on_datagram(infos, &captured);
         }
     }

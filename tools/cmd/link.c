@@ -46,7 +46,8 @@ static enum cli_exit run(struct impair_options *options, uint16_t port, const ch
 
 int cmd_link(int argc, char **argv) {
     struct impair_options options;
-    GOptionContext *context = g_option_context_new("LISTEN_PORT HOST:PORT - emulate a bad network in front of a server");
+    GOptionContext *context =
+        g_option_context_new("LISTEN_PORT HOST:PORT - emulate a bad network in front of a server");
     impair_options_init(&options);
     g_option_context_set_description(context, description);
     impair_options_add(&options, context);

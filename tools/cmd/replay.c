@@ -66,10 +66,9 @@ static void add_options(struct replay_arguments *command, GOptionContext *contex
         {"check", 0, G_OPTION_FLAG_NO_ARG, CALLBACK(parse_check),
          "compare what both sides did with the reference model", NULL},
         {"wire", 0, 0, CALLBACK(parse_target),
-         "send the datagrams of one direction to this host, byte for byte; port 7777 without PORT",
-         "HOST[:PORT]"},
-        {"live", 0, 0, CALLBACK(parse_target), "log in to this server as the captured client did, and send the messages that it sent",
-         "HOST[:PORT]"},
+         "send the datagrams of one direction to this host, byte for byte; port 7777 without PORT", "HOST[:PORT]"},
+        {"live", 0, 0, CALLBACK(parse_target),
+         "log in to this server as the captured client did, and send the messages that it sent", "HOST[:PORT]"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
         {0},
     };

@@ -27,7 +27,8 @@ static const char description[] =
     "is\n"
     "printed. docs/script.md describes the language; share/doc/uerudp/scripts has scripts of the reference "
     "endpoint.\n\n"
-    "Exit status: 0 all scripts passed, 1 a script failed, 2 wrong arguments, unusable files, or an error in a script.\n\n"
+    "Exit status: 0 all scripts passed, 1 a script failed, 2 wrong arguments, unusable files, or an error in a "
+    "script.\n\n"
     "Examples:\n"
     "  printf 'fixture\\n"
     "C send 5 m1 each\\n"
@@ -42,13 +43,12 @@ static void add_options(struct script_job *job, GOptionContext *context) {
          "run in this generation instead of those that the script names: an engine release from 4.13 to 5.8, A, B, C "
          "or L (see docs/script.md), or all for each release that changed the wire; may be repeated",
          "NAME"},
-        {"host", 0, 0, G_OPTION_ARG_STRING, &job->host,
-         "run against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
-        {"listen", 0, 0, G_OPTION_ARG_STRING, &job->listen,
-         "run against the first client of this port, in real time", "PORT"},
+        {"host", 0, 0, G_OPTION_ARG_STRING, &job->host, "run against this server, in real time; port 7777 without PORT",
+         "HOST[:PORT]"},
+        {"listen", 0, 0, G_OPTION_ARG_STRING, &job->listen, "run against the first client of this port, in real time",
+         "PORT"},
         {"tolerance", 0, 0, G_OPTION_ARG_STRING, &job->tolerance_text,
-         "tolerance of times; with a host also the time to wait for each line. Default 0, with a host 500",
-         "MS"},
+         "tolerance of times; with a host also the time to wait for each line. Default 0, with a host 500", "MS"},
         {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and their results", NULL},
         {"update", 0, 0, G_OPTION_ARG_NONE, &job->update, "replace the expected lines of each FILE by the actual ones",
          NULL},
@@ -128,7 +128,8 @@ static bool add_from_script(const struct script_job *job, GArray *generations, c
 
 /* Returns false after a message. */
 static bool find_generations(const struct script_job *job, const struct script_file *script, GArray *generations) {
-    bool good = job->generations != NULL ? add_from_options(generations, job->generations) : add_from_script(job, generations, script);
+    bool good = job->generations != NULL ? add_from_options(generations, job->generations)
+                                         : add_from_script(job, generations, script);
     if (good && script_remote_target_is_set(&job->play.target) && generations->len != 1) {
         cli_error("%s: a host uses one generation; choose it with --generation", script->name);
         good = false;
@@ -203,7 +204,7 @@ static enum cli_exit play_all(const struct script_job *job, const struct script_
     g_array_set_clear_func(outputs, clear_run);
     for (size_t i = 0; i < generations->len; i++) {
         struct script_generation_output this_run = {&g_array_index(generations, struct script_generation, i),
-                                                script_command_outputs_new(), false};
+                                                    script_command_outputs_new(), false};
         status = worse(status, play(job, script, &this_run, &last_failure));
         g_array_append_val(outputs, this_run);
     }

@@ -29,7 +29,8 @@ static const char description[] =
     "shows the frame numbers of the element under the pointer. If there are too many points of one kind, they are "
     "thinned\n"
     "evenly, and the page says so. Several connections get a page each: PAGE-0.html, PAGE-1.html, ... by stream.\n\n"
-    "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments, unusable files, or no connection to draw.\n\n"
+    "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments, unusable files, or no connection to "
+    "draw.\n\n"
     "Examples:\n"
     "  uerudp trace game.pcapng --output game.html\n"
     "  uerudp trace --svg --stream 0 game.pcapng --output game.html";
@@ -62,8 +63,8 @@ static void collect(struct trace_command *t) {
     struct tracker_table *trackers = tracker_table_new();
     struct input_datagram captured;
     while (capture_reader_next(&t->reader, &captured)) {
-        if (captured.is_foreign ||
-            !selection_matches(&t->selection, captured.connection->stream, &captured.context, captured.bytes, captured.size_bytes)) {
+        if (captured.is_foreign || !selection_matches(&t->selection, captured.connection->stream, &captured.context,
+                                                      captured.bytes, captured.size_bytes)) {
             continue;
         }
         struct drawing drawing = {find_plot(t, &captured), &captured};
@@ -123,7 +124,7 @@ static bool write_picture(const struct trace_command *t, const struct trace_plot
 static bool write_to_pipe(const struct trace_command *t) {
     if (t->plots->len > 1) {
         cli_error("the capture has %u connections, each with its own page; use --output, or --stream to choose one",
-                    t->plots->len);
+                  t->plots->len);
         return false;
     }
     struct text_buffer text = {0};
@@ -176,7 +177,8 @@ static bool resolve(struct trace_command *t, int argc) {
         return false;
     }
     if ((t->svg && is_pipe) || (t->browser != NULL && !t->svg)) {
-        cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it" : "--browser requires --svg");
+        cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it"
+                         : "--browser requires --svg");
         return false;
     }
     return wire_options_resolve(&t->reader.wire);

@@ -41,8 +41,9 @@ static bool is_other_machine(const struct doctor_wireshark *wireshark, const str
 }
 
 static char *advise_rebuild(const struct doctor_wireshark *wireshark) {
-    return g_strdup_printf("Build the plugin with the headers of Wireshark %d.%d (package wireshark-dev), and install it.",
-                           wireshark->major, wireshark->minor);
+    return g_strdup_printf(
+        "Build the plugin with the headers of Wireshark %d.%d (package wireshark-dev), and install it.",
+        wireshark->major, wireshark->minor);
 }
 
 /* Adds what prevents this file from being loaded; returns whether there is anything. */
@@ -65,7 +66,8 @@ static bool find_in_file(struct doctor_diagnosis *diagnosis, const struct doctor
              g_strdup("Install it again."));
     } else if (is_other_series(wireshark, &file->elf)) {
         find(diagnosis, "wrong-series",
-             g_strdup_printf("%s was built for Wireshark %d.%d, but this Wireshark is %s: a plugin works only in the series it was built for.",
+             g_strdup_printf("%s was built for Wireshark %d.%d, but this Wireshark is %s: a plugin works only in the "
+                             "series it was built for.",
                              file->path, file->elf.major, file->elf.minor, wireshark->version),
              advise_rebuild(wireshark));
     } else {
@@ -95,7 +97,8 @@ static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor
              advise_install(diagnosis, wireshark, file->path));
     } else if (file->place == DOCTOR_FOLDER_PERSONAL && diagnosis->is_root) {
         find(diagnosis, "root",
-             g_strdup_printf("Wireshark ignores personal plugins such as %s when root runs it, and you are root.", file->path),
+             g_strdup_printf("Wireshark ignores personal plugins such as %s when root runs it, and you are root.",
+                             file->path),
              g_strdup("Run Wireshark as an ordinary user, which is safer; or install for all users: cmake --install."));
     }
 }
@@ -150,8 +153,8 @@ static void find_several(struct doctor_diagnosis *diagnosis, const struct doctor
     }
 }
 
-static void find_why_not(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *files,
-                         const char *given) {
+static void find_why_not(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
+                         const GPtrArray *files, const char *given) {
     for (guint i = 0; i < files->len; i++) {
         const struct doctor_plugin_file *file = files->pdata[i];
         if (given == NULL || strcmp(file->path, given) == 0) {
@@ -194,10 +197,12 @@ static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor
         find(diagnosis, "no-capture", g_strdup("Live capture is not possible: dumpcap is not installed."),
              g_strdup("Install it (package wireshark-common)."));
     } else if (access(program, X_OK) != 0) {
-        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: you have no permission to run %s.", program),
+        find(diagnosis, "no-capture",
+             g_strdup_printf("Live capture is not possible: you have no permission to run %s.", program),
              advise_group(program));
     } else if (!diagnosis->is_root && !has_rights(program)) {
-        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: %s has no permission to capture.", program),
+        find(diagnosis, "no-capture",
+             g_strdup_printf("Live capture is not possible: %s has no permission to capture.", program),
              g_strdup_printf("sudo setcap cap_net_raw,cap_net_admin+ep '%s'; on Debian and Ubuntu: sudo "
                              "dpkg-reconfigure wireshark-common.",
                              program));
@@ -207,9 +212,8 @@ static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor
     g_free(program);
 }
 
-
-void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *files,
-                       const char *given) {
+void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
+                           const GPtrArray *files, const char *given) {
     *diagnosis = (struct doctor_diagnosis){.is_root = getuid() == 0 || getgid() == 0};
     diagnosis->findings = g_ptr_array_new_with_free_func(free_finding);
     if (find_no_wireshark(diagnosis, wireshark)) {

@@ -19,8 +19,8 @@ struct doctor_diagnosis {
 };
 
 /* given: the file that the user asks about, or NULL. */
-void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *files,
-                       const char *given);
+void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
+                           const GPtrArray *files, const char *given);
 void doctor_diagnosis_clear(struct doctor_diagnosis *diagnosis);
 
 #endif

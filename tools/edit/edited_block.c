@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block, const struct capture_packet *packet) {
+struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block,
+                                      const struct capture_packet *packet) {
     struct edited_block *edited = g_new0(struct edited_block, 1);
     uint8_t *bytes = g_memdup2(block->bytes, block->size_bytes);
     edited->frame = frame;
@@ -38,7 +39,8 @@ size_t edited_block_memory_bytes(const struct edited_block *edited) {
 
 uint8_t *edited_block_data(struct edited_block *edited) {
     if (edited->data == NULL) {
-        edited->data = g_byte_array_sized_new((guint)edited->packet.captured_bytes + 1); /* a non-NULL pointer even without bytes */
+        edited->data = g_byte_array_sized_new((guint)edited->packet.captured_bytes +
+                                              1); /* a non-NULL pointer even without bytes */
         g_byte_array_append(edited->data, edited->packet.bytes, (guint)edited->packet.captured_bytes);
         edited->length_bytes = edited->packet.length_bytes;
     }

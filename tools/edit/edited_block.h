@@ -9,7 +9,7 @@
 #include "tools/capture/packet_headers.h"
 
 struct edited_block {
-    uint64_t frame;        /* frame number; for other blocks, that of the packet before */
+    uint64_t frame;             /* frame number; for other blocks, that of the packet before */
     struct capture_block block; /* a copy */
     bool is_packet;
     struct capture_packet packet; /* points into the block */
@@ -23,7 +23,8 @@ struct edited_block {
 };
 
 /* Copies the block. packet is NULL if the block is not a packet. */
-struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block, const struct capture_packet *packet);
+struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block,
+                                      const struct capture_packet *packet);
 void edited_block_free(struct edited_block *edited);
 
 /* Approximate memory use. */

@@ -32,7 +32,8 @@ struct editor {
 
 static bool is_in_time(const struct editor *editor, const struct edited_block *edited) {
     int64_t since_ns = ue_time_ns_since(edited->packet.time_ns, editor->begun_ns);
-    return !editor->options->is_cut_by_time || (editor->options->from_ns <= since_ns && since_ns <= editor->options->to_ns);
+    return !editor->options->is_cut_by_time ||
+           (editor->options->from_ns <= since_ns && since_ns <= editor->options->to_ns);
 }
 
 /* connection NULL: the packet belongs to none, or is a fragment. */
@@ -142,15 +143,16 @@ static const uint8_t *payload_of(const struct edited_block *edited) {
 }
 
 /* Reads the facts that rules test from the datagram with its changes. */
-static void read_facts(struct editor *editor, const struct input_datagram *captured, const struct edited_block *edited) {
+static void read_facts(struct editor *editor, const struct input_datagram *captured,
+                       const struct edited_block *edited) {
     bool is_rewritten = editor->options->generation != NULL;
     struct ue_tracker_datagram datagram = {
         .frame = edited->frame,
         .time_ns = captured->held->time_ns,
         .side = captured->role,
         .context = captured->is_foreign ? NULL
-                   : is_rewritten   ? &editor->rewrite.context
-                                    : &captured->context,
+                   : is_rewritten       ? &editor->rewrite.context
+                                        : &captured->context,
         .links = &captured->held->link.links,
         .bytes = is_rewritten ? payload_of(edited) : captured->bytes,
         .size_bytes = is_rewritten ? edited->place.payload_bytes : captured->size_bytes,
@@ -208,7 +210,8 @@ static void take(struct editor *editor, const struct input_datagram *captured, s
         edited_block_free(edited);
     } else if (!change(editor, captured, edited, &outcome)) {
         edited_block_free(edited);
-    } else if (!edit_output_queue_push_outcome(editor->queue, edited, &outcome, captured->connection->stream, editor->facts.direction)) {
+    } else if (!edit_output_queue_push_outcome(editor->queue, edited, &outcome, captured->connection->stream,
+                                               editor->facts.direction)) {
         fail(editor, editor->writer->error);
     }
 }
@@ -251,7 +254,9 @@ static void on_block(void *user, const struct capture_block *block, const struct
     editor->waiting_bytes += edited_block_memory_bytes(edited);
     g_queue_push_tail(&editor->waiting, edited);
     if (packet == NULL && editor->waiting_bytes > 2 * WAITING_BYTES_MAX) {
-        fail(editor, "a block that is not a packet is too large to be held until the generation is detected; give --generation");
+        fail(
+            editor,
+            "a block that is not a packet is too large to be held until the generation is detected; give --generation");
         write_others_before(editor, UINT64_MAX);
     } else if (editor->waiting_bytes > WAITING_BYTES_MAX) {
         connection_table_flush(editor->reader->flows);
@@ -282,7 +287,7 @@ bool editor_run(struct editor *editor, char **path) {
 /* ---- start and end ---- */
 
 struct editor *editor_new(const struct editor_options *options, struct capture_reader *reader,
-                            struct edit_writer *writer) {
+                          struct edit_writer *writer) {
     struct address_map *addresses = options->has_new_addresses ? address_map_new(options->seed) : NULL;
     if (options->has_new_addresses && addresses == NULL) {
         cli_error("the cipher for new addresses is not available");

@@ -21,7 +21,7 @@ struct editor_options {
     bool is_redacted; /* mask content, texts and blocks that identify somebody */
     bool has_new_addresses;
     uint64_t *seed;                      /* of the new addresses; NULL: a secret key */
-    struct rules *rules;              /* not NULL */
+    struct rules *rules;                 /* not NULL */
     const struct ue_profile *generation; /* to rewrite datagrams for; NULL: do not rewrite */
     bool skips;                          /* leave out datagrams that this generation cannot encode */
 };
@@ -31,13 +31,13 @@ struct editor_counts {
     uint64_t fragments; /* packets that rules and the rewrite skipped */
     uint64_t skipped;   /* datagrams left out because the generation cannot encode them */
     struct redactor_counts redacted;
-    uint64_t unsafe;    /* packets left out because the addresses of their link type are not found */
+    uint64_t unsafe; /* packets left out because the addresses of their link type are not found */
 };
 
 /* All arguments must outlive the editor; the reader must not be started yet. Returns NULL after a message if
    something needed is not available. */
 struct editor *editor_new(const struct editor_options *options, struct capture_reader *reader,
-                            struct edit_writer *writer);
+                          struct edit_writer *writer);
 void editor_free(struct editor *edit);
 
 /* Reads and writes everything; false after a message if it must stop. */

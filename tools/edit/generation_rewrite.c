@@ -100,8 +100,8 @@ static void adapt(json_t *object, const struct ue_profile *from, const struct ue
     }
 }
 
-static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *captured, const uint8_t *bytes,
-                         size_t size_bytes) {
+static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *captured,
+                         const uint8_t *bytes, size_t size_bytes) {
     struct print_datagram shown = {
         .frame = captured->held->frame,
         .time_ns = captured->held->time_ns,
@@ -134,7 +134,7 @@ static const char *unwritable(const struct input_datagram *captured, const struc
            : captured->is_cut                        ? "cut by a snap length"
            : captured->verdict.fault.status != UE_OK ? "malformed"
            : captured->verdict.is_opaque             ? "encrypted or compressed"
-                                                 : NULL;
+                                                     : NULL;
 }
 
 /* The context with which the object is encoded. */
@@ -144,8 +144,8 @@ static void set_context(struct generation_rewrite *rewrite, const struct input_d
     rewrite->context.ids = is_versioned(rewrite->profile);
 }
 
-bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *captured, const uint8_t *bytes,
-                         size_t size_bytes) {
+bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *captured,
+                                 const uint8_t *bytes, size_t size_bytes) {
     if (rewrite->datagram == NULL) {
         rewrite->datagram = g_new0(struct input_json_datagram, 1);
     }

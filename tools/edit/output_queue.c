@@ -12,7 +12,7 @@
 
 /* One direction of one connection. */
 struct direction_state {
-    struct edited_block *reordered;             /* to be written after the next packet; NULL: none */
+    struct edited_block *reordered;       /* to be written after the next packet; NULL: none */
     uint64_t dropped;                     /* packets since the last one written */
     uint64_t first_dropped, last_dropped; /* frame numbers */
 };
@@ -21,7 +21,7 @@ struct edit_output_queue {
     struct edit_writer *writer;
     GSequence *waiting; /* struct edited_block by output time; equal times in input order */
     size_t waiting_bytes;
-    int64_t now_ns;    /* time of the last block pushed */
+    int64_t now_ns;     /* time of the last block pushed */
     GHashTable *states; /* struct direction_state by stream and direction */
 };
 
@@ -144,7 +144,8 @@ bool edit_output_queue_finish(struct edit_output_queue *queue) {
 /* ---- rules ---- */
 
 /* Returns the state of a direction; NULL if there is none or, with is_new, the limit is reached. */
-static struct direction_state *state_of(struct edit_output_queue *queue, uint32_t stream, enum ue_direction direction, bool is_new) {
+static struct direction_state *state_of(struct edit_output_queue *queue, uint32_t stream, enum ue_direction direction,
+                                        bool is_new) {
     void *key = GSIZE_TO_POINTER((size_t)stream * 2 + (direction == UE_SERVER_TO_CLIENT));
     struct direction_state *state = g_hash_table_lookup(queue->states, key);
     if (state == NULL && is_new && g_hash_table_size(queue->states) < STATES_MAX) {
@@ -193,8 +194,8 @@ static bool send_pair(struct edit_output_queue *queue, struct edited_block *edit
     return send(queue, reordered) && good;
 }
 
-bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited, const struct rules_outcome *outcome,
-                         uint32_t stream, enum ue_direction direction) {
+bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited,
+                                    const struct rules_outcome *outcome, uint32_t stream, enum ue_direction direction) {
     struct direction_state none = {0};
     struct direction_state *known = state_of(queue, stream, direction, outcome->is_dropped || outcome->is_reordered);
     struct direction_state *state = known != NULL ? known : &none;

@@ -16,8 +16,8 @@ void edit_output_queue_free(struct edit_output_queue *queue);
 bool edit_output_queue_push(struct edit_output_queue *queue, struct edited_block *edited);
 
 /* Pushes the datagram of a connection with the outcome of the rules, which its comment then describes. */
-bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited, const struct rules_outcome *outcome,
-                         uint32_t stream, enum ue_direction direction);
+bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited,
+                                    const struct rules_outcome *outcome, uint32_t stream, enum ue_direction direction);
 
 /* Writes everything that is waiting. */
 bool edit_output_queue_finish(struct edit_output_queue *queue);

@@ -36,7 +36,7 @@ struct datagram_redaction {
     uint8_t *target; /* the datagram's bytes, or the decrypted bytes of its content */
     struct redacted_bunch bunch;
     struct ue_view iv, tag, ciphertext; /* ranges in the datagram; no bits: absent */
-    unsigned decrypted;                    /* number of decrypted parts */
+    unsigned decrypted;                 /* number of decrypted parts */
     bool is_blanked;                    /* a part cannot be decoded */
 };
 
@@ -117,7 +117,8 @@ static void on_content_field(void *user, const struct ue_record *record) {
 
 /* Masks, at the same bits of `bytes`, what the decoded content holds. Further fragments follow end_bit: a length
    that reaches beyond it is not a fault. */
-static void mask_content(const struct datagram_redaction *r, const struct ue_content *content, size_t end_bit, uint8_t *bytes) {
+static void mask_content(const struct datagram_redaction *r, const struct ue_content *content, size_t end_bit,
+                         uint8_t *bytes) {
     struct masking masking = {.bytes = bytes};
     const struct ue_trace sink = {NULL, on_content_field, NULL, &masking};
     struct ue_fault fault;
@@ -152,10 +153,10 @@ static void mask_part(struct datagram_redaction *r, struct ue_view data, const s
 static void mask_parts(struct datagram_redaction *r, struct ue_view data) {
     const struct redacted_bunch *bunch = &r->bunch;
     struct redactor_fragment part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
-                                  .ch_seq = (uint32_t)bunch->ch_seq,
-                                  .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
-                                  .is_initial = bunch->is_initial,
-                                  .data = data};
+                                     .ch_seq = (uint32_t)bunch->ch_seq,
+                                     .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
+                                     .is_initial = bunch->is_initial,
+                                     .data = data};
     struct redactor_message message;
     bool is_plain = bunch->is_reliable && !bunch->has_exports && !bunch->has_mapped && !bunch->is_custom_exports;
     if (is_plain && bunch->is_partial && redactor_fragments_add(r->redactor->parts, &part, &message)) {
@@ -281,7 +282,8 @@ static void redact(struct datagram_redaction *r) {
     const struct redactor_datagram *datagram = r->datagram;
     const struct ue_trace sink = {on_begin, on_field, NULL, r};
     struct ue_decode_result verdict;
-    uint8_t *original = g_memdup2(datagram->bytes, datagram->size_bytes); /* decoded while the datagram is being masked */
+    uint8_t *original =
+        g_memdup2(datagram->bytes, datagram->size_bytes); /* decoded while the datagram is being masked */
     ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &verdict);
     if (verdict.fault.status != UE_OK) {
         size_t size_bytes = verdict.is_opened ? r->redactor->plain->len : datagram->size_bytes;
@@ -307,14 +309,14 @@ void redactor_mask(struct redactor *redactor, const struct redactor_datagram *da
 void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
         cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed and cannot be decoded: their content "
-                                       "is blanked; give keys with --key",
-                    counts->opaque);
+                  "is blanked; give keys with --key",
+                  counts->opaque);
     }
     if (counts->unread != 0) {
         cli_error("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
-                    "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
-                    "KiB or 256 parts",
-                    counts->unread);
+                  "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
+                  "KiB or 256 parts",
+                  counts->unread);
     }
 }
 

@@ -92,7 +92,7 @@ static bool is_copy(const struct fragmented_message *message, guint index, struc
 }
 
 bool redactor_fragments_add(struct redactor_fragments *parts, const struct redactor_fragment *part,
-                         struct redactor_message *message) {
+                            struct redactor_message *message) {
     struct fragmented_message *known = find(parts, part->key);
     guint index = known != NULL ? (part->ch_seq + part->ch_seq_bound - known->first_seq) % part->ch_seq_bound : 0;
     bool is_known = known != NULL && index < known->ends->len && is_copy(known, index, part->data);
@@ -113,9 +113,9 @@ bool redactor_fragments_add(struct redactor_fragments *parts, const struct redac
         append(known, part->data);
     }
     *message = (struct redactor_message){.bytes = known->bytes->data,
-                                          .bits = begin_of(known, known->ends->len),
-                                          .begin = begin_of(known, index),
-                                          .mask = known->mask->data,
-                                          .is_masked = is_known};
+                                         .bits = begin_of(known, known->ends->len),
+                                         .begin = begin_of(known, index),
+                                         .mask = known->mask->data,
+                                         .is_masked = is_known};
     return true;
 }

@@ -32,6 +32,6 @@ void redactor_fragments_free(struct redactor_fragments *parts);
 
 /* Adds a fragment or recognises a retransmission; false if earlier fragments are missing. */
 bool redactor_fragments_add(struct redactor_fragments *parts, const struct redactor_fragment *part,
-                         struct redactor_message *message);
+                            struct redactor_message *message);
 
 #endif

@@ -75,7 +75,8 @@ static bool write_pcap(struct edit_writer *writer, const struct edited_block *ed
         begin_pcap(writer, packet.link_type);
     }
     if (packet.link_type != writer->link_type) {
-        return fail(writer, edited, "its link type differs from earlier packets, and a pcap has only one; see --format");
+        return fail(writer, edited,
+                    "its link type differs from earlier packets, and a pcap has only one; see --format");
     }
     int64_t seconds = packet.time_ns / NS_PER_SECOND;
     if (packet.time_ns < 0 || seconds > UINT32_MAX) {

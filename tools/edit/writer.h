@@ -19,8 +19,8 @@ struct edit_writer {
     bool is_stripped; /* without texts and without blocks that are not needed to read packets */
 
     bool is_begun;
-    bool is_converting;     /* the input has the other format */
-    bool has_link_type;     /* a pcap is being written; its link type follows */
+    bool is_converting; /* the input has the other format */
+    bool has_link_type; /* a pcap is being written; its link type follows */
     uint16_t link_type;
     GHashTable *interfaces; /* a pcapng is being written: interface number by link type */
     struct pcapng_writer pcapng;

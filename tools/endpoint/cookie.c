@@ -87,7 +87,7 @@ static void digest(struct ue_cookies *cookies, const struct ue_host *address, ui
 }
 
 void ue_cookies_create(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
-                     struct ue_handshake *challenge) {
+                       struct ue_handshake *challenge) {
     rotate_if_due(cookies, now_ns);
     challenge->secret_id = cookies->active;
     challenge->timestamp = timestamp_at(cookies, now_ns);
@@ -113,7 +113,7 @@ static bool equal_in_constant_time(const uint8_t *a, const uint8_t *b, size_t si
 }
 
 enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
-                                        const struct ue_handshake *response) {
+                                       const struct ue_handshake *response) {
     uint8_t expected[UE_COOKIE_BYTES];
     rotate_if_due(cookies, now_ns);
     if (response->secret_id >= UE_SECRET_COUNT || !is_timely(cookies, now_ns, response)) {

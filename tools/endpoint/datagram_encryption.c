@@ -81,7 +81,7 @@ static bool encrypt(gcry_cipher_hd_t handle, const uint8_t *clear, size_t from, 
 }
 
 size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context *context, struct ue_random *random,
-                     const uint8_t *clear, size_t size_bytes, uint8_t *out) {
+                             const uint8_t *clear, size_t size_bytes, uint8_t *out) {
     struct frame f;
     if (!find_frame(context, clear, size_bytes, &f) || f.is_handshake || f.is_sealed) {
         return 0;
@@ -150,8 +150,8 @@ static size_t open_sealed(struct ue_encryption *seal, const struct frame *f, con
     return cut_to_terminator(out, end);
 }
 
-size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                    uint8_t *out, bool *was_clear) {
+size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes,
+                             size_t size_bytes, uint8_t *out, bool *was_clear) {
     struct frame f;
     *was_clear = false;
     if (!find_frame(context, bytes, size_bytes, &f)) {

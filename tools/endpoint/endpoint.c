@@ -32,7 +32,8 @@ size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
 
 bool ue_conn_is_ready(const struct ue_conn *c) {
     struct ue_send_budget budget = c->budget;
-    return ue_conn_has_internal_ack(c) || ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
+    return ue_conn_has_internal_ack(c) ||
+           ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {

@@ -22,7 +22,8 @@ void ue_outbox_free(struct ue_outbox *box) {
 }
 
 struct ue_outbox_block *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes) {
-    struct ue_outbox_block *parcel = box->count < box->limit ? ue_share_alloc(box->share, sizeof *parcel + size_bytes) : NULL;
+    struct ue_outbox_block *parcel =
+        box->count < box->limit ? ue_share_alloc(box->share, sizeof *parcel + size_bytes) : NULL;
     if (parcel != NULL) {
         *parcel = (struct ue_outbox_block){.size_bytes = size_bytes};
     }

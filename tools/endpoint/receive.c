@@ -76,7 +76,8 @@ static void take_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *by
     if (c->state == UE_CONN_INVALID) {
         return;
     }
-    ue_conn_finish_handshake(c, now_ns, ue_client_handshake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
+    ue_conn_finish_handshake(c, now_ns,
+                             ue_client_handshake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
 }
 
 /* Until when handshake packets are answered depends on the generation. */

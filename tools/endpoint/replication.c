@@ -26,7 +26,8 @@ static bool widths_fit(const uint32_t *widths_bits, uint32_t count, size_t *bits
     return true;
 }
 
-struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count) {
+struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits,
+                                                      uint32_t count) {
     size_t bits;
     if (count > UE_HANDLES_MAX || !widths_fit(widths_bits, count, &bits)) {
         return NULL;

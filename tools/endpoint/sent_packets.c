@@ -42,7 +42,8 @@ static struct ue_written *append(struct ue_sent_packets *flight, int64_t packet_
 }
 
 /* Newest packets are asked for most, so the search begins there. */
-static struct ue_written *find(const struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel) {
+static struct ue_written *find(const struct ue_sent_packets *flight, int64_t packet_id,
+                               const struct ue_channel *channel) {
     for (uint32_t i = flight->count; i > 0 && at(flight, i - 1)->packet_id >= packet_id; i--) {
         struct ue_written *written = at(flight, i - 1);
         if (written->packet_id == packet_id && written->channel == channel->index &&
@@ -69,7 +70,8 @@ static void insert(struct ue_written *written, struct ue_out *out) {
     }
 }
 
-bool ue_sent_packets_add_channel(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out) {
+bool ue_sent_packets_add_channel(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
+                                 struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     if (written == NULL) {
         written = append(flight, packet_id);
@@ -96,7 +98,7 @@ bool ue_sent_packets_push(struct ue_sent_packets *flight, int64_t packet_id, uin
 }
 
 void ue_sent_packets_unlink(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
-                      struct ue_out *out) {
+                            struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     struct ue_out *before = NULL;
     for (struct ue_out *i = written != NULL ? written->first : NULL; i != NULL; before = i, i = i->next_in_packet) {
@@ -116,7 +118,7 @@ void ue_sent_packets_unlink(struct ue_sent_packets *flight, int64_t packet_id, c
 }
 
 void ue_sent_packets_replace(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
-                       const struct ue_out *old, struct ue_out *out) {
+                             const struct ue_out *old, struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     if (written == NULL) {
         return;

@@ -21,7 +21,8 @@ struct capture_log *capture_log_open(const char *path, const char *title) {
 
 static void put_malformed(struct event_log *log, const struct input_datagram *captured) {
     const struct ue_fault *fault = &captured->verdict.fault;
-    const struct event_log_place place = {captured->held->frame, captured->held->time_ns, captured->connection->stream, captured->role};
+    const struct event_log_place place = {captured->held->frame, captured->held->time_ns, captured->connection->stream,
+                                          captured->role};
     event_log_begin(log, &place, "transport:datagram_malformed");
     event_log_number(log, "length", (int64_t)captured->size_bytes);
     event_log_text(log, "status", ue_status_text(fault->status));
@@ -31,12 +32,13 @@ static void put_malformed(struct event_log *log, const struct input_datagram *ca
 
 void capture_log_on_datagram(struct capture_log *events, const struct input_datagram *captured) {
     struct event_log_from_tracker tracked = {.log = events->log,
-                                     .context = &captured->context,
-                                     .stream = captured->connection->stream,
-                                     .size_bytes = captured->size_bytes,
-                                     .has_frames = true};
+                                             .context = &captured->context,
+                                             .stream = captured->connection->stream,
+                                             .size_bytes = captured->size_bytes,
+                                             .has_frames = true};
     const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
-    if (tracker_table_on_datagram(events->trackers, captured, &sink) != NULL && captured->verdict.fault.status != UE_OK) {
+    if (tracker_table_on_datagram(events->trackers, captured, &sink) != NULL &&
+        captured->verdict.fault.status != UE_OK) {
         put_malformed(events->log, captured);
     }
 }

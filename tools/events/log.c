@@ -38,8 +38,8 @@ static void put_escaped(struct event_log *log, const char *text) {
 
 static void put_header(struct event_log *log, const char *title) {
     text_buffer_add_format(&log->lines,
-                  "{\"schema\":%d,\"format\":\"uerudp-events\",\"generator\":\"uerudp %s\",\"title\":", PRINT_JSON_SCHEMA,
-                  UERUDP_VERSION);
+                           "{\"schema\":%d,\"format\":\"uerudp-events\",\"generator\":\"uerudp %s\",\"title\":",
+                           PRINT_JSON_SCHEMA, UERUDP_VERSION);
     put_escaped(log, title);
     text_buffer_add_format(
         &log->lines,

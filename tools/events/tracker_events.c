@@ -6,7 +6,7 @@
 /* ---- events that a connection reports too ---- */
 
 void event_log_delivery(struct event_log *log, const struct event_log_place *place, int64_t packet_id, bool delivered,
-                    struct event_log_sent_packet sent) {
+                        struct event_log_sent_packet sent) {
     event_log_begin(log, place, delivered ? "recovery:packet_acked" : "recovery:packet_lost");
     event_log_number(log, "packet_id", packet_id);
     if (sent.frame != 0) {
@@ -19,14 +19,16 @@ void event_log_delivery(struct event_log *log, const struct event_log_place *pla
     event_log_end(log);
 }
 
-void event_log_channel_opened(struct event_log *log, const struct event_log_place *place, uint32_t channel, const char *name) {
+void event_log_channel_opened(struct event_log *log, const struct event_log_place *place, uint32_t channel,
+                              const char *name) {
     event_log_begin(log, place, "connectivity:channel_opened");
     event_log_number(log, "channel", channel);
     event_log_text(log, "channel_name", name);
     event_log_end(log);
 }
 
-void event_log_channel_closed(struct event_log *log, const struct event_log_place *place, uint32_t channel, uint8_t close_reason) {
+void event_log_channel_closed(struct event_log *log, const struct event_log_place *place, uint32_t channel,
+                              uint8_t close_reason) {
     event_log_begin(log, place, channel == 0 ? "connectivity:connection_closed" : "connectivity:channel_closed");
     event_log_number(log, "channel", channel);
     event_log_text(log, "reason", ue_values_name(UE_VALUES_CLOSE_REASON, close_reason));
@@ -135,7 +137,7 @@ void event_log_from_tracker(void *user, const struct ue_tracker_event *event) {
         place.role = !event->side;
         if (is_network) {
             event_log_delivery(t->log, &place, event->packet_id, event->type == UE_TRACKER_ACK,
-                           (struct event_log_sent_packet){event->other_frame, event->span_ns, event->is_withdrawn});
+                               (struct event_log_sent_packet){event->other_frame, event->span_ns, event->is_withdrawn});
         }
         break;
     case UE_TRACKER_BUNCH: put_bunch(t, &place, event); break;

@@ -27,8 +27,10 @@ struct event_log_sent_packet {
     bool acks_lost;     /* it was delivered, but all acks of it were lost */
 };
 void event_log_delivery(struct event_log *log, const struct event_log_place *place, int64_t packet_id, bool delivered,
-                    struct event_log_sent_packet sent);
-void event_log_channel_opened(struct event_log *log, const struct event_log_place *place, uint32_t channel, const char *name);
-void event_log_channel_closed(struct event_log *log, const struct event_log_place *place, uint32_t channel, uint8_t close_reason);
+                        struct event_log_sent_packet sent);
+void event_log_channel_opened(struct event_log *log, const struct event_log_place *place, uint32_t channel,
+                              const char *name);
+void event_log_channel_closed(struct event_log *log, const struct event_log_place *place, uint32_t channel,
+                              uint8_t close_reason);
 
 #endif

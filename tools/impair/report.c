@@ -10,8 +10,7 @@ static const struct column {
     const char *key, *words;
     size_t offset;
 } columns[] = {
-#define COLUMN(member, words)                                                                                          \
-    { #member, words, offsetof(struct impair_counters, member) }
+#define COLUMN(member, words) {#member, words, offsetof(struct impair_counters, member)}
     COLUMN(datagrams, NULL),     COLUMN(bytes, NULL),
     COLUMN(delivered, NULL),     COLUMN(delivered_bytes, NULL),
     COLUMN(lost, "lost"),        COLUMN(overflowed, "too many for a queue"),

@@ -17,9 +17,9 @@ struct tally {
     int message_type;  /* -1: not decoded yet */
     uint64_t *payload; /* the part that holds the last payload; messages in it are subtracted */
 
-    bool is_decrypted; /* inside decrypted content, whose bits are subtracted from the ciphertext */
-    size_t ciphertext_bits;  /* bits of ciphertext that are not assigned yet */
-    size_t outside; /* bits assigned before the decrypted content */
+    bool is_decrypted;      /* inside decrypted content, whose bits are subtracted from the ciphertext */
+    size_t ciphertext_bits; /* bits of ciphertext that are not assigned yet */
+    size_t outside;         /* bits assigned before the decrypted content */
 };
 
 /* ---- payload ---- */
@@ -115,7 +115,8 @@ static void end_group(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *datagram, const struct info_channels *channels) {
+void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *datagram,
+                   const struct info_channels *channels) {
     unsigned side = datagram->side;
     size_t captured_bits = datagram->captured_bytes * 8;
     struct tally tally = {.cost = cost, .channels = channels, .side = side, .limit = captured_bits};

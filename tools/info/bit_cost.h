@@ -17,10 +17,10 @@ struct info_cost_name {
 
 struct info_cost {
     uint64_t datagrams[2];
-    uint64_t total[2];                            /* bits of the datagrams */
-    uint64_t overhead[2];                         /* bits of IP and UDP headers, not included in total */
-    uint64_t fields[UE_FIELD_COUNT][2];           /* on the wire, without bunch payload */
-    uint64_t messages[INFO_COST_MESSAGES][2];       /* control messages, by type */
+    uint64_t total[2];                                /* bits of the datagrams */
+    uint64_t overhead[2];                             /* bits of IP and UDP headers, not included in total */
+    uint64_t fields[UE_FIELD_COUNT][2];               /* on the wire, without bunch payload */
+    uint64_t messages[INFO_COST_MESSAGES][2];         /* control messages, by type */
     struct info_cost_name names[INFO_COST_NAMES_MAX]; /* other payload, by channel name */
     size_t name_count;
     uint64_t padding[2];      /* after the terminators, to the end of the last byte */
@@ -39,7 +39,8 @@ struct info_cost_datagram {
 };
 
 /* Adds a datagram of the connection that has these channels. */
-void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *datagram, const struct info_channels *channels);
+void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *datagram,
+                   const struct info_channels *channels);
 
 struct info_cost_part {
     const char *group; /* a static string */

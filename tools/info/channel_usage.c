@@ -75,7 +75,7 @@ static void close(struct info_channels *channels, struct info_channel *channel, 
 }
 
 struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_tracker_event *event,
-                                    const struct ue_context *context) {
+                                            const struct ue_context *context) {
     struct info_channel *channel = find(channels, event->bunch->channel);
     switch (event->type) {
     case UE_TRACKER_BUNCH:

@@ -23,7 +23,7 @@ struct info_channel_traffic {
 struct info_channel {
     uint32_t index;
     char name[INFO_CHANNEL_NAME_CHARS]; /* empty: unknown */
-    char *actor;                      /* path of the last actor's class, or of the actor; NULL: unknown */
+    char *actor;                        /* path of the last actor's class, or of the actor; NULL: unknown */
     uint64_t opens, closes;
     uint64_t opened_frame, closed_frame; /* first open, last close; 0: not seen */
     int64_t opened_ns, closed_ns;
@@ -34,8 +34,8 @@ struct info_channel {
 };
 
 struct info_channels {
-    GHashTable *table;      /* struct info_channel by index; NULL: no channel yet */
-    size_t *channels_left;         /* channels that may still be allocated, for all connections together */
+    GHashTable *table;        /* struct info_channel by index; NULL: no channel yet */
+    size_t *channels_left;    /* channels that may still be allocated, for all connections together */
     struct info_channel rest; /* the channels above the limit, as one */
     uint64_t close_reasons[INFO_CLOSE_REASONS_MAX];
     uint64_t closes;
@@ -43,7 +43,7 @@ struct info_channels {
 
 /* Handles events of types BUNCH, OPENED and CLOSED. Returns the channel. */
 struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_tracker_event *event,
-                                    const struct ue_context *context);
+                                            const struct ue_context *context);
 
 /* Sets the actor of the channel, in place of an earlier one. path NULL: unknown. */
 void info_channels_set_actor(struct info_channels *channels, uint32_t index, const char *path);

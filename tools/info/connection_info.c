@@ -5,7 +5,8 @@
 #include <uerudp/close_reason.h>
 #include "tools/info/diagnosis.h"
 
-struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channels_left) {
+struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
+                                            size_t *channels_left) {
     struct info_connection *info = g_new0(struct info_connection, 1);
     info->stream = stream;
     info->findings.per_kind_max = findings_max;
@@ -86,7 +87,8 @@ static void on_close(struct info_connection *info, const struct ue_tracker_event
 static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct handling *handling = user;
     struct ue_actor_guids opening;
-    if (event->type == UE_REASSEMBLY_COMPLETE && ue_actor_class_find(&handling->captured->context, &event->content, &opening)) {
+    if (event->type == UE_REASSEMBLY_COMPLETE &&
+        ue_actor_class_find(&handling->captured->context, &event->content, &opening)) {
         struct ue_guid_names names = message_assembler_names(handling->messages, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
         char class_path[UE_GUID_MAP_PATH_MAX + 1];
@@ -177,7 +179,8 @@ static void begin_or_go_on(struct info_connection *info, const struct input_data
     if (info->first_frame == 0) {
         info->first_frame = captured->held->frame;
         info->first_ns = info->last_ns = captured->held->time_ns;
-        info->interface = captured->held->interface[0] != '\0' ? g_utf8_make_valid(captured->held->interface, -1) : NULL;
+        info->interface =
+            captured->held->interface[0] != '\0' ? g_utf8_make_valid(captured->held->interface, -1) : NULL;
     }
     info->last_frame = captured->held->frame;
     info->last_ns = MAX(info->last_ns, captured->held->time_ns);
@@ -203,28 +206,28 @@ static void read_legacy(struct handling *handling) {
 static void add_cost(struct info_connection *info, const struct input_datagram *captured) {
     const struct observe_datagram *held = captured->held;
     struct info_cost_datagram datagram = {.context = &captured->context,
-                                        .bytes = captured->bytes,
-                                        .size_bytes = captured->size_bytes,
-                                        .captured_bytes = held->captured_bytes,
-                                        .length_bytes = held->length_bytes,
-                                        .side = captured->role,
-                                        .is_ipv6 = captured->connection->sides[0].family == CAPTURE_IPV6};
+                                          .bytes = captured->bytes,
+                                          .size_bytes = captured->size_bytes,
+                                          .captured_bytes = held->captured_bytes,
+                                          .length_bytes = held->length_bytes,
+                                          .side = captured->role,
+                                          .is_ipv6 = captured->connection->sides[0].family == CAPTURE_IPV6};
     info_cost_add(info->cost, &datagram, &info->channels);
 }
 
 static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const struct ue_tracker_counts *b) {
     return (struct ue_tracker_counts){.packets = a->packets + b->packets,
-                                    .handshakes = a->handshakes + b->handshakes,
-                                    .duplicates = a->duplicates + b->duplicates,
-                                    .late = a->late + b->late,
-                                    .missing = a->missing + b->missing,
-                                    .acked = a->acked + b->acked,
-                                    .nacked = a->nacked + b->nacked,
-                                    .unsure = a->unsure + b->unsure,
-                                    .reliable = a->reliable + b->reliable,
-                                    .resends = a->resends + b->resends,
-                                    .spurious = a->spurious + b->spurious,
-                                    .untracked = a->untracked + b->untracked};
+                                      .handshakes = a->handshakes + b->handshakes,
+                                      .duplicates = a->duplicates + b->duplicates,
+                                      .late = a->late + b->late,
+                                      .missing = a->missing + b->missing,
+                                      .acked = a->acked + b->acked,
+                                      .nacked = a->nacked + b->nacked,
+                                      .unsure = a->unsure + b->unsure,
+                                      .reliable = a->reliable + b->reliable,
+                                      .resends = a->resends + b->resends,
+                                      .spurious = a->spurious + b->spurious,
+                                      .untracked = a->untracked + b->untracked};
 }
 
 /* A connection whose tracker was dropped continues with a new tracker (tracker_table.h), which counts from 0. */
@@ -236,7 +239,8 @@ static void update_counts(struct info_side *side, const struct ue_tracker_counts
     side->counts = sum(&side->earlier, tracked);
 }
 
-void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured, struct tracker_table *trackers) {
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured,
+                                 struct tracker_table *trackers) {
     struct handling handling = {info, captured, tracker_table_messages(trackers, captured), {on_message, &handling}};
     struct ue_tracker_callbacks sink = {.event = handle_event, .user = &handling};
     update_generation(info, captured);

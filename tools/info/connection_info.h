@@ -16,14 +16,15 @@
 /* The traffic of one side. */
 struct info_side {
     char address[CAPTURE_ADDRESS_TEXT_BYTES]; /* the latest */
-    uint64_t datagrams, bytes;           /* all datagrams, and the bytes of their UDP payload */
-    uint64_t ordinary, empty;            /* packets; packets without a bunch */
+    uint64_t datagrams, bytes;                /* all datagrams, and the bytes of their UDP payload */
+    uint64_t ordinary, empty;                 /* packets; packets without a bunch */
     uint64_t malformed, opaque, cut;
     uint64_t malformed_frame;
-    struct ue_tracker_counts counts;   /* of all trackers of the connection */
-    struct ue_tracker_counts tracked;  /* of the current tracker */
+    struct ue_tracker_counts counts;  /* of all trackers of the connection */
+    struct ue_tracker_counts tracked; /* of the current tracker */
     struct ue_tracker_counts earlier; /* of earlier trackers */
-    uint64_t not_captured, not_captured_frame;   /* reported as delivered but not in the capture; frame of the first report */
+    uint64_t not_captured;            /* packets reported as delivered but not in the capture */
+    uint64_t not_captured_frame;      /* frame of the first such report */
     uint64_t partial_errors, partial_frame;
     uint64_t jumps;
     uint32_t reliable_peak, reliable_peak_channel; /* highest use of the reliable buffer */
@@ -36,20 +37,21 @@ enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOU
 
 struct info_connection {
     uint32_t stream;
-    const char *generation;           /* static, or owned by the user's profile */
-    char generations[UE_RANGE_CHARS]; /* the releases of that generation */
-    struct ue_detection_result choice;          /* the detection result */
-    const char *reason;               /* why this generation was detected; static */
+    const char *generation;            /* static, or owned by the user's profile */
+    char generations[UE_RANGE_CHARS];  /* the releases of that generation */
+    struct ue_detection_result choice; /* the detection result */
+    const char *reason;                /* why this generation was detected; static */
     const struct ue_profile *profile;
-    uint32_t reliable_limit;      /* reliable bunches without acknowledgement per channel */
+    uint32_t reliable_limit;              /* reliable bunches without acknowledgement per channel */
     char former[CONNECTION_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
     int64_t first_ns, last_ns;
-    uint64_t implausible;       /* datagrams with an impossible capture time; if there are any, no time, duration or rate is known */
+    uint64_t implausible;       /* datagrams with an impossible capture time: then no time, duration or rate is known */
     uint64_t implausible_frame; /* frame of the first one */
     uint64_t first_frame, last_frame;
-    const char *first_path, *last_path; /* the files of these frames, if there are several files; NULL: one file. Not owned */
-    char *interface;                    /* capture interface of the first datagram, UTF-8; NULL: unknown */
-    struct info_side sides[2];       /* client, server */
+    const char *first_path;    /* the file of first_frame, if there are several files; NULL: one file. Not owned */
+    const char *last_path;     /* that of last_frame */
+    char *interface;           /* capture interface of the first datagram, UTF-8; NULL: unknown */
+    struct info_side sides[2]; /* client, server */
 
     bool is_closed; /* channel 0 was closed */
     unsigned closed_by;
@@ -68,11 +70,13 @@ struct info_connection {
 };
 
 /* channels_left: see info_channels; it must outlive the result. */
-struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channels_left);
+struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
+                                            size_t *channels_left);
 void info_connection_free(struct info_connection *info);
 
 /* Handles a datagram of the connection. */
-void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured, struct tracker_table *trackers);
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured,
+                                 struct tracker_table *trackers);
 
 /* Runs the diagnosis at the end of the capture. No datagram may follow. */
 void info_connection_finish(struct info_connection *info);

@@ -16,10 +16,10 @@
 #define SPURIOUS_MIN_PERCENT 1
 
 #define FINDING(id, level, how_much)                                                                                   \
-    { .kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much) }
+    {.kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much)}
 #define FINDING_AT(id, level, how_much, frame)                                                                         \
     {                                                                                                                  \
-        .kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much), .frame_count = 1,      \
+        .kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much), .frame_count = 1,  \
         .frames = {                                                                                                    \
             frame                                                                                                      \
         }                                                                                                              \
@@ -70,7 +70,8 @@ static void report_handshake(struct info_connection *info) {
         report_silence_of_server(info, initial);
         return;
     }
-    const struct info_login_step *last = &g_array_index(info->login.steps, struct info_login_step, info->login.steps->len - 1);
+    const struct info_login_step *last =
+        &g_array_index(info->login.steps, struct info_login_step, info->login.steps->len - 1);
     struct info_finding finding = FINDING_AT(NO_ANSWER, WARNING, 0, last->frame);
     ADD(info, &finding, "no packet followed the handshake, whose last message is %s of the %s in frame %" PRIu64,
         info_login_step_name(last), phrase_side(last->side), last->frame);
@@ -112,8 +113,8 @@ static void report_retries(struct info_connection *info) {
         if (step->is_handshake && step->side == 0 && step->count > 1 && info->sides[1].datagrams != 0) {
             struct info_finding finding = FINDING_AT(RETRIED, NOTE, step->count, step->frame);
             ADD(info, &finding, "the client sent handshake message %s %s in %s, from frame %" PRIu64 " on",
-                info_login_step_name(step), phrase_times(step->count).text, phrase_duration(step->last_ns - step->time_ns).text,
-                step->frame);
+                info_login_step_name(step), phrase_times(step->count).text,
+                phrase_duration(step->last_ns - step->time_ns).text, step->frame);
         }
     }
 }
@@ -274,8 +275,8 @@ static void report_rate(struct info_connection *info, unsigned side) {
         ADD(info, &finding,
             "the %s used up the rate of %" PRId32 " bytes/s that the client asked for in %s; the most was "
             "%" PRIu64 " bytes, %" PRId64 " s into the connection",
-            phrase_side(side), info->login.rate, phrase_count(rate->saturated_seconds, "second").text,
-            rate->peak_bytes, rate->peak_second);
+            phrase_side(side), info->login.rate, phrase_count(rate->saturated_seconds, "second").text, rate->peak_bytes,
+            rate->peak_second);
     }
 }
 
@@ -284,12 +285,14 @@ static void report_rate(struct info_connection *info, unsigned side) {
 static void report_capture(struct info_connection *info, unsigned side) {
     const struct info_side *figures = &info->sides[side];
     if (figures->not_captured != 0) {
-        struct info_finding finding = FINDING_AT(INCOMPLETE, WARNING, figures->not_captured, figures->not_captured_frame);
+        struct info_finding finding =
+            FINDING_AT(INCOMPLETE, WARNING, figures->not_captured, figures->not_captured_frame);
         ADD(info, &finding,
             "the capture is incomplete: %s %s %s acknowledged but %s not in it, the first reported in frame "
             "%" PRIu64,
             phrase_count(figures->not_captured, "packet").text, phrase_direction(side),
-            figures->not_captured == 1 ? "was" : "were", figures->not_captured == 1 ? "is" : "are", figures->not_captured_frame);
+            figures->not_captured == 1 ? "was" : "were", figures->not_captured == 1 ? "is" : "are",
+            figures->not_captured_frame);
     }
     bool is_alone = figures->ordinary != 0 && info->sides[!side].datagrams == 0;
     if (is_alone) {

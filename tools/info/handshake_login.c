@@ -36,23 +36,23 @@ static void add(struct info_login *login, const struct info_login_step *step) {
     }
 }
 
-static struct info_login_step step_of(const struct info_login *login, const struct ue_tracker_event *event, bool is_handshake,
-                              uint8_t type) {
+static struct info_login_step step_of(const struct info_login *login, const struct ue_tracker_event *event,
+                                      bool is_handshake, uint8_t type) {
     return (struct info_login_step){.frame = event->frame,
-                            .time_ns = event->time_ns,
-                            .last_ns = event->time_ns,
-                            .side = event->side,
-                            .is_handshake = is_handshake,
-                            .type = type,
-                            .epoch = login->epoch,
-                            .count = 1,
-                            .span_ns = -1};
+                                    .time_ns = event->time_ns,
+                                    .last_ns = event->time_ns,
+                                    .side = event->side,
+                                    .is_handshake = is_handshake,
+                                    .type = type,
+                                    .epoch = login->epoch,
+                                    .count = 1,
+                                    .span_ns = -1};
 }
 
 /* ---- handshake ---- */
 
 static void describe_handshake(struct info_login *login, const struct ue_tracker_event *event,
-                           const struct ue_context *context) {
+                               const struct ue_context *context) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
                       (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
@@ -117,7 +117,8 @@ static void describe(struct info_login_step *step, const struct ue_message *mess
     }
 }
 
-static void describe_message(struct info_login *login, const struct ue_tracker_event *event, const struct ue_message *message) {
+static void describe_message(struct info_login *login, const struct ue_tracker_event *event,
+                             const struct ue_message *message) {
     struct info_login_step step = step_of(login, event, false, message->type);
     describe(&step, message);
     if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
@@ -127,7 +128,7 @@ static void describe_message(struct info_login *login, const struct ue_tracker_e
 }
 
 static void describe_messages(struct info_login *login, const struct ue_tracker_event *event,
-                          const struct ue_context *context) {
+                              const struct ue_context *context) {
     struct ue_view data = event->bunch->data;
     for (size_t bit = 0; bit < data.bits;) {
         struct ue_message message;
@@ -140,7 +141,8 @@ static void describe_messages(struct info_login *login, const struct ue_tracker_
     }
 }
 
-void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event, const struct ue_context *context) {
+void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event,
+                         const struct ue_context *context) {
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: describe_handshake(login, event, context); break;
     case UE_TRACKER_RESTARTED:

@@ -20,7 +20,7 @@ struct info_login_step {
     uint8_t type;   /* enum ue_handshake_type or enum ue_message_type */
     unsigned epoch; /* restarts begun before it */
     uint64_t count;
-    int64_t span_ns;                /* of a handshake message: time since the message that it answers; -1: unknown */
+    int64_t span_ns;                  /* of a handshake message: time since the message that it answers; -1: unknown */
     char text[INFO_LOGIN_TEXT_CHARS]; /* summary of the content, without what may be personal */
 };
 
@@ -36,7 +36,8 @@ struct info_login {
 };
 
 /* Handles events of types HANDSHAKE, BUNCH and RESET. */
-void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event, const struct ue_context *context);
+void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event,
+                         const struct ue_context *context);
 
 /* The first step of that kind; NULL: none. */
 const struct info_login_step *info_login_find(const struct info_login *login, bool is_handshake, uint8_t type);

@@ -11,7 +11,7 @@
 /* Zeroed: empty. */
 struct info_histogram {
     uint64_t count;
-    int64_t min, max;                        /* exact */
+    int64_t min, max;                          /* exact */
     uint64_t *octaves[INFO_HISTOGRAM_OCTAVES]; /* 64 buckets each, allocated on first use */
 };
 

@@ -43,8 +43,8 @@ static json_t *percentiles(const struct info_histogram *histogram, double unit) 
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)info_histogram_percentile(histogram, 50) / unit), "p90",
         real((double)info_histogram_percentile(histogram, 90) / unit), "p99",
-        real((double)info_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit), "max",
-        real((double)histogram->max / unit), "samples", count(histogram->count));
+        real((double)info_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit),
+        "max", real((double)histogram->max / unit), "samples", count(histogram->count));
 }
 
 /* ---- traffic ---- */
@@ -98,7 +98,8 @@ static void add_times(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "rtt_ms", percentiles(&timing->rtt, 1e6));
     json_object_set_new(object, "half_ms",
                         both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));
-    json_object_set_new(object, "handshake_rtt_ms", handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
+    json_object_set_new(object, "handshake_rtt_ms",
+                        handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
     json_object_set_new(object, "jitter_ms", both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
@@ -206,7 +207,8 @@ static json_t *close_object(const struct info_connection *info) {
         return json_null();
     }
     return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->closed_by), "frame", count(info->closed_frame),
-                     "time_s", since_s(info, info->closed_ns), "reason", text_or_null(info_connection_close_text(info)));
+                     "time_s", since_s(info, info->closed_ns), "reason",
+                     text_or_null(info_connection_close_text(info)));
 }
 
 static json_t *heading_object(const struct info_connection *info) {

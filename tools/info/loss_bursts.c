@@ -26,11 +26,12 @@ static void end_run(struct info_loss_bursts *losses, struct info_findings *findi
                    losses->reported_frame);
     }
     info_findings_add(findings, &finding,
-                    "%" PRIu64 " packets in a row not delivered, %s, ids %" PRId64 " to %" PRId64 " (%s)", count,
-                    phrase_direction(losses->side), losses->last_id - (int64_t)count + 1, losses->last_id, place);
+                      "%" PRIu64 " packets in a row not delivered, %s, ids %" PRId64 " to %" PRId64 " (%s)", count,
+                      phrase_direction(losses->side), losses->last_id - (int64_t)count + 1, losses->last_id, place);
 }
 
-void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event, struct info_findings *findings) {
+void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event,
+                             struct info_findings *findings) {
     bool is_lost = event->type == UE_TRACKER_NAK;
     if (losses->count != 0 && (!is_lost || event->packet_id != losses->last_id + 1)) {
         end_run(losses, findings);

@@ -20,7 +20,8 @@ struct info_loss_bursts {
 };
 
 /* Handles an event of type ACKED or NACKED about these packets. */
-void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event, struct info_findings *findings);
+void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event,
+                             struct info_findings *findings);
 
 void info_loss_bursts_finish(struct info_loss_bursts *losses, struct info_findings *findings);
 

@@ -17,35 +17,36 @@ static void report_gap(const struct info_gaps *gaps, const struct info_gap *gap,
         return;
     }
     struct info_finding finding = {.kind = INFO_FINDING_STALL,
-                                 .severity = INFO_SEVERITY_WARNING,
-                                 .weight = (double)late_ns,
-                                 .frame_count = 2,
-                                 .frames = {gap->frame, event->frame}};
+                                   .severity = INFO_SEVERITY_WARNING,
+                                   .weight = (double)late_ns,
+                                   .frame_count = 2,
+                                   .frames = {gap->frame, event->frame}};
     info_findings_add(gaps->findings, &finding,
-                    "reliable stall of %s on channel %" PRIu32 ", %s (%s): came in frame %" PRIu64
-                    ", while later bunches of the channel waited since frame %" PRIu64,
-                    phrase_duration(late_ns).text, gap->channel, phrase_ch_sequence(gap->first_seq, gap->last_seq).text,
-                    phrase_direction(gap->side), event->frame, gap->frame);
+                      "reliable stall of %s on channel %" PRIu32 ", %s (%s): came in frame %" PRIu64
+                      ", while later bunches of the channel waited since frame %" PRIu64,
+                      phrase_duration(late_ns).text, gap->channel,
+                      phrase_ch_sequence(gap->first_seq, gap->last_seq).text, phrase_direction(gap->side), event->frame,
+                      gap->frame);
 }
 
 static void report_open(const struct info_gaps *gaps, const struct info_gap *gap) {
     struct info_finding finding = {.kind = INFO_FINDING_GAP,
-                                 .severity = INFO_SEVERITY_NOTE,
-                                 .weight = gap->open,
-                                 .frame_count = 1,
-                                 .frames = {gap->frame}};
+                                   .severity = INFO_SEVERITY_NOTE,
+                                   .weight = gap->open,
+                                   .frame_count = 1,
+                                   .frames = {gap->frame}};
     info_findings_add(gaps->findings, &finding,
-                    "%s of channel %" PRIu32 " before ChSequence %" PRIu32 " in frame %" PRIu64
-                    " (%s) missing in the capture",
-                    phrase_count(gap->open, "reliable bunch").text, gap->channel, gap->next_seq, gap->frame,
-                    phrase_direction(gap->side));
+                      "%s of channel %" PRIu32 " before ChSequence %" PRIu32 " in frame %" PRIu64
+                      " (%s) missing in the capture",
+                      phrase_count(gap->open, "reliable bunch").text, gap->channel, gap->next_seq, gap->frame,
+                      phrase_direction(gap->side));
 }
 
 static void fill_gap(struct info_gaps *gaps, const struct ue_tracker_event *event) {
     for (guint i = 0; gaps->array != NULL && i < gaps->array->len; i++) {
         struct info_gap *gap = HOLE(gaps, i);
-        if (gap->side == event->side && gap->channel == event->bunch->channel &&
-            event->reliable_id >= gap->from_id && event->reliable_id <= gap->to_id) {
+        if (gap->side == event->side && gap->channel == event->bunch->channel && event->reliable_id >= gap->from_id &&
+            event->reliable_id <= gap->to_id) {
             gap->open--;
             if (gap->open == 0) {
                 report_gap(gaps, gap, event);

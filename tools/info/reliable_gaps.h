@@ -22,8 +22,8 @@ struct info_gap {
 struct info_gaps {
     const struct info_histogram *rtt; /* round trip times in ns; set first, as are the next two */
     struct info_findings *findings;   /* receives the findings */
-    uint32_t ch_seq_bound;          /* of the connection */
-    GArray *array;                  /* struct info_gap; NULL: none yet */
+    uint32_t ch_seq_bound;            /* of the connection */
+    GArray *array;                    /* struct info_gap; NULL: none yet */
 };
 
 /* Handles events of type BUNCH. before: the highest reliable sequence number of the channel before this bunch, -1

@@ -44,14 +44,15 @@ static void remove_reported(struct info_stalls *stalls, unsigned side) {
 
 static void on_sent(struct info_stalls *stalls, const struct ue_tracker_event *event) {
     struct info_unacked_bunch in_flight = {.packet_id = event->packet_id,
-                               .reliable_id = event->reliable_id,
-                               .time_ns = event->time_ns,
-                               .frame = event->frame,
-                               .channel = event->bunch->channel,
-                               .ch_seq = event->bunch->ch_seq};
+                                           .reliable_id = event->reliable_id,
+                                           .time_ns = event->time_ns,
+                                           .frame = event->frame,
+                                           .channel = event->bunch->channel,
+                                           .ch_seq = event->bunch->ch_seq};
     GArray *array = array_of(&stalls->in_flight[event->side], sizeof in_flight);
     guint place = array->len;
-    while (place > stalls->first[event->side] && IN_FLIGHT(stalls, event->side, place - 1)->packet_id > event->packet_id) {
+    while (place > stalls->first[event->side] &&
+           IN_FLIGHT(stalls, event->side, place - 1)->packet_id > event->packet_id) {
         place--;
     }
     g_array_insert_val(array, place, in_flight);
@@ -61,7 +62,7 @@ static void on_sent(struct info_stalls *stalls, const struct ue_tracker_event *e
 /* ---- sentences ---- */
 
 static struct info_finding finding_of(const struct info_overdue_bunch *overdue, enum info_finding_kind kind,
-                                    enum info_severity severity, double weight) {
+                                      enum info_severity severity, double weight) {
     struct info_finding finding = {.kind = kind, .severity = severity, .weight = weight};
     finding.frame_count = MIN(overdue->losses, INFO_STALL_LOSSES_LISTED);
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
@@ -72,25 +73,26 @@ static struct phrase losses_phrase(const struct info_overdue_bunch *overdue) {
     return phrase_frames(overdue->frames, MIN(overdue->losses, INFO_STALL_LOSSES_LISTED), overdue->losses);
 }
 
-static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue, unsigned side,
-                               int64_t now_ns) {
+static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue,
+                               unsigned side, int64_t now_ns) {
     if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
         return; /* the next transmission may be in flight */
     }
     struct info_finding finding =
         finding_of(overdue, INFO_FINDING_UNDELIVERED, INFO_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
     info_findings_add(stalls->findings, &finding,
-                    "reliable bunch on channel %" PRIu32
-                    ", %s (%s) is not known to have arrived: not delivered %s (%s), "
-                    "and no later copy acknowledged within %s of the first",
-                    overdue->channel, phrase_ch_sequence(overdue->first_seq, overdue->last_seq).text,
-                    phrase_direction(side), phrase_times(overdue->losses).text, losses_phrase(overdue).text,
-                    phrase_duration(now_ns - overdue->first_ns).text);
+                      "reliable bunch on channel %" PRIu32
+                      ", %s (%s) is not known to have arrived: not delivered %s (%s), "
+                      "and no later copy acknowledged within %s of the first",
+                      overdue->channel, phrase_ch_sequence(overdue->first_seq, overdue->last_seq).text,
+                      phrase_direction(side), phrase_times(overdue->losses).text, losses_phrase(overdue).text,
+                      phrase_duration(now_ns - overdue->first_ns).text);
 }
 
 /* ---- transmissions that were not delivered ---- */
 
-static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight) {
+static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsigned side,
+                                               const struct info_unacked_bunch *in_flight) {
     GArray *overdue = stalls->overdue[side];
     for (guint i = 0; overdue != NULL && i < overdue->len; i++) {
         struct info_overdue_bunch *at = OVERDUE(stalls, side, i);
@@ -101,7 +103,8 @@ static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsig
     return NULL;
 }
 
-static void lose(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight, int64_t now_ns) {
+static void lose(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight,
+                 int64_t now_ns) {
     struct info_overdue_bunch *overdue = find_overdue(stalls, side, in_flight);
     if (overdue == NULL) {
         GArray *array = array_of(&stalls->overdue[side], sizeof *overdue);
@@ -110,12 +113,12 @@ static void lose(struct info_stalls *stalls, unsigned side, const struct info_un
             g_array_remove_index(array, 0);
         }
         struct info_overdue_bunch begun = {.reliable_id = in_flight->reliable_id,
-                                   .first_id = in_flight->reliable_id,
-                                   .first_ns = in_flight->time_ns,
-                                   .first_frame = in_flight->frame,
-                                   .channel = in_flight->channel,
-                                   .first_seq = in_flight->ch_seq,
-                                   .last_seq = in_flight->ch_seq};
+                                           .first_id = in_flight->reliable_id,
+                                           .first_ns = in_flight->time_ns,
+                                           .first_frame = in_flight->frame,
+                                           .channel = in_flight->channel,
+                                           .first_seq = in_flight->ch_seq,
+                                           .last_seq = in_flight->ch_seq};
         g_array_append_val(array, begun);
         overdue = OVERDUE(stalls, side, array->len - 1);
     }
@@ -138,18 +141,18 @@ static void end_group(struct info_stalls *stalls) {
         return;
     }
     struct info_finding finding = finding_of(group, is_stall ? INFO_FINDING_STALL : INFO_FINDING_REPEATED,
-                                           is_stall ? INFO_SEVERITY_WARNING : INFO_SEVERITY_NOTE, (double)late_ns);
+                                             is_stall ? INFO_SEVERITY_WARNING : INFO_SEVERITY_NOTE, (double)late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     char others[64] = "";
     if (group->others != 0) {
         g_snprintf(others, sizeof others, ", and with it %s", phrase_count(group->others, "other bunch").text);
     }
     info_findings_add(stalls->findings, &finding,
-                    "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
-                    "%" PRIu64 "%s",
-                    is_stall ? "stall" : "delay", phrase_duration(late_ns).text, group->channel,
-                    phrase_ch_sequence(group->first_seq, group->last_seq).text, phrase_direction(stalls->group_side),
-                    phrase_times(group->losses).text, losses_phrase(group).text, stalls->arrived_frame, others);
+                      "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
+                      "%" PRIu64 "%s",
+                      is_stall ? "stall" : "delay", phrase_duration(late_ns).text, group->channel,
+                      phrase_ch_sequence(group->first_seq, group->last_seq).text, phrase_direction(stalls->group_side),
+                      phrase_times(group->losses).text, losses_phrase(group).text, stalls->arrived_frame, others);
 }
 
 /* Of the late bunches in one packet, the one that waited longest makes the finding. */
@@ -191,7 +194,8 @@ void info_stalls_on_ack(struct info_stalls *stalls, const struct ue_tracker_even
     unsigned side = !event->side;
     GArray *in_flight = stalls->in_flight[side];
     guint *first = &stalls->first[side];
-    while (in_flight != NULL && *first < in_flight->len && IN_FLIGHT(stalls, side, *first)->packet_id <= event->packet_id) {
+    while (in_flight != NULL && *first < in_flight->len &&
+           IN_FLIGHT(stalls, side, *first)->packet_id <= event->packet_id) {
         const struct info_unacked_bunch reported = *IN_FLIGHT(stalls, side, *first);
         ++*first;
         if (reported.packet_id < event->packet_id) {

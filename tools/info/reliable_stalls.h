@@ -38,8 +38,8 @@ struct info_overdue_bunch {
 struct info_stalls {
     const struct info_histogram *rtt; /* round trip times in ns; set first, as is the next */
     struct info_findings *findings;   /* receives the findings */
-    GArray *in_flight[2];              /* struct info_unacked_bunch by packet id, for each sender; NULL: none yet */
-    guint first[2];                 /* index in flying of the first entry that is not acknowledged */
+    GArray *in_flight[2];             /* struct info_unacked_bunch by packet id, for each sender; NULL: none yet */
+    guint first[2];                   /* index in flying of the first entry that is not acknowledged */
     GArray *overdue[2];
 
     bool has_group; /* bunches that arrived with the same packet */

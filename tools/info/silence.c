@@ -14,23 +14,23 @@ static void report_pause(const struct ue_tracker_event *event, const struct info
                          struct info_findings *findings) {
     int64_t gap_ns = event->time_ns - last->last_ns;
     struct info_finding finding = {.kind = INFO_FINDING_PAUSE,
-                                 .severity = INFO_SEVERITY_WARNING,
-                                 .weight = (double)gap_ns,
-                                 .frame_count = 2,
-                                 .frames = {last->last_frame, event->frame}};
+                                   .severity = INFO_SEVERITY_WARNING,
+                                   .weight = (double)gap_ns,
+                                   .frame_count = 2,
+                                   .frames = {last->last_frame, event->frame}};
     info_findings_add(findings, &finding,
-                    "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
-                    ": both stopped, or the capture did",
-                    phrase_duration(gap_ns).text, last->last_frame, event->frame);
+                      "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
+                      ": both stopped, or the capture did",
+                      phrase_duration(gap_ns).text, last->last_frame, event->frame);
 }
 
 static void report_silence(const struct ue_tracker_event *event, const struct info_silence_side *self, int64_t gap_ns,
                            struct info_findings *findings) {
     struct info_finding finding = {.kind = INFO_FINDING_SILENCE,
-                                 .severity = INFO_SEVERITY_WARNING,
-                                 .weight = (double)gap_ns,
-                                 .frame_count = 2,
-                                 .frames = {self->last_frame, event->frame}};
+                                   .severity = INFO_SEVERITY_WARNING,
+                                   .weight = (double)gap_ns,
+                                   .frame_count = 2,
+                                   .frames = {self->last_frame, event->frame}};
     const char *who = phrase_side(event->side);
     char why[128];
     if (self->missing != 0) {
@@ -40,13 +40,14 @@ static void report_silence(const struct ue_tracker_event *event, const struct in
         g_snprintf(why, sizeof why, "no packet id missing: the %s did not send", who);
     }
     info_findings_add(findings, &finding,
-                    "no packet from the %s for %s, between frames %" PRIu64 " and %" PRIu64
-                    ", while the %s sent %" PRIu64 "; %s",
-                    who, phrase_duration(gap_ns).text, self->last_frame, event->frame, phrase_side(!event->side),
-                    self->peer_packets, why);
+                      "no packet from the %s for %s, between frames %" PRIu64 " and %" PRIu64
+                      ", while the %s sent %" PRIu64 "; %s",
+                      who, phrase_duration(gap_ns).text, self->last_frame, event->frame, phrase_side(!event->side),
+                      self->peer_packets, why);
 }
 
-static void on_packet(struct info_silence *silence, const struct ue_tracker_event *event, struct info_findings *findings) {
+static void on_packet(struct info_silence *silence, const struct ue_tracker_event *event,
+                      struct info_findings *findings) {
     struct info_silence_side *self = &silence->sides[event->side];
     struct info_silence_side *other = &silence->sides[!event->side];
     int64_t gap_ns = event->time_ns - self->last_ns;
@@ -72,16 +73,16 @@ static void on_packet(struct info_silence *silence, const struct ue_tracker_even
 
 static void report_gap(struct info_silence_side *self, unsigned side, struct info_findings *findings) {
     struct info_finding finding = {.kind = INFO_FINDING_ACK_GAP,
-                                 .severity = INFO_SEVERITY_WARNING,
-                                 .weight = (double)self->gap_ns,
-                                 .frame_count = 2,
-                                 .frames = {self->gap_from_frame, self->gap_frame}};
+                                   .severity = INFO_SEVERITY_WARNING,
+                                   .weight = (double)self->gap_ns,
+                                   .frame_count = 2,
+                                   .frames = {self->gap_from_frame, self->gap_frame}};
     self->gap_frame = 0;
     info_findings_add(findings, &finding,
-                    "the %s acknowledged nothing for %s, between frames %" PRIu64 " and %" PRIu64
-                    ", although it kept sending; then it reported %s of the %s as not delivered",
-                    phrase_side(!side), phrase_duration(self->gap_ns).text, finding.frames[0], finding.frames[1],
-                    phrase_count(self->gap_nacked, "packet").text, phrase_side(side));
+                      "the %s acknowledged nothing for %s, between frames %" PRIu64 " and %" PRIu64
+                      ", although it kept sending; then it reported %s of the %s as not delivered",
+                      phrase_side(!side), phrase_duration(self->gap_ns).text, finding.frames[0], finding.frames[1],
+                      phrase_count(self->gap_nacked, "packet").text, phrase_side(side));
 }
 
 static void end_gap(struct info_silence *silence, uint64_t frame, struct info_findings *findings) {
@@ -124,7 +125,8 @@ static void start_waiting(struct info_silence *silence, const struct ue_tracker_
     }
 }
 
-void info_silence_on_event(struct info_silence *silence, const struct ue_tracker_event *event, struct info_findings *findings) {
+void info_silence_on_event(struct info_silence *silence, const struct ue_tracker_event *event,
+                           struct info_findings *findings) {
     end_gap(silence, event->frame, findings);
     switch (event->type) {
     case UE_TRACKER_LOST:
@@ -161,13 +163,13 @@ void info_silence_finish(struct info_silence *silence, bool is_closed, struct in
             continue; /* a side that went silent is reported as a timeout */
         }
         struct info_finding finding = {.kind = INFO_FINDING_SILENCE,
-                                     .severity = INFO_SEVERITY_WARNING,
-                                     .weight = (double)gap_ns,
-                                     .frame_count = 1,
-                                     .frames = {self->last_frame}};
+                                       .severity = INFO_SEVERITY_WARNING,
+                                       .weight = (double)gap_ns,
+                                       .frame_count = 1,
+                                       .frames = {self->last_frame}};
         info_findings_add(findings, &finding,
-                        "no packet from the %s in the last %s, after frame %" PRIu64 ", while the %s sent %" PRIu64,
-                        phrase_side(side), phrase_duration(gap_ns).text, self->last_frame, phrase_side(!side),
-                        self->peer_packets);
+                          "no packet from the %s in the last %s, after frame %" PRIu64 ", while the %s sent %" PRIu64,
+                          phrase_side(side), phrase_duration(gap_ns).text, self->last_frame, phrase_side(!side),
+                          self->peer_packets);
     }
 }

@@ -15,12 +15,12 @@ struct info_silence_side {
     uint64_t packets;
     int64_t last_ns;
     uint64_t last_frame;
-    uint64_t missing; /* packet ids missing before the next packet */
-    uint64_t peer_packets;   /* packets of the other side since this side's last packet */
+    uint64_t missing;      /* packet ids missing before the next packet */
+    uint64_t peer_packets; /* packets of the other side since this side's last packet */
     int64_t newest_id;
     int64_t report_ns; /* last report about its packets; or its first packet, if none was waiting */
     uint64_t report_frame;
-    bool is_waiting;      /* packets are not reported yet */
+    bool is_waiting;                    /* packets are not reported yet */
     uint64_t peer_packets_since_report; /* packets of the other side since report_ns */
 
     uint64_t gap_frame; /* the packet that ends a gap between reports, while it is handled; 0: none */
@@ -34,7 +34,8 @@ struct info_silence {
 };
 
 /* Handles events of types MISSING, PACKET, ACKED and NACKED. */
-void info_silence_on_event(struct info_silence *silence, const struct ue_tracker_event *event, struct info_findings *findings);
+void info_silence_on_event(struct info_silence *silence, const struct ue_tracker_event *event,
+                           struct info_findings *findings);
 
 /* How long a side had been silent at the other side's last packet; 0 if the side itself sent last. */
 int64_t info_silence_at_end_ns(const struct info_silence *silence, unsigned side);

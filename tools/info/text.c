@@ -70,8 +70,8 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     if (gone >= 0) {
         const struct info_silence_side *self = &info->silence.sides[gone];
         text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
-                      phrase_side((unsigned)gone), self->last_frame, phrase_seconds(self->last_ns - info->first_ns),
-                      info->is_closed ? "; " : "\n");
+                               phrase_side((unsigned)gone), self->last_frame,
+                               phrase_seconds(self->last_ns - info->first_ns), info->is_closed ? "; " : "\n");
     }
     if (info->is_closed) {
         print_close(out, info);
@@ -100,7 +100,8 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         uint64_t more = is_last_of_kind(findings, i) ? info_findings_more(&info->findings, finding->kind) : 0;
         text_buffer_add_format(out, "    %-8s %s\n", info_severity_name(finding->severity), finding->text);
         if (more != 0) {
-            text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more, info_finding_name(finding->kind));
+            text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
+                                   info_finding_name(finding->kind));
         }
     }
     g_ptr_array_unref(findings);
@@ -108,14 +109,15 @@ static void print_findings(struct text_buffer *out, const struct info_connection
 
 /* ---- handshake and login ---- */
 
-static void print_step(struct text_buffer *out, const struct info_connection *info, const struct info_login_step *step) {
+static void print_step(struct text_buffer *out, const struct info_connection *info,
+                       const struct info_login_step *step) {
     if (info->implausible == 0) {
         text_buffer_add_format(out, "    %9.3f s", phrase_seconds(step->time_ns - info->first_ns));
     } else {
         text_buffer_add_format(out, "    %11s", "?");
     }
     text_buffer_add_format(out, "  frame %-7" PRIu64 " %s  %s%s", step->frame, phrase_side(step->side),
-                  step->epoch != 0 && step->is_handshake ? "again " : "", info_login_step_name(step));
+                           step->epoch != 0 && step->is_handshake ? "again " : "", info_login_step_name(step));
     if (step->count > 1) {
         text_buffer_add_format(out, " (%s)", phrase_times(step->count).text);
     }
@@ -169,9 +171,10 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     if (info->implausible == 0) {
         g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->last_ns - info->first_ns));
     }
-    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address, duration,
-                  info_end_name(info_connection_end(info)), worst != NULL ? info_severity_name(worst->severity) : "nothing found",
-                  worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
+    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
+                           duration, info_end_name(info_connection_end(info)),
+                           worst != NULL ? info_severity_name(worst->severity) : "nothing found",
+                           worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
     g_ptr_array_unref(findings);
 }
 
@@ -182,7 +185,8 @@ static void print_overview(struct text_buffer *out, const GPtrArray *infos) {
     }
     g_ptr_array_sort(sorted, by_worst);
     text_buffer_add_format(out, "%u connections, worst first\n", infos->len);
-    text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by", "worst finding");
+    text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
+                           "worst finding");
     for (guint i = 0; i < sorted->len; i++) {
         print_line(out, g_ptr_array_index(sorted, i));
     }

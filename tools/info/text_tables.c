@@ -112,8 +112,8 @@ static void print_percentiles(struct text_buffer *out, const char *label, const 
     for (size_t i = 0; i < G_N_ELEMENTS(percents); i++) {
         text_buffer_add_format(out, " %8.1f", (double)info_histogram_percentile(histogram, percents[i]) / unit);
     }
-    text_buffer_add_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit, (double)histogram->max / unit,
-                  histogram->count);
+    text_buffer_add_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit,
+                           (double)histogram->max / unit, histogram->count);
 }
 
 static void print_times(struct text_buffer *out, const struct info_connection *info) {
@@ -122,8 +122,8 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
-    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least", "most",
-                  "samples");
+    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least",
+                           "most", "samples");
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
@@ -135,7 +135,7 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
         const struct info_jitter *jitter = &timing->jitter[side];
         if (jitter->samples != 0) {
             text_buffer_add_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", phrase_side(side),
-                          phrase_milliseconds(jitter->clock.average_ns), phrase_milliseconds(jitter->max_ns));
+                                   phrase_milliseconds(jitter->clock.average_ns), phrase_milliseconds(jitter->max_ns));
         }
     }
 }
@@ -156,7 +156,8 @@ static struct phrase moment(const struct info_connection *info, uint64_t frame, 
     return words;
 }
 
-static void print_channel(struct text_buffer *out, const struct info_connection *info, const struct info_channel *channel) {
+static void print_channel(struct text_buffer *out, const struct info_connection *info,
+                          const struct info_channel *channel) {
     const char *reason = info_channel_close_reason(channel);
     struct phrase index = number(channel->index);
     if (channel->index == UINT32_MAX) {
@@ -181,7 +182,7 @@ static void print_close_reasons(struct text_buffer *out, const struct info_chann
         const char *name = ue_values_name(UE_VALUES_CLOSE_REASON, reason);
         if (channels->close_reasons[reason] != 0) {
             text_buffer_add_format(out, "%s%" PRIu64 " %s", separator, channels->close_reasons[reason],
-                          name != NULL ? name : "of another reason");
+                                   name != NULL ? name : "of another reason");
             separator = ", ";
         }
     }
@@ -200,9 +201,9 @@ static bool has_actors(const GPtrArray *sorted) {
 static void print_channels(struct text_buffer *out, const struct info_connection *info) {
     GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
-        text_buffer_add_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len, "index",
-                      "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
-                      has_actors(sorted) ? "reason         actor" : "reason");
+        text_buffer_add_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len,
+                               "index", "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
+                               has_actors(sorted) ? "reason         actor" : "reason");
     }
     for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
         print_channel(out, info, g_ptr_array_index(sorted, i));

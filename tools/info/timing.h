@@ -16,7 +16,7 @@ struct info_jitter {
 };
 
 struct info_timing {
-    struct info_histogram rtt;       /* ns; the sum of the halves of both directions, independent of the capture point */
+    struct info_histogram rtt; /* ns; the sum of the halves of both directions, independent of the capture point */
     struct info_histogram halves[2]; /* ns; from a packet of this side to the first packet that acknowledges it */
     int64_t last_half_ns[2];
     int64_t handshake_ns[2]; /* from this side's handshake message to the answer; 0: unknown */

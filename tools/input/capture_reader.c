@@ -43,10 +43,9 @@ void capture_reader_add_live_options(struct capture_reader *reader, GOptionConte
     struct capture_reader_live *live = &reader->live;
     const GOptionEntry entries[] = {
         {"interface", 'i', 0, G_OPTION_ARG_STRING, &live->interface,
-         "capture from a network interface, such as eth0, lo or any, until Ctrl-C, instead of reading files",
-         "NAME"},
-        {"filter", 0, 0, G_OPTION_ARG_STRING, &live->filter,
-         "a libpcap capture filter, for example \"udp port 7777\"", "TEXT"},
+         "capture from a network interface, such as eth0, lo or any, until Ctrl-C, instead of reading files", "NAME"},
+        {"filter", 0, 0, G_OPTION_ARG_STRING, &live->filter, "a libpcap capture filter, for example \"udp port 7777\"",
+         "TEXT"},
         {"count", 0, 0, G_OPTION_ARG_STRING, &live->count_text, "stop after this number of packets", "NUMBER"},
         {"duration", 0, 0, G_OPTION_ARG_STRING, &live->seconds_text, "stop after this number of seconds", "SECONDS"},
         {0},
@@ -136,8 +135,7 @@ static void read_one(struct capture_reader *reader) {
     datagram_source_close(&reader->input);
     reader->is_open = false;
     if (result == CAPTURE_DAMAGED) {
-        cli_error("%s: %s; the part before it was read", reader->paths[reader->next_path - 1],
-                    reader->input.error);
+        cli_error("%s: %s; the part before it was read", reader->paths[reader->next_path - 1], reader->input.error);
         reader->worst = CLI_EXIT_UNUSABLE;
     }
 }
@@ -169,13 +167,16 @@ static void look(const struct observe_datagram *held, struct input_datagram *cap
     if (captured->is_cut) {
         held->bytes[captured->size_bytes++] = captured->context.settings.terminators > 1 ? 3 : 1;
     }
-    captured->role =
-        captured->context.direction == UE_DIRECTION_UNKNOWN ? held->side : captured->context.direction == UE_SERVER_TO_CLIENT;
+    captured->role = captured->context.direction == UE_DIRECTION_UNKNOWN
+                         ? held->side
+                         : captured->context.direction == UE_SERVER_TO_CLIENT;
     ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->verdict);
-    captured->is_foreign = ue_detection_is_foreign(&captured->connection->flow, &held->link, captured->bytes, captured->size_bytes);
+    captured->is_foreign =
+        ue_detection_is_foreign(&captured->connection->flow, &held->link, captured->bytes, captured->size_bytes);
 }
 
-void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context, struct print_datagram *shown) {
+void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,
+                             struct print_datagram *shown) {
     const struct observe_datagram *held = captured->held;
     const struct observe_connection *connection = captured->connection;
     *context = captured->context;
@@ -190,7 +191,8 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
         .length_bytes = held->length_bytes,
         .stream = connection->stream,
         .links = &held->link.links,
-        .reason = ue_detection_reason_text((enum ue_detection_reason)ue_detection_result_of(&connection->flow, &held->link)->reason),
+        .reason = ue_detection_reason_text(
+            (enum ue_detection_reason)ue_detection_result_of(&connection->flow, &held->link)->reason),
     };
     if (!captured->is_foreign) {
         shown->context = context;

@@ -51,7 +51,8 @@ struct capture_reader {
 };
 
 /* Fills what is needed to print the datagram; the caller may change *context, which is a copy. */
-void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context, struct print_datagram *shown);
+void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,
+                             struct print_datagram *shown);
 
 /* Initialises wire; clear frees everything, also if nothing was started. */
 void capture_reader_init(struct capture_reader *reader);

@@ -31,7 +31,8 @@ void capture_summary_report_malformed(struct capture_summary *summary, uint64_t 
     }
 }
 
-void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input, uint64_t size_bytes) {
+void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input,
+                                   uint64_t size_bytes) {
     if (input->frame % 1024 != 0 || size_bytes == 0 || summary->is_silent || !isatty(STDERR_FILENO)) {
         return;
     }
@@ -89,7 +90,8 @@ static void print_engine(const struct capture_summary *summary, const struct con
     if (netver != 0) {
         fprintf(stderr, "EngineNetVer %u of project %s\n", netver, summary->project.name);
     } else {
-        fprintf(stderr, "does not match any EngineNetVer up to %d of project %s\n", UE_NETWORK_VERSION_MAX, summary->project.name);
+        fprintf(stderr, "does not match any EngineNetVer up to %d of project %s\n", UE_NETWORK_VERSION_MAX,
+                summary->project.name);
     }
 }
 
@@ -153,7 +155,8 @@ static void print_magics(const struct connection_table *flows) {
     }
 }
 
-void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows) {
+void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
+                                  const struct connection_table *flows) {
     uint64_t streams = connection_table_stream_count(flows);
     erase_progress(summary);
     print_magics(flows);
@@ -167,7 +170,8 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
             plural(summary->decoded), streams, plural(streams), summary->malformed);
 }
 
-void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows) {
+void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
+                           const struct connection_table *flows) {
     erase_progress(summary);
     print_connections(summary, flows);
     capture_summary_print_totals(summary, input, flows);

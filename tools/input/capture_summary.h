@@ -21,12 +21,15 @@ struct capture_summary {
 void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault);
 
 /* Shows from time to time how much of the file is read, if stderr is a terminal. */
-void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input, uint64_t size_bytes);
+void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input,
+                                   uint64_t size_bytes);
 
 /* Prints the connections, then the totals. */
-void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
+void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
+                           const struct connection_table *flows);
 
 /* Prints how much was read and what was left out. */
-void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
+void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
+                                  const struct connection_table *flows);
 
 #endif

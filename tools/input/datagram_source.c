@@ -74,7 +74,8 @@ static enum capture_result next_packet(struct datagram_source *input, struct cap
     return input->device != NULL ? capture_interface_next(input->device, packet) : capture_next(input->capture, packet);
 }
 
-enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram, bool *is_udp) {
+enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram,
+                                                bool *is_udp) {
     *is_udp = true;
     if (input->hex != NULL) {
         return next_hex(input, datagram);

@@ -43,7 +43,8 @@ bool datagram_source_open_interface(struct datagram_source *input, const struct 
 enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram);
 
 /* Reads the next packet; *is_udp says whether it is or completes a datagram. */
-enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram, bool *is_udp);
+enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram,
+                                                bool *is_udp);
 
 /* Bytes of the file consumed so far; 0 for hex texts and interfaces. */
 uint64_t datagram_source_consumed_bytes(const struct datagram_source *input);

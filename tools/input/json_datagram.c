@@ -125,8 +125,8 @@ static bool read_direction(struct encoder *w) {
         w->context.direction = (enum ue_direction)number;
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
-    int type =
-        input_json_handshake_type(json_object_get(w->object, "handshake")); /* without a type there is no sender either */
+    int type = input_json_handshake_type(
+        json_object_get(w->object, "handshake")); /* without a type there is no sender either */
     w->context.direction = ue_handshake_sender((enum ue_handshake_type)type);
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
@@ -332,10 +332,12 @@ static bool read_addresses(struct encoder *w) {
     bool from_server = w->context.direction == UE_SERVER_TO_CLIENT;
     w->out->from_server = from_server;
     if (!read_address(w, "src", from_server ? INPUT_JSON_DEFAULT_SERVER : INPUT_JSON_DEFAULT_CLIENT, &w->out->source) ||
-        !read_address(w, "dst", from_server ? INPUT_JSON_DEFAULT_CLIENT : INPUT_JSON_DEFAULT_SERVER, &w->out->destination)) {
+        !read_address(w, "dst", from_server ? INPUT_JSON_DEFAULT_CLIENT : INPUT_JSON_DEFAULT_SERVER,
+                      &w->out->destination)) {
         return false;
     }
-    return w->out->source.family == w->out->destination.family || fail(w, "dst", "must be of the same IP version as src");
+    return w->out->source.family == w->out->destination.family ||
+           fail(w, "dst", "must be of the same IP version as src");
 }
 
 static bool encode(struct encoder *w, int64_t before_ns) {
@@ -348,7 +350,7 @@ static bool encode(struct encoder *w, int64_t before_ns) {
 }
 
 bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
-                    struct input_json_datagram *datagram) {
+                       struct input_json_datagram *datagram) {
     struct encoder w = {.options = options, .out = datagram, .object = object};
     datagram->error[0] = '\0';
     bool good = encode(&w, before_ns);

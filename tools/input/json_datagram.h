@@ -25,6 +25,6 @@ struct input_json_datagram {
 /* Encodes the datagram and removes the used keys from object. before_ns: time of the previous datagram, or -1; a
    datagram without a time follows a little later. Returns false at the first error. */
 bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
-                    struct input_json_datagram *datagram);
+                       struct input_json_datagram *datagram);
 
 #endif

@@ -147,7 +147,9 @@ static size_t channel_row(const struct input_json_fields *source) {
 
 static bool default_bunch(const struct input_json_fields *source, struct ue_record *record) {
     switch (record->field) {
-    case UE_F_BUNCH_CONTROL: record->number = item_implies(source, "open") || item_implies(source, "close"); return true;
+    case UE_F_BUNCH_CONTROL:
+        record->number = item_implies(source, "open") || item_implies(source, "close");
+        return true;
     case UE_F_BUNCH_CH_TYPE: record->number = channel_names[channel_row(source)].ch_type; return true;
     case UE_F_BUNCH_NAME_HARDCODED: record->number = !has(source, UE_F_BUNCH_NAME_TEXT); return true;
     case UE_F_BUNCH_NAME_INDEX: record->number = channel_names[channel_row(source)].index; return true;

@@ -28,7 +28,8 @@ static const char *name_inside(const char *name) {
 
 void input_json_fields_set_fault(struct input_json_fields *source, const struct ue_fault *fault) {
     const char *name = ue_field_row(fault->field)->name;
-    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, ue_status_text(fault->status));
+    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name,
+                                ue_status_text(fault->status));
 }
 
 /* ---- objects ---- */
@@ -162,8 +163,8 @@ void input_json_fields_bind(struct input_json_fields *source, struct ue_field_so
     *binding = (struct ue_field_source){on_field, on_more, source};
 }
 
-void input_json_fields_begin(struct input_json_fields *source, const struct ue_context *context, struct input_arena *arena,
-                          json_t *datagram) {
+void input_json_fields_begin(struct input_json_fields *source, const struct ue_context *context,
+                             struct input_arena *arena, json_t *datagram) {
     *source = (struct input_json_fields){.context = context, .arena = arena, .datagram = datagram};
     json_t *handshake = json_object_get(datagram, "handshake");
     json_t *restart = json_object_get(handshake, "restart");
@@ -235,7 +236,7 @@ static bool is_object_key(const char *prefix, const char *key) {
 }
 
 void input_json_fields_check_unused(struct input_json_fields *source, json_t *object, const char *prefix,
-                             const char *const *ignored) {
+                                    const char *const *ignored) {
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {

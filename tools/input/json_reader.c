@@ -77,8 +77,8 @@ json_t *input_json_reader_next(struct input_json_reader *stream) {
     }
     stream->begin_line = stream->line;
     stream->length = 0;
-    json_t *value =
-        json_load_callback(read_character, stream, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
+    json_t *value = json_load_callback(read_character, stream,
+                                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
     if (value == NULL && stream->length >= INPUT_JSON_VALUE_CHARS_MAX) {
         snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", INPUT_JSON_VALUE_CHARS_MAX);
     } else if (value == NULL) {

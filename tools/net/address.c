@@ -31,8 +31,7 @@ bool net_address_from_native(const struct sockaddr_storage *native, struct net_a
     return native->ss_family == AF_INET || native->ss_family == AF_INET6;
 }
 
-socklen_t net_address_to_native(const struct net_address *address, bool as_ipv6,
-                                   struct sockaddr_storage *native) {
+socklen_t net_address_to_native(const struct net_address *address, bool as_ipv6, struct sockaddr_storage *native) {
     if (!address->is_ipv6 && !as_ipv6) {
         struct sockaddr_in *ipv4 = (struct sockaddr_in *)native;
         *ipv4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(address->port)};

@@ -109,10 +109,11 @@ static gboolean on_datagrams(GSocket *socket, GIOCondition condition, gpointer u
     return G_SOURCE_CONTINUE;
 }
 
-struct event_loop_watch *event_loop_watch_new(struct event_loop *loop, const struct net_socket *socket, void (*receive)(void *user),
-                               void *user) {
+struct event_loop_watch *event_loop_watch_new(struct event_loop *loop, const struct net_socket *socket,
+                                              void (*receive)(void *user), void *user) {
     struct event_loop_watch *watch = g_new0(struct event_loop_watch, 1);
-    *watch = (struct event_loop_watch){g_socket_create_source(net_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL), receive, user};
+    *watch = (struct event_loop_watch){g_socket_create_source(net_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL),
+                                       receive, user};
     attach(loop, watch->source, (GSourceFunc)(void *)on_datagrams, watch);
     return watch;
 }
@@ -174,7 +175,7 @@ void event_loop_read_lines(struct event_loop *loop) {
 /* ---- start and end ---- */
 
 struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, const struct net_socket *socket,
-                            double ticks_per_second) {
+                                  double ticks_per_second) {
     static const int signals[2] = {SIGINT, SIGTERM};
     struct event_loop *loop = g_new0(struct event_loop, 1);
     loop->hooks = *hooks;

@@ -21,13 +21,14 @@ struct event_loop_callbacks {
 struct event_loop;
 
 /* The callbacks are copied; the socket must outlive the loop. */
-struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, const struct net_socket *socket, double ticks_per_second);
+struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, const struct net_socket *socket,
+                                  double ticks_per_second);
 void event_loop_free(struct event_loop *loop);
 
 /* One more socket: receive runs when datagrams are waiting there. Socket and loop must outlive the watch. */
 struct event_loop_watch;
-struct event_loop_watch *event_loop_watch_new(struct event_loop *loop, const struct net_socket *socket, void (*receive)(void *user),
-                               void *user);
+struct event_loop_watch *event_loop_watch_new(struct event_loop *loop, const struct net_socket *socket,
+                                              void (*receive)(void *user), void *user);
 void event_loop_watch_free(struct event_loop_watch *watch);
 
 /* Sets when wake runs next; UINT64_MAX: never. It runs once. */

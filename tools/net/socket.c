@@ -33,8 +33,7 @@ static GSocket *new_gio(GSocketFamily family, GError **error) {
 
 static bool from_gio(GSocketAddress *gio, struct net_address *address) {
     struct sockaddr_storage native = {0};
-    return g_socket_address_to_native(gio, &native, sizeof native, NULL) &&
-           net_address_from_native(&native, address);
+    return g_socket_address_to_native(gio, &native, sizeof native, NULL) && net_address_from_native(&native, address);
 }
 
 static GSocketAddress *to_gio(const struct net_address *address) {
@@ -273,7 +272,7 @@ static enum net_socket_result receive_error(struct net_socket *s, struct net_add
 }
 
 enum net_socket_result net_socket_receive(struct net_socket *s, struct net_address *from, uint8_t *bytes,
-                                        size_t capacity_bytes, size_t *size_bytes) {
+                                          size_t capacity_bytes, size_t *size_bytes) {
     struct sockaddr_storage native = {0};
     socklen_t native_bytes = sizeof native;
     ssize_t size = recvfrom(g_socket_get_fd(s->gio), bytes, capacity_bytes, MSG_DONTWAIT | MSG_TRUNC,
@@ -284,7 +283,7 @@ enum net_socket_result net_socket_receive(struct net_socket *s, struct net_addre
         bool is_whole = (size_t)size <= capacity_bytes;
         *size_bytes = is_whole ? (size_t)size : 0;
         return is_whole && (s->has_peer || net_address_from_native(&native, from)) ? NET_SOCKET_DONE
-                                                                                      : NET_SOCKET_TOO_LONG;
+                                                                                   : NET_SOCKET_TOO_LONG;
     }
     enum net_socket_result result = classify(s);
     return s->has_peer || !s->has_errors ? result : receive_error(s, from);
@@ -298,7 +297,7 @@ static bool send_once(struct net_socket *s, const struct net_address *to, const 
 }
 
 enum net_socket_result net_socket_send(struct net_socket *s, const struct net_address *to, const uint8_t *bytes,
-                                     size_t size_bytes) {
+                                       size_t size_bytes) {
     if (send_once(s, to, bytes, size_bytes)) {
         return NET_SOCKET_DONE;
     }

@@ -38,11 +38,11 @@ GSocket *net_socket_gio(const struct net_socket *s);
 
 /* Receives one datagram; *from is its sender or, with UNREACHABLE, the peer that does not listen. */
 enum net_socket_result net_socket_receive(struct net_socket *s, struct net_address *from, uint8_t *bytes,
-                                        size_t capacity_bytes, size_t *size_bytes);
+                                          size_t capacity_bytes, size_t *size_bytes);
 
 /* Sends one datagram. A connected socket ignores `to`, which may then be NULL. */
 enum net_socket_result net_socket_send(struct net_socket *s, const struct net_address *to, const uint8_t *bytes,
-                                     size_t size_bytes);
+                                       size_t size_bytes);
 
 /* The local address as the peer sees it. A socket bound to every address does not know where a datagram arrived; the
    result is then the source address of datagrams to the peer. */

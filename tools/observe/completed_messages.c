@@ -5,8 +5,8 @@ struct completed_messages {
     struct tracker_table *tracks;
     const struct input_datagram *captured;
     struct message_assembler *messages; /* of the connection */
-    GArray *list;                 /* struct print_message */
-    GPtrArray *copies;            /* copies of data outside of the datagram */
+    GArray *list;                       /* struct print_message */
+    GPtrArray *copies;                  /* copies of data outside of the datagram */
     struct print_messages shown;
 };
 
@@ -64,7 +64,8 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     message_assembler_on_event(contents->messages, &contents->captured->context, event, &sink);
 }
 
-const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *captured) {
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents,
+                                                            const struct input_datagram *captured) {
     const struct ue_tracker_callbacks sink = {.event = on_event, .user = contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
@@ -75,9 +76,11 @@ const struct print_messages *completed_messages_on_datagram(struct completed_mes
     contents->captured = captured;
     contents->messages = tracker_table_messages(contents->tracks, captured);
     tracker_table_on_datagram(contents->tracks, captured, &sink);
-    message_assembler_end_datagram(contents->messages, &captured->context, &(const struct ue_reassembly_callbacks){on_message, contents});
-    contents->shown = (struct print_messages){.list = (const struct print_message *)contents->list->data,
-                                                 .count = contents->list->len,
-                                                 .names = message_assembler_names(contents->messages, captured->held->frame)};
+    message_assembler_end_datagram(contents->messages, &captured->context,
+                                   &(const struct ue_reassembly_callbacks){on_message, contents});
+    contents->shown =
+        (struct print_messages){.list = (const struct print_message *)contents->list->data,
+                                .count = contents->list->len,
+                                .names = message_assembler_names(contents->messages, captured->held->frame)};
     return &contents->shown;
 }

@@ -13,6 +13,7 @@ void completed_messages_free(struct completed_messages *contents);
 
 /* Handles the next datagram, also a foreign or cut one, and returns the messages that it completes, valid until the
    next call. */
-const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *captured);
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents,
+                                                            const struct input_datagram *captured);
 
 #endif

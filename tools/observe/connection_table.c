@@ -5,8 +5,7 @@
 
 #include "tools/cli/wire_options.h"
 
-/* An unproven handshake message, or what may be a restart, waits for this many datagrams of its conversation, and no
- * longer. */
+/* An unproven handshake message, or a possible restart, waits for this many datagrams of its conversation. */
 #define PATIENCE 64
 
 /* What is known of two addresses. */
@@ -38,8 +37,6 @@ struct connection_table {
     struct observe_datagram *spare; /* used up, to be used again */
     struct observe_datagram *out;   /* handed out last */
 };
-
-/* ---- keys ---- */
 
 static guint hash_bytes(const void *bytes, size_t count) {
     const uint8_t *at = bytes;
@@ -95,7 +92,7 @@ static void forget_pair(struct connection_table *flows, struct observe_address_p
 }
 
 /* Each use of another connection put a datagram into the queue, so that none of this one's is left there. */
-_Static_assert(CONNECTION_TABLE_CONNECTIONS_MAX > CONNECTION_TABLE_PENDING_MAX, "the queue turns over before a connection is forgotten");
+_Static_assert(CONNECTION_TABLE_CONNECTIONS_MAX > CONNECTION_TABLE_PENDING_MAX, "the queue turns over earlier");
 
 /* A connection takes its conversation with it: the next datagram would begin another. */
 static void forget_connection(struct connection_table *flows, struct observe_connection *connection) {
@@ -171,7 +168,8 @@ static int server_side_of(const struct connection_table *flows, const struct cap
 }
 
 /* From now on the connection is that of the pair, which lives as long as it. */
-static void connect_pair(struct connection_table *flows, struct observe_address_pair *pair, struct observe_connection *connection) {
+static void connect_pair(struct connection_table *flows, struct observe_address_pair *pair,
+                         struct observe_connection *connection) {
     struct observe_connection *former = pair->connection;
     if (former != NULL) {
         former->pair = NULL;
@@ -219,7 +217,8 @@ static struct observe_connection *add_connection(struct connection_table *flows,
     return connection;
 }
 
-static void note_cookie(struct connection_table *flows, struct observe_connection *connection, const struct ue_handshake_match *shape) {
+static void note_cookie(struct connection_table *flows, struct observe_connection *connection,
+                        const struct ue_handshake_match *shape) {
     if (!shape->has_cookie) {
         return;
     }
@@ -266,7 +265,8 @@ static void give_back_listing(struct connection_table *flows, struct connection_
 }
 
 /* Both are one in the list: the later one stands for both, in the place of the earlier one. */
-static void move_listing(struct connection_table *flows, struct observe_connection *later, struct observe_connection *earlier) {
+static void move_listing(struct connection_table *flows, struct observe_connection *later,
+                         struct observe_connection *earlier) {
     struct connection_listing *listing = earlier->listing;
     if (later->listing != NULL && later->listing->latest == later) {
         give_back_listing(flows, later->listing);
@@ -283,7 +283,8 @@ static void move_listing(struct connection_table *flows, struct observe_connecti
 }
 
 /* A client that moved to another address tells the cookie of the connection that it continues. */
-static void link_restart(struct connection_table *flows, struct observe_connection *connection, const struct ue_handshake_match *shape) {
+static void link_restart(struct connection_table *flows, struct observe_connection *connection,
+                         const struct ue_handshake_match *shape) {
     if (!shape->has_orig_cookie) {
         if (shape->restart && !connection->is_linked) {
             connection->patience = PATIENCE;
@@ -310,8 +311,8 @@ static void link_restart(struct connection_table *flows, struct observe_connecti
 
 /* ---- the queue ---- */
 
-static struct observe_datagram *hold(struct connection_table *flows, const struct source_datagram *datagram, struct observe_address_pair *pair,
-                            unsigned side) {
+static struct observe_datagram *hold(struct connection_table *flows, const struct source_datagram *datagram,
+                                     struct observe_address_pair *pair, unsigned side) {
     const struct capture_udp *udp = &datagram->udp;
     struct observe_datagram *held = flows->spare;
     if (held != NULL) {
@@ -422,8 +423,8 @@ static bool may_be_moved(const struct connection_table *flows, const struct obse
     return connection->datagrams == 0 && shape == NULL && g_hash_table_size(flows->cookies) != 0;
 }
 
-static void observe(struct connection_table *flows, struct observe_datagram *held, struct observe_connection *connection,
-                    const struct ue_handshake_match *shape) {
+static void observe(struct connection_table *flows, struct observe_datagram *held,
+                    struct observe_connection *connection, const struct ue_handshake_match *shape) {
     held->connection = connection;
     if (may_be_moved(flows, connection, shape)) {
         connection->patience = PATIENCE;
@@ -459,11 +460,11 @@ static void observe_waiting(struct connection_table *flows, struct observe_addre
     }
 }
 
-static bool proves(const struct connection_table *flows, struct observe_address_pair *pair, unsigned side, const struct capture_udp *udp,
-                   const struct ue_handshake_match *shape) {
+static bool proves(const struct connection_table *flows, struct observe_address_pair *pair, unsigned side,
+                   const struct capture_udp *udp, const struct ue_handshake_match *shape) {
     return shape != NULL ? ue_protocol_proof_add_handshake(&pair->binding, side, shape)
                          : ue_protocol_proof_add_packet(&pair->binding, &flows->options->settings, side, udp->payload,
-                                                  udp->captured_bytes);
+                                                        udp->captured_bytes);
 }
 
 /* A conversation on no known port proves itself by its handshake, or waits for more. */
@@ -471,9 +472,9 @@ static void feed_unproven(struct connection_table *flows, const struct source_da
                           const struct capture_address sides[2], struct observe_address_pair *pair, unsigned side) {
     const struct capture_udp *udp = &datagram->udp;
     struct ue_handshake_match found;
-    bool is_handshake = ue_profile_match_handshake(&flows->options->settings, udp->payload, udp->captured_bytes, &found);
-    const struct ue_handshake_match *shape = is_handshake ? &found : NULL;
-    if (!is_handshake && (pair == NULL || !ue_protocol_proof_needs_packets(&pair->binding))) {
+    bool matched = ue_profile_match_handshake(&flows->options->settings, udp->payload, udp->captured_bytes, &found);
+    const struct ue_handshake_match *shape = matched ? &found : NULL;
+    if (!matched && (pair == NULL || !ue_protocol_proof_needs_packets(&pair->binding))) {
         if (pair != NULL && pair->patience > 0) {
             pair->patience--;
         }
@@ -489,17 +490,18 @@ static void feed_unproven(struct connection_table *flows, const struct source_da
     }
     hold(flows, datagram, pair, side);
     pair->waiting++;
-    pair->patience = is_handshake ? PATIENCE : pair->patience - (pair->patience > 0);
+    pair->patience = matched ? PATIENCE : pair->patience - (pair->patience > 0);
 }
 
-static void feed_known(struct connection_table *flows, const struct source_datagram *datagram, struct observe_address_pair *pair,
-                       unsigned side) {
+static void feed_known(struct connection_table *flows, const struct source_datagram *datagram,
+                       struct observe_address_pair *pair, unsigned side) {
     const struct capture_udp *udp = &datagram->udp;
     struct observe_connection *connection = pair->connection;
     struct ue_handshake_match shape;
     use(&flows->connections, &connection->link);
-    bool is_handshake = udp->captured_bytes == udp->length_bytes &&
-                        ue_profile_match_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
+    bool is_handshake =
+        udp->captured_bytes == udp->length_bytes &&
+        ue_profile_match_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
     if (is_handshake && ue_detection_is_new_connection(&connection->flow, &shape)) {
         stop_waiting(connection);
         connection = add_connection(flows, pair);
@@ -508,8 +510,7 @@ static void feed_known(struct connection_table *flows, const struct source_datag
 }
 
 static bool is_configured(const struct connection_table *flows, const struct capture_address sides[2]) {
-    return wire_options_is_server(flows->options, &sides[0]) ||
-           wire_options_is_server(flows->options, &sides[1]) ||
+    return wire_options_is_server(flows->options, &sides[0]) || wire_options_is_server(flows->options, &sides[1]) ||
            wire_options_server_profile(flows->options, &sides[0], &sides[1]) != NULL;
 }
 

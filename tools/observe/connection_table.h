@@ -28,27 +28,27 @@ struct connection_listing {
     struct observe_connection *latest; /* NULL: it continues another connection */
     uint64_t datagrams;
     char former[CONNECTION_FORMER_BYTES]; /* earlier addresses, separated by commas */
-    uint32_t network_version;     /* for deriving the engine release, if has_network_version */
+    uint32_t network_version;             /* for deriving the engine release, if has_network_version */
     bool has_network_version;
 };
 
 /* One connection between two addresses. */
 struct observe_connection {
     struct ue_detection flow;
-    struct ue_cipher_session *session; /* NULL: nothing is encrypted, or no key is known */
-    struct observe_address_pair *pair;       /* NULL: another connection follows on the same addresses */
+    struct ue_cipher_session *session;  /* NULL: nothing is encrypted, or no key is known */
+    struct observe_address_pair *pair;  /* NULL: another connection follows on the same addresses */
     struct connection_listing *listing; /* NULL: only counted */
-    GList link;                 /* in order of use */
-    bool is_forgotten;          /* only its listing needs it */
+    GList link;                         /* in order of use */
+    bool is_forgotten;                  /* only its listing needs it */
     uint32_t stream;
     bool has_cookie;
-    bool has_handshake; /* a datagram had the form of a handshake */
-    bool is_moved;      /* it continues another connection, which was found */
-    bool is_linked;     /* the connection that it continues is known */
-    bool is_continued;  /* another connection continues it on other addresses */
-    bool has_former;    /* an earlier connection ended on the same addresses */
-    uint32_t former;    /* the stream number of the earlier connection */
-    unsigned patience;  /* datagrams to wait for the answer that identifies the connection of a restart */
+    bool has_handshake;              /* a datagram had the form of a handshake */
+    bool is_moved;                   /* it continues another connection, which was found */
+    bool is_linked;                  /* the connection that it continues is known */
+    bool is_continued;               /* another connection continues it on other addresses */
+    bool has_former;                 /* an earlier connection ended on the same addresses */
+    uint32_t former;                 /* the stream number of the earlier connection */
+    unsigned patience;               /* datagrams to wait for the answer that identifies the connection of a restart */
     uint8_t cookie[UE_COOKIE_BYTES]; /* the latest cookie, to which a restart refers */
     struct capture_address sides[2];
     char texts[2][CAPTURE_ADDRESS_TEXT_BYTES];

@@ -16,8 +16,8 @@ struct message_assembler *message_assembler_new(const struct ue_allocator *memor
     if (messages == NULL) {
         return NULL;
     }
-    *messages =
-        (struct message_assembler){.memory = *memory, .assembly = ue_reassembly_new(memory), .map = ue_guid_map_new(memory)};
+    *messages = (struct message_assembler){
+        .memory = *memory, .assembly = ue_reassembly_new(memory), .map = ue_guid_map_new(memory)};
     if (messages->assembly == NULL || messages->map == NULL) {
         message_assembler_free(messages);
         return NULL;
@@ -47,14 +47,14 @@ static void on_event(void *user, const struct ue_reassembly_event *event) {
 }
 
 void message_assembler_on_event(struct message_assembler *messages, const struct ue_context *context,
-                      const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *sink) {
+                                const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *sink) {
     struct message_forwarder hearing = {messages, context, sink};
     const struct ue_reassembly_callbacks own = {on_event, &hearing};
     ue_reassembly_feed(messages->assembly, context, event, &own);
 }
 
 void message_assembler_end_datagram(struct message_assembler *messages, const struct ue_context *context,
-                     const struct ue_reassembly_callbacks *sink) {
+                                    const struct ue_reassembly_callbacks *sink) {
     struct message_forwarder hearing = {messages, context, sink};
     const struct ue_reassembly_callbacks own = {on_event, &hearing};
     ue_reassembly_end_datagram(messages->assembly, &own);

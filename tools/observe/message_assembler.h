@@ -15,11 +15,11 @@ void message_assembler_free(struct message_assembler *messages);
 
 /* Handles an event of the tracker. The sink gets complete messages after the map has learned their ids. */
 void message_assembler_on_event(struct message_assembler *messages, const struct ue_context *context,
-                      const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *sink);
+                                const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *sink);
 
 /* Call it after all events of a datagram. */
 void message_assembler_end_datagram(struct message_assembler *messages, const struct ue_context *context,
-                     const struct ue_reassembly_callbacks *sink);
+                                    const struct ue_reassembly_callbacks *sink);
 
 /* The names as known at this frame; valid until another frame is requested. */
 struct ue_guid_names message_assembler_names(struct message_assembler *messages, uint64_t frame);

@@ -7,7 +7,7 @@
 struct stream_tracker {
     struct ue_tracker *track;
     struct message_assembler *messages; /* NULL: not requested */
-    size_t bytes;                 /* of this connection, as counted in the total */
+    size_t bytes;                       /* of this connection, as counted in the total */
     uint32_t stream;
     int64_t used_ns; /* in capture time */
     GList link;      /* in order of use */
@@ -30,7 +30,8 @@ static void free_kept(void *user) {
 }
 
 static size_t bytes_of(const struct stream_tracker *kept) {
-    return ue_tracker_bytes(kept->track) + (kept->messages != NULL ? message_assembler_memory_bytes(kept->messages) : 0);
+    return ue_tracker_bytes(kept->track) +
+           (kept->messages != NULL ? message_assembler_memory_bytes(kept->messages) : 0);
 }
 
 struct tracker_table *tracker_table_new(void) {
@@ -69,7 +70,8 @@ static void give_up(struct tracker_table *tracks, struct stream_tracker *kept) {
 }
 
 static void give_up_former(struct tracker_table *tracks, const struct observe_connection *connection) {
-    struct stream_tracker *former = connection->has_former ? g_hash_table_lookup(tracks->kept, &connection->former) : NULL;
+    struct stream_tracker *former =
+        connection->has_former ? g_hash_table_lookup(tracks->kept, &connection->former) : NULL;
     if (former != NULL) {
         give_up(tracks, former);
     }
@@ -110,18 +112,18 @@ struct message_assembler *tracker_table_messages(struct tracker_table *tracks, c
 }
 
 const struct ue_tracker *tracker_table_on_datagram(struct tracker_table *tracks, const struct input_datagram *captured,
-                                      const struct ue_tracker_callbacks *sink) {
+                                                   const struct ue_tracker_callbacks *sink) {
     if (captured->is_foreign || captured->is_cut) {
         return NULL;
     }
     struct stream_tracker *kept = find(tracks, captured->connection);
     const struct ue_tracker_datagram datagram = {.frame = captured->held->frame,
-                                               .time_ns = captured->held->time_ns,
-                                               .side = captured->role,
-                                               .context = &captured->context,
-                                               .links = &captured->held->link.links,
-                                               .bytes = captured->bytes,
-                                               .size_bytes = captured->size_bytes};
+                                                 .time_ns = captured->held->time_ns,
+                                                 .side = captured->role,
+                                                 .context = &captured->context,
+                                                 .links = &captured->held->link.links,
+                                                 .bytes = captured->bytes,
+                                                 .size_bytes = captured->size_bytes};
     ue_tracker_feed(kept->track, &datagram, sink);
     tracks->bytes -= kept->bytes;
     kept->bytes = bytes_of(kept);

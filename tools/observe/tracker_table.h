@@ -29,6 +29,6 @@ struct message_assembler *tracker_table_messages(struct tracker_table *tracks, c
 
 /* Passes a datagram to the tracker of its connection, unless it is foreign or cut. Returns the tracker, or NULL. */
 const struct ue_tracker *tracker_table_on_datagram(struct tracker_table *tracks, const struct input_datagram *captured,
-                                      const struct ue_tracker_callbacks *sink);
+                                                   const struct ue_tracker_callbacks *sink);
 
 #endif

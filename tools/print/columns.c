@@ -2,7 +2,16 @@
 #include "tools/print/columns.h"
 
 /* Keys of columns that show capture data, not a field of the datagram. */
-enum column_kind { KIND_FIELD, KIND_FRAME, KIND_TIME, KIND_SOURCE, KIND_DESTINATION, KIND_LENGTH, KIND_RAW, KIND_COUNT };
+enum column_kind {
+    KIND_FIELD,
+    KIND_FRAME,
+    KIND_TIME,
+    KIND_SOURCE,
+    KIND_DESTINATION,
+    KIND_LENGTH,
+    KIND_RAW,
+    KIND_COUNT
+};
 
 static const char *const capture_keys[KIND_COUNT] = {NULL, "frame", "time", "src", "dst", "length", "raw"};
 
@@ -93,7 +102,9 @@ static void put_capture(struct text_buffer *out, enum column_kind kind, const st
     case KIND_SOURCE: text_buffer_add(out, datagram->source); break;
     case KIND_DESTINATION: text_buffer_add(out, datagram->destination); break;
     case KIND_LENGTH: text_buffer_add_unsigned(out, datagram->length_bytes); break;
-    case KIND_RAW: text_buffer_add_hex_view(out, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8}, SIZE_MAX); break;
+    case KIND_RAW:
+        text_buffer_add_hex_view(out, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8}, SIZE_MAX);
+        break;
     case KIND_FIELD:
     case KIND_COUNT: break;
     }

@@ -11,7 +11,7 @@
 /* Several values of the same field are joined with semicolons. */
 struct print_columns {
     struct text_buffer lines; /* finished lines; the caller flushes it */
-    char separator;      /* '\t', with \t, \n and \\ escaped in values; or ',', with quoted values where needed */
+    char separator;           /* '\t', with \t, \n and \\ escaped in values; or ',', with quoted values where needed */
 
     size_t count;
     uint8_t kinds[PRINT_COLUMNS_MAX]; /* enum kind of columns.c */

@@ -58,12 +58,13 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink, struct ue_decode_result *verdict) {
+void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink,
+                          struct ue_decode_result *verdict) {
     bool is_plain = datagram->messages == NULL || datagram->messages->count == 0;
     struct forwarding forwarding = {.datagram = datagram, .to = sink};
     const struct ue_trace own = {on_begin, on_field, on_end, &forwarding};
-    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, datagram->links, is_plain ? &sink->sink : &own,
-                      verdict);
+    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, datagram->links,
+                      is_plain ? &sink->sink : &own, verdict);
 }
 
 /* The most items that fit in a UDP datagram: a legacy acknowledgement has 24 bits. */

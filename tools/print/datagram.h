@@ -34,9 +34,9 @@ struct print_datagram {
     const struct ue_context *context; /* NULL: the datagram is not recognised, only its bytes are printed */
     const struct ue_packet_ids *links;
     const struct print_messages *messages; /* NULL: do not print messages */
-    const char *reason;                       /* why this generation was detected */
-    bool raw;                                 /* encoding the fields does not reproduce the bytes, so the bytes are printed too */
-    struct ue_fault fault;                    /* the fault of decoding; UE_OK: none */
+    const char *reason;                    /* why this generation was detected */
+    bool raw;              /* encoding the fields does not reproduce the bytes, so the bytes are printed too */
+    struct ue_fault fault; /* the fault of decoding; UE_OK: none */
     bool canonical;
 };
 
@@ -54,7 +54,8 @@ struct print_sink {
 
 /* Traces the datagram and, after each item, the messages that it completes, except messages of whole control
    bunches, which the trace of the datagram contains already. */
-void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink, struct ue_decode_result *verdict);
+void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink,
+                          struct ue_decode_result *verdict);
 
 /* Whether decoding and encoding reproduce the bytes, and the fields hold everything needed for it. */
 bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);

@@ -95,7 +95,8 @@ static void put_key(struct print_json *json, const char *key, size_t length) {
 
 static void put_position(struct print_json *json, const struct key_position *position) {
     comma(json);
-    memcpy(text_buffer_room(&json->line, KEY_BYTES), position->quoted, KEY_BYTES); /* a fixed size compiles to a few moves */
+    memcpy(text_buffer_room(&json->line, KEY_BYTES), position->quoted,
+           KEY_BYTES); /* a fixed size compiles to a few moves */
     json->line.length += position->quoted_length;
 }
 
@@ -175,7 +176,8 @@ void print_json_add_value(struct text_buffer *out, const struct ue_record *recor
 
 void print_json_add_raw(struct text_buffer *out, const char *key, const struct ue_record *record) {
     if (ue_field_row(record->field)->kind == UE_KIND_REAL && !survives_decimal(ue_record_real(record))) {
-        text_buffer_add_format(out, ",\"%s_raw\":\"%0*llx\"", key, (int)record->bits / 4, (unsigned long long)record->number);
+        text_buffer_add_format(out, ",\"%s_raw\":\"%0*llx\"", key, (int)record->bits / 4,
+                               (unsigned long long)record->number);
     }
 }
 
@@ -228,14 +230,16 @@ static void note_bits(struct print_json *json, const struct ue_record *record) {
         if (json->bits.length != 0) {
             text_buffer_add_char(&json->bits, ',');
         }
-        text_buffer_add_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
-                      json->is_reassembled ? ",\"message\""
-                      : json->is_decrypted  ? ",true"
-                                         : "");
+        text_buffer_add_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit,
+                               record->bits,
+                               json->is_reassembled ? ",\"message\""
+                               : json->is_decrypted ? ",true"
+                                                    : "");
     }
 }
 
-static void put_unique_id(struct print_json *json, const struct key_position *position, const struct ue_record *record) {
+static void put_unique_id(struct print_json *json, const struct key_position *position,
+                          const struct ue_record *record) {
     struct text_buffer *out = &json->unique_id;
     if (out->length > 1) {
         text_buffer_add_char(out, ',');
@@ -268,7 +272,8 @@ static void begin_element(struct print_json *json, const char *list) {
     open_bracket(json, '{', '}');
 }
 
-static void write_deferred(struct print_json *json, struct text_buffer *deferred, const char *key, char opener, char closer) {
+static void write_deferred(struct print_json *json, struct text_buffer *deferred, const char *key, char opener,
+                           char closer) {
     if (deferred->length != 0) {
         put_key(json, key, strlen(key));
         text_buffer_add_char(&json->line, opener);
@@ -347,7 +352,8 @@ static void on_field(void *user, const struct ue_record *record) {
     if (record->field == UE_F_PACKET_ACKED || record->field == UE_F_PACKET_NACKED) {
         defer_value(record->field == UE_F_PACKET_ACKED ? &json->acked : &json->nacked, record);
     } else if (record->field == UE_F_TERMINATOR) {
-        defer_value(&json->terminators, record); /* decrypted content has terminators too, after those of the datagram */
+        defer_value(&json->terminators,
+                    record); /* decrypted content has terminators too, after those of the datagram */
     } else if (record->field == UE_F_CONTROL_OPAQUE) {
         put_opaque(json, position, record);
     } else if (is_unique_id(position)) {
@@ -445,7 +451,8 @@ static void put_decode_result(struct print_json *json, const struct print_datagr
         text_buffer_add(out, ",\"canonical\":false");
     }
     if (datagram->fault.status != UE_OK || print_datagram_is_cut(datagram)) {
-        put_fault(out, print_datagram_is_cut(datagram) ? "size limited" : ue_status_name(datagram->fault.status), &datagram->fault);
+        put_fault(out, print_datagram_is_cut(datagram) ? "size limited" : ue_status_name(datagram->fault.status),
+                  &datagram->fault);
     }
     if (datagram->raw || datagram->context == NULL) {
         text_buffer_add(out, ",\"raw\":");

@@ -15,18 +15,19 @@
 /* State of the JSON writer; zeroed except for the options, which the caller sets. */
 struct print_json {
     struct text_buffer line; /* finished lines; the caller flushes it */
-    bool with_bits;     /* option: add an array of [key, bit offset, length] in wire order. A fourth element names another base of the offset: true for decrypted content, "message" for a reassembled message */
+    bool with_bits; /* option: add an array of [key, bit offset, length] in wire order. A fourth element names another
+                       base of the offset: true for decrypted content, "message" for a reassembled message */
 
     const char *items_key;
     bool is_decrypted;                 /* inside decrypted content */
-    bool is_reassembled;              /* inside a reassembled message */
-    const char *list;               /* key of the last list opened in an item */
+    bool is_reassembled;               /* inside a reassembled message */
+    const char *list;                  /* key of the last list opened in an item */
     struct print_json_content content; /* of the message that is being printed */
-    const char *object;             /* the sub-object that is open at the current scope, or NULL */
-    enum ue_field array;            /* the field whose values are being listed, or UE_F_NONE */
-    unsigned depth;                 /* number of open brackets */
+    const char *object;                /* the sub-object that is open at the current scope, or NULL */
+    enum ue_field array;               /* the field whose values are being listed, or UE_F_NONE */
+    unsigned depth;                    /* number of open brackets */
     char closers[PRINT_JSON_DEPTH];
-    bool more[PRINT_JSON_DEPTH];                                  /* a comma must precede the next member */
+    bool more[PRINT_JSON_DEPTH];                                    /* a comma must precede the next member */
     struct text_buffer bits, acked, nacked, unique_id, terminators; /* written later in the line */
 };
 

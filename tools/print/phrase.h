@@ -12,8 +12,9 @@ struct phrase {
     char text[PHRASE_CHARS];
 };
 
-const char *phrase_side(unsigned side);       /* "client" */
-const char *phrase_direction_key(unsigned side);  /* "c2s": the direction of this side's packets, as in options and JSON */
+const char *phrase_side(unsigned side); /* "client" */
+const char *
+phrase_direction_key(unsigned side);         /* "c2s": the direction of this side's packets, as in options and JSON */
 const char *phrase_direction(unsigned side); /* "client to server" */
 
 /* "7.3 ms", "312 ms", "12.4 s" */

@@ -156,10 +156,14 @@ static void put_hidden(struct text_buffer *buffer, uint32_t character, enum text
 }
 
 void text_buffer_add_code_point(struct text_buffer *buffer, uint32_t character, enum text_escape escape) {
-    bool quoted = (character == '\\' && escape != TEXT_ESCAPE_MESSAGE) || (character == '"' && escape == TEXT_ESCAPE_JSON);
+    bool quoted =
+        (character == '\\' && escape != TEXT_ESCAPE_MESSAGE) || (character == '"' && escape == TEXT_ESCAPE_JSON);
     if (quoted || character == '\t' || character == '\n' || character == '\r') {
         text_buffer_add_char(buffer, '\\');
-        text_buffer_add_char(buffer, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+        text_buffer_add_char(buffer, quoted              ? (char)character
+                                     : character == '\t' ? 't'
+                                     : character == '\n' ? 'n'
+                                                         : 'r');
     } else if (text_buffer_is_hidden(character)) {
         put_hidden(buffer, character, escape);
     } else {

@@ -148,7 +148,7 @@ static void end_bunch(struct print_tree *tree) {
     struct text_buffer *h = &tree->heading;
     h->length = 0;
     text_buffer_add_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
-                  (unsigned long long)b->channel);
+                           (unsigned long long)b->channel);
     if (b->has_name) {
         text_buffer_add_char(h, ' ');
         text_buffer_add_bytes(h, b->name.text, b->name.length);
@@ -229,8 +229,8 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
     struct print_tree *tree = user;
     if (fault->status != UE_OK) {
         indent(tree);
-        text_buffer_add_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n", ue_field_row(fault->field)->name,
-                      fault->bit, ue_status_text(fault->status));
+        text_buffer_add_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n",
+                               ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
     }
     tree->indent -= 2;
     tree->last = UE_F_NONE;
@@ -245,24 +245,27 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
     }
     struct text_buffer *out = &tree->page;
     double seconds = (double)(datagram->time_ns - tree->first_time_ns) / 1e9;
-    text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)datagram->frame, seconds,
-                  datagram->source, datagram->destination, datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
-                  (unsigned long)datagram->stream);
+    text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu",
+                           (unsigned long long)datagram->frame, seconds, datagram->source, datagram->destination,
+                           datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
+                           (unsigned long)datagram->stream);
     if (datagram->context != NULL) {
         char releases[UE_RELEASES_CHARS];
-        text_buffer_add_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, datagram->context->direction),
-                      ue_profile_releases(&datagram->context->profile, releases));
+        text_buffer_add_format(out, ", %s, generation %s",
+                               ue_values_name(UE_VALUES_DIRECTION, datagram->context->direction),
+                               ue_profile_releases(&datagram->context->profile, releases));
     }
     text_buffer_add_char(out, '\n');
 }
 
 static void put_fault(struct print_tree *tree, const struct print_datagram *datagram) {
     if (print_datagram_is_cut(datagram)) {
-        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", datagram->captured_bytes,
-                      datagram->length_bytes);
+        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n",
+                               datagram->captured_bytes, datagram->length_bytes);
     } else if (datagram->fault.status != UE_OK) {
-        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(datagram->fault.field)->name,
-                      datagram->fault.bit, ue_status_text(datagram->fault.status));
+        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n",
+                               ue_field_row(datagram->fault.field)->name, datagram->fault.bit,
+                               ue_status_text(datagram->fault.status));
     } else if (!datagram->canonical) {
         text_buffer_add(&tree->page, "  Not canonical: no engine encodes these fields in this form\n");
     }

@@ -32,7 +32,8 @@ static void on_field(void *user, const struct ue_record *record) {
     }
 }
 
-bool rules_bit_range_find(const struct datagram_facts *facts, enum ue_field field, uint32_t item, struct rules_bit_range *range) {
+bool rules_bit_range_find(const struct datagram_facts *facts, enum ue_field field, uint32_t item,
+                          struct rules_bit_range *range) {
     *range = (struct rules_bit_range){0, facts->size_bytes * 8};
     if (field != UE_F_NONE) {
         struct bit_range_search search = {.field = field, .item = item};
@@ -56,7 +57,7 @@ static bool is_flipped(const struct rules_outcome *outcome, size_t bit) {
 }
 
 void rules_bit_range_corrupt(const struct rules_bit_range *range, unsigned count, struct sim_rng *rng,
-                        struct rules_outcome *outcome) {
+                             struct rules_outcome *outcome) {
     for (unsigned i = 0; i < count && outcome->flip_count < RULES_FLIPS_MAX; i++) {
         size_t start = (size_t)sim_rng_below(rng, range->bits), tried = 0;
         while (tried < range->bits && is_flipped(outcome, range->bit + (start + tried) % range->bits)) {

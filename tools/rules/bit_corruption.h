@@ -14,10 +14,11 @@ struct rules_bit_range {
 
 /* Finds the first such field of the datagram, or of one of its items; UE_F_NONE: the whole datagram. Returns false
    if there is none or it is encrypted. */
-bool rules_bit_range_find(const struct datagram_facts *facts, enum ue_field field, uint32_t item, struct rules_bit_range *range);
+bool rules_bit_range_find(const struct datagram_facts *facts, enum ue_field field, uint32_t item,
+                          struct rules_bit_range *range);
 
 /* Adds `count` flips of random bits to the outcome, without repeating a bit, as far as the range has more bits. */
 void rules_bit_range_corrupt(const struct rules_bit_range *range, unsigned count, struct sim_rng *rng,
-                        struct rules_outcome *outcome);
+                             struct rules_outcome *outcome);
 
 #endif

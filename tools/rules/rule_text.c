@@ -251,9 +251,7 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
     char *value = cut(name, '=');
     int number = number_index(name);
     const struct word *condition = find(conditions, G_N_ELEMENTS(conditions), name);
-    uint32_t bit = number >= 0         ? 1u << number
-                   : condition != NULL ? 1u << (RULE_NUMBERS + (condition - conditions))
-                                       : 0;
+    uint32_t bit = number >= 0 ? 1u << number : condition != NULL ? 1u << (RULE_NUMBERS + (condition - conditions)) : 0;
     bool good = true;
     if (bit == 0) {
         good = fail(error, whole, "unknown condition", "");

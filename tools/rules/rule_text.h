@@ -29,11 +29,11 @@ struct rule {
     enum ue_field field; /* the field to corrupt; UE_F_NONE: any bits */
 
     GArray *numbers[RULE_NUMBERS]; /* see number_ranges.h; NULL: any */
-    enum ue_direction direction;      /* unknown: both */
-    int64_t from_ns, to_ns;           /* since the start of the capture, to_ns included */
-    uint32_t kinds;                   /* at least one must be present; 0: any */
-    uint32_t bunch_kinds;             /* a bunch must have all of them */
-    uint64_t messages;                /* a bunch must have one of them; 0: any */
+    enum ue_direction direction;   /* unknown: both */
+    int64_t from_ns, to_ns;        /* since the start of the capture, to_ns included */
+    uint32_t kinds;                /* at least one must be present; 0: any */
+    uint32_t bunch_kinds;          /* a bunch must have all of them */
+    uint64_t messages;             /* a bunch must have one of them; 0: any */
     double probability;
     uint64_t every;
     uint64_t most; /* how often the rule may act */

@@ -7,12 +7,9 @@
 
 enum config_kind { FLAG, NUMBER_8, NUMBER_32, SIGNED_32, SIZE, SECONDS };
 
-#define LIMIT(member, kind)                                                                                            \
-    { #member, offsetof(struct ue_conn_config, member), kind }
-#define TIME(name)                                                                                                     \
-    { #name, offsetof(struct ue_conn_config, name##_ns), SECONDS }
-#define OPTION(member, kind)                                                                                           \
-    { #member, offsetof(struct ue_conn_config, options.member), kind }
+#define LIMIT(member, kind) {#member, offsetof(struct ue_conn_config, member), kind}
+#define TIME(name) {#name, offsetof(struct ue_conn_config, name##_ns), SECONDS}
+#define OPTION(member, kind) {#member, offsetof(struct ue_conn_config, options.member), kind}
 
 static const struct row {
     const char *key;

@@ -192,7 +192,7 @@ static size_t cut(const struct ue_context *x, uint8_t *bytes, size_t size_bytes,
     ue_datagram_check(x, bytes, size_bytes, NULL, &verdict);
     size_t end = verdict.payload_end_bit - bits;
     for (size_t bit = end; bit < 8 * size_bytes; bit++) {
-        bytes[bit / 8] &= (uint8_t) ~(1u << bit % 8);
+        bytes[bit / 8] &= (uint8_t)~(1u << bit % 8);
     }
     bytes[end / 8] |= (uint8_t)(1u << end % 8);
     bytes[(end + 1) / 8] |= (uint8_t)(1u << (end + 1) % 8);

@@ -23,10 +23,7 @@
 #define STATIC_EVERY 4 /* channels */
 #define SCALED_EVERY 8
 
-#define LEVEL_PARTS                                                                                                    \
-    {GUID_LEVEL, "PersistentLevel"}, {GUID_LEVEL + 2, "Sim"}, {                                                        \
-        GUID_LEVEL + 4, "/Game/Maps/Sim"                                                                               \
-    }
+#define LEVEL_PARTS {GUID_LEVEL, "PersistentLevel"}, {GUID_LEVEL + 2, "Sim"}, {GUID_LEVEL + 4, "/Game/Maps/Sim"}
 
 /* ---- actors ---- */
 

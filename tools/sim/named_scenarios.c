@@ -75,10 +75,14 @@
 
 /* A channel that opens, carries two messages and closes with this reason, repeatedly. */
 #define CLOSING(first, reason)                                                                                         \
-    {                                                                                                                  \
-        .from = UE_ROLE_SERVER, .channel = (first), .reliable = true, .every_ticks = 7, .min_bits = 64,                \
-        .max_bits = 512, .close_after = 2, .close_reason = (reason)                                                    \
-    }
+    {.from = UE_ROLE_SERVER,                                                                                           \
+     .channel = (first),                                                                                               \
+     .reliable = true,                                                                                                 \
+     .every_ticks = 7,                                                                                                 \
+     .min_bits = 64,                                                                                                   \
+     .max_bits = 512,                                                                                                  \
+     .close_after = 2,                                                                                                 \
+     .close_reason = (reason)}
 
 #define SHORT .duration_ns = 6 * NS_PER_S
 #define JOIN .handshake = true, .login = true
@@ -248,8 +252,7 @@ static const struct sim_scenario scenarios[] = {
      PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
      .streams =
          {{.from = UE_ROLE_SERVER,
-           .channel =
-               2,
+           .channel = 2,
            .reliable = true,
            .every_ticks = 20,
            .min_bits = 8 * KIB_BITS,

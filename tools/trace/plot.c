@@ -108,17 +108,18 @@ static void remove_point(struct trace_plot *plot, enum trace_plot_kind kind, gui
 
 /* ---- packets ---- */
 
-static void add_packet(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
+static void add_packet(struct trace_plot *plot, const struct input_datagram *captured,
+                       const struct ue_tracker_event *event) {
     bool is_plain = !event->is_late && !event->is_duplicate;
     struct trace_plot_packet packet = {.time_ns = event->time_ns,
-                                    .id = event->packet_id,
-                                    .frame = event->frame,
-                                    .bytes = (uint32_t)captured->held->length_bytes,
-                                    .side = (uint8_t)event->side,
-                                    .fate = UE_TRACKER_PACKET_PENDING,
-                                    .is_late = event->is_late,
-                                    .is_duplicate = event->is_duplicate,
-                                    .is_plain = is_plain};
+                                       .id = event->packet_id,
+                                       .frame = event->frame,
+                                       .bytes = (uint32_t)captured->held->length_bytes,
+                                       .side = (uint8_t)event->side,
+                                       .fate = UE_TRACKER_PACKET_PENDING,
+                                       .is_late = event->is_late,
+                                       .is_duplicate = event->is_duplicate,
+                                       .is_plain = is_plain};
     plot->packet_count++;
     add_point(plot, is_plain ? TRACE_PLOT_ORDINARY : TRACE_PLOT_MARKED, &packet);
 }
@@ -154,10 +155,11 @@ static void set_report(struct trace_plot_packet *packet, const struct ue_tracker
 /* A packet that the stride skipped is shown after all if it is lost. */
 static struct trace_plot_packet lost_packet(const struct ue_tracker_event *event) {
     bool was_seen = event->other_frame != 0;
-    return (struct trace_plot_packet){.time_ns = was_seen ? ue_time_ns_since(event->time_ns, event->span_ns) : event->time_ns,
-                                   .id = event->packet_id,
-                                   .frame = event->other_frame,
-                                   .side = !event->side};
+    return (struct trace_plot_packet){.time_ns =
+                                          was_seen ? ue_time_ns_since(event->time_ns, event->span_ns) : event->time_ns,
+                                      .id = event->packet_id,
+                                      .frame = event->other_frame,
+                                      .side = !event->side};
 }
 
 static void on_ack(struct trace_plot *plot, const struct ue_tracker_event *event) {
@@ -181,9 +183,9 @@ static void on_ack(struct trace_plot *plot, const struct ue_tracker_event *event
 
 static void add_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
     struct trace_plot_gap gap = {.time_ns = event->time_ns,
-                              .first_id = event->packet_id,
-                              .last_id = event->last_id,
-                              .side = (uint8_t)event->side};
+                                 .first_id = event->packet_id,
+                                 .last_id = event->last_id,
+                                 .side = (uint8_t)event->side};
     plot->gap_count++;
     add_point(plot, TRACE_PLOT_GAPS, &gap);
 }
@@ -213,7 +215,8 @@ static void remove_gap(struct trace_plot *plot, const struct ue_tracker_event *e
 
 /* ---- channels ---- */
 
-static void name_channel(const struct input_datagram *captured, const struct ue_bunch *bunch, struct text_buffer *name) {
+static void name_channel(const struct input_datagram *captured, const struct ue_bunch *bunch,
+                         struct text_buffer *name) {
     const char *known = ue_bunch_channel_name(&captured->context, bunch);
     if (known != NULL) {
         text_buffer_add(name, known);
@@ -257,7 +260,8 @@ static void widen_bins(struct trace_plot *plot) {
     }
 }
 
-static void add_bunch(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
+static void add_bunch(struct trace_plot *plot, const struct input_datagram *captured,
+                      const struct ue_tracker_event *event) {
     struct trace_plot_band *band = find_band(plot, event->bunch->channel);
     if (band->name[0] == '\0') {
         struct text_buffer name = {0};
@@ -274,15 +278,15 @@ static void add_bunch(struct trace_plot *plot, const struct input_datagram *capt
 
 static void add_resend(struct trace_plot *plot, const struct ue_tracker_event *event) {
     struct trace_plot_resend resend = {.time_ns = event->time_ns,
-                                    .id = event->packet_id,
-                                    .reliable_id = event->reliable_id,
-                                    .frame = event->frame,
-                                    .first_frame = event->first_frame,
-                                    .other_frame = event->other_frame,
-                                    .channel = event->bunch->channel,
-                                    .copy = event->copy,
-                                    .side = (uint8_t)event->side,
-                                    .is_spurious = event->is_spurious};
+                                       .id = event->packet_id,
+                                       .reliable_id = event->reliable_id,
+                                       .frame = event->frame,
+                                       .first_frame = event->first_frame,
+                                       .other_frame = event->other_frame,
+                                       .channel = event->bunch->channel,
+                                       .copy = event->copy,
+                                       .side = (uint8_t)event->side,
+                                       .is_spurious = event->is_spurious};
     plot->resend_count++;
     add_point(plot, TRACE_PLOT_RESENDS, &resend);
 }
@@ -311,7 +315,8 @@ static void note_closed(struct trace_plot *plot, const struct ue_tracker_event *
              reason != NULL ? reason : "no known reason");
 }
 
-static void add_opened_note(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
+static void add_opened_note(struct trace_plot *plot, const struct input_datagram *captured,
+                            const struct ue_tracker_event *event) {
     struct text_buffer name = {0};
     name_channel(captured, event->bunch, &name);
     add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->bunch->channel, name.text);
@@ -331,7 +336,8 @@ void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagra
     }
 }
 
-void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
+void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
+                         const struct ue_tracker_event *event) {
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: note_handshake(plot, event); break;
     case UE_TRACKER_PACKET:

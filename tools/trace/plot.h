@@ -93,7 +93,7 @@ struct trace_plot {
     int64_t bin_ns;
     /* All that occurred, kept or not. */
     uint64_t packet_count, resend_count, gap_count, note_count;
-    uint64_t lost_count[2];          /* packets reported as lost, by sender */
+    uint64_t lost_count[2];             /* packets reported as lost, by sender */
     uint64_t offered[TRACE_PLOT_KINDS]; /* points of a kind so far; every stride-th is kept */
     uint64_t stride[TRACE_PLOT_KINDS];
     unsigned kept[TRACE_PLOT_KINDS];
@@ -104,7 +104,8 @@ void trace_plot_free(struct trace_plot *plot);
 
 /* Handles a datagram, and then the events that the tracker reports of it. */
 void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured);
-void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event);
+void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
+                         const struct ue_tracker_event *event);
 
 /* The number of all points, and of the points kept. */
 uint64_t trace_plot_points(const struct trace_plot *plot);

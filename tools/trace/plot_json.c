@@ -38,8 +38,8 @@ static void write_time(const struct trace_plot *plot, struct text_buffer *out, i
 
 static void write_packet(const struct trace_plot *plot, struct text_buffer *out, const struct trace_plot_packet *p) {
     write_time(plot, out, p->time_ns);
-    text_buffer_add_format(out, "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%u,", p->side, p->id, p->frame, p->bytes,
-                  p->fate);
+    text_buffer_add_format(out, "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%u,", p->side, p->id, p->frame,
+                           p->bytes, p->fate);
     if (p->report_frame != 0) {
         write_time(plot, out, p->report_ns);
     } else {
@@ -51,10 +51,10 @@ static void write_packet(const struct trace_plot *plot, struct text_buffer *out,
 static void write_resend(const struct trace_plot *plot, struct text_buffer *out, const struct trace_plot_resend *r) {
     write_time(plot, out, r->time_ns);
     text_buffer_add_format(out,
-                  "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%" G_GINT64_FORMAT ",%u,%" G_GUINT64_FORMAT
-                  ",%" G_GUINT64_FORMAT ",%d",
-                  r->side, r->id, r->frame, r->channel, r->reliable_id, r->copy, r->first_frame, r->other_frame,
-                  r->is_spurious);
+                           "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%" G_GINT64_FORMAT ",%u,%" G_GUINT64_FORMAT
+                           ",%" G_GUINT64_FORMAT ",%d",
+                           r->side, r->id, r->frame, r->channel, r->reliable_id, r->copy, r->first_frame,
+                           r->other_frame, r->is_spurious);
 }
 
 static void write_gap(const struct trace_plot *plot, struct text_buffer *out, const struct trace_plot_gap *g) {
@@ -76,13 +76,13 @@ static void write_note(const struct trace_plot *plot, struct text_buffer *out, c
 /* An array of rows, each an array in the order that page.js expects. */
 #define WRITE_ROWS(key, array, type, write)                                                                            \
     do {                                                                                                               \
-        text_buffer_add(out, ",\n\"" key "\":[");                                                                          \
+        text_buffer_add(out, ",\n\"" key "\":[");                                                                      \
         for (guint i = 0; i < (array)->len; i++) {                                                                     \
-            text_buffer_add(out, i == 0 ? "[" : ",[");                                                                     \
+            text_buffer_add(out, i == 0 ? "[" : ",[");                                                                 \
             write(plot, out, &g_array_index(array, type, i));                                                          \
-            text_buffer_add_char(out, ']');                                                                                     \
+            text_buffer_add_char(out, ']');                                                                            \
         }                                                                                                              \
-        text_buffer_add_char(out, ']');                                                                                         \
+        text_buffer_add_char(out, ']');                                                                                \
     } while (0)
 
 static void write_bits(struct text_buffer *out, const uint64_t bits[TRACE_PLOT_BINS], size_t count) {
@@ -114,11 +114,11 @@ static void write_bands(const struct trace_plot *plot, struct text_buffer *out) 
 /* Of all points, kept or not. */
 static void write_counts(const struct trace_plot *plot, struct text_buffer *out) {
     text_buffer_add_format(out,
-                  ",\"counts\":{\"packets\":%" G_GUINT64_FORMAT ",\"not_acked\":[%" G_GUINT64_FORMAT
-                  ",%" G_GUINT64_FORMAT "],\"resends\":%" G_GUINT64_FORMAT ",\"gaps\":%" G_GUINT64_FORMAT
-                  ",\"notes\":%" G_GUINT64_FORMAT "}",
-                  plot->packet_count, plot->lost_count[0], plot->lost_count[1], plot->resend_count, plot->gap_count,
-                  plot->note_count);
+                           ",\"counts\":{\"packets\":%" G_GUINT64_FORMAT ",\"not_acked\":[%" G_GUINT64_FORMAT
+                           ",%" G_GUINT64_FORMAT "],\"resends\":%" G_GUINT64_FORMAT ",\"gaps\":%" G_GUINT64_FORMAT
+                           ",\"notes\":%" G_GUINT64_FORMAT "}",
+                           plot->packet_count, plot->lost_count[0], plot->lost_count[1], plot->resend_count,
+                           plot->gap_count, plot->note_count);
 }
 
 void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *out) {
@@ -128,8 +128,8 @@ void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *ou
     write_member(out, "generation", plot->generation != NULL ? plot->generation : "");
     text_buffer_add_format(out, ",\"begin\":\"%" G_GINT64_FORMAT "\",\"duration_ms\":", plot->begin_ns);
     text_buffer_add_real(out, ms_since(plot, plot->end_ns));
-    text_buffer_add_format(out, ",\"points\":%" G_GUINT64_FORMAT ",\"shown\":%" G_GUINT64_FORMAT, trace_plot_points(plot),
-                  trace_plot_points_kept(plot));
+    text_buffer_add_format(out, ",\"points\":%" G_GUINT64_FORMAT ",\"shown\":%" G_GUINT64_FORMAT,
+                           trace_plot_points(plot), trace_plot_points_kept(plot));
     write_counts(plot, out);
     WRITE_ROWS("packets", plot->packets, struct trace_plot_packet, write_packet);
     WRITE_ROWS("resends", plot->resends, struct trace_plot_resend, write_resend);

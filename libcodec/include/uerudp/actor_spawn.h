@@ -45,7 +45,7 @@ struct ue_actor_spawn {
 
 /* Decodes at *bit of a message, or encodes at *bit of bytes. Both advance *bit. */
 enum ue_status ue_actor_spawn_decode(const struct ue_context *context, struct ue_view data, size_t *bit,
-                               struct ue_actor_spawn *actor, struct ue_fault *fault);
+                                     struct ue_actor_spawn *actor, struct ue_fault *fault);
 enum ue_status ue_actor_spawn_encode(const struct ue_context *context, const struct ue_actor_spawn *actor,
                                      uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault);
 

@@ -45,7 +45,7 @@ struct ue_bunch {
     bool partial_initial;
     bool partial_exports_final;
     bool partial_final;
-    bool has_name; /* reliable or open, modern layouts */
+    bool has_name;   /* reliable or open, modern layouts */
     bool legacy_bit; /* replays of the legacy layouts: the bit at the place of is_ack in live packets */
     uint8_t close_reason;
     uint8_t ch_type;

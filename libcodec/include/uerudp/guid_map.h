@@ -24,13 +24,13 @@ void ue_guid_map_free(struct ue_guid_map *map);
 
 /* Adds the bindings in the exports of a whole message, or in control messages. Call it in the order of frames. Bindings
    before a fault are added. */
-void ue_guid_map_learn(struct ue_guid_map *map, const struct ue_context *context,
-                          const struct ue_content *content, uint64_t frame);
+void ue_guid_map_learn(struct ue_guid_map *map, const struct ue_context *context, const struct ue_content *content,
+                       uint64_t frame);
 
 /* Writes the full path of an id at a frame, outer objects first ("/Game/Map.Map:PersistentLevel.Door"), as
    NUL-terminated UTF-8. Returns its length; 0 when the id has no binding at that frame. */
 size_t ue_guid_map_path(const struct ue_guid_map *map, uint64_t guid, uint64_t frame,
-                           char path[UE_GUID_MAP_PATH_MAX + 1]);
+                        char path[UE_GUID_MAP_PATH_MAX + 1]);
 
 /* Number of bytes that the map has allocated. */
 size_t ue_guid_map_bytes(const struct ue_guid_map *map);

@@ -105,7 +105,7 @@ struct ue_settings {
     uint8_t guid_bits;                         /* 0 = packed */
     uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or found by trial */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
-    const struct ue_decryptor *decryptor;            /* NULL: encrypted content stays opaque; see handlers.h */
+    const struct ue_decryptor *decryptor;      /* NULL: encrypted content stays opaque; see handlers.h */
 };
 
 #define UE_EXTRA_BITS_MAX 4096

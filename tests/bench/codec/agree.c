@@ -15,9 +15,9 @@ static bool same_bunch(const struct sample_bunch *a, const struct sample_bunch *
     return a->control == b->control && a->open == b->open && a->close == b->close && a->paused == b->paused &&
            a->reliable == b->reliable && a->has_exports == b->has_exports && a->has_mapped == b->has_mapped &&
            a->partial == b->partial && a->partial_initial == b->partial_initial &&
-           a->partial_final == b->partial_final && a->has_name == b->has_name &&
-           a->close_reason == b->close_reason && a->ch_seq == b->ch_seq && a->name_index == b->name_index &&
-           a->channel == b->channel && a->data_bits == b->data_bits;
+           a->partial_final == b->partial_final && a->has_name == b->has_name && a->close_reason == b->close_reason &&
+           a->ch_seq == b->ch_seq && a->name_index == b->name_index && a->channel == b->channel &&
+           a->data_bits == b->data_bits;
 }
 
 static bool same_header(const struct sample *a, const struct sample *b) {
@@ -41,19 +41,35 @@ static bool same_sample(const struct sample *a, const struct sample *b) {
 
 static void to_sample(const struct ue_datagram *d, struct sample *s) {
     const struct ue_packet *p = &d->packet;
-    *s = (struct sample){
-        .session_id = d->prefix.session_id, .client_id = d->prefix.client_id, .history_words = p->history_words,
-        .has_info = p->has_info, .has_frame_time = p->has_frame_time, .frame_time_ms = p->frame_time_ms,
-        .jitter_ms = p->jitter_ms, .seq = p->seq, .ack = p->ack, .bunch_count = (uint32_t)d->item_count};
+    *s = (struct sample){.session_id = d->prefix.session_id,
+                         .client_id = d->prefix.client_id,
+                         .history_words = p->history_words,
+                         .has_info = p->has_info,
+                         .has_frame_time = p->has_frame_time,
+                         .frame_time_ms = p->frame_time_ms,
+                         .jitter_ms = p->jitter_ms,
+                         .seq = p->seq,
+                         .ack = p->ack,
+                         .bunch_count = (uint32_t)d->item_count};
     memcpy(s->history, p->history, sizeof s->history);
     for (uint32_t i = 0; i < s->bunch_count; i++) {
         const struct ue_bunch *b = &d->items[i].bunch;
-        s->bunches[i] = (struct sample_bunch){
-            .control = b->control, .open = b->open, .close = b->close, .paused = b->paused, .reliable = b->reliable,
-            .has_exports = b->has_exports, .has_mapped = b->has_mapped, .partial = b->partial,
-            .partial_initial = b->partial_initial, .partial_final = b->partial_final, .has_name = b->has_name,
-            .close_reason = b->close_reason, .ch_seq = (uint16_t)b->ch_seq, .name_index = (uint16_t)b->name.index,
-            .channel = b->channel, .data_bits = (uint32_t)b->data.bits};
+        s->bunches[i] = (struct sample_bunch){.control = b->control,
+                                              .open = b->open,
+                                              .close = b->close,
+                                              .paused = b->paused,
+                                              .reliable = b->reliable,
+                                              .has_exports = b->has_exports,
+                                              .has_mapped = b->has_mapped,
+                                              .partial = b->partial,
+                                              .partial_initial = b->partial_initial,
+                                              .partial_final = b->partial_final,
+                                              .has_name = b->has_name,
+                                              .close_reason = b->close_reason,
+                                              .ch_seq = (uint16_t)b->ch_seq,
+                                              .name_index = (uint16_t)b->name.index,
+                                              .channel = b->channel,
+                                              .data_bits = (uint32_t)b->data.bits};
     }
 }
 
@@ -126,10 +142,10 @@ static bool same_fault(const struct ue_fault *a, const struct ue_fault *b) {
 
 static bool same_verdict(const struct ue_decode_result *a, const struct ue_decode_result *b) {
     return same_fault(&a->fault, &b->fault) && same_fault(&a->message, &b->message) && a->canonical == b->canonical &&
-           a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened && a->closed_by == b->closed_by &&
-           a->seq == b->seq && a->ack == b->ack && a->acked_history_seq == b->acked_history_seq &&
-           a->has_frame_time == b->has_frame_time && a->item_count == b->item_count &&
-           a->payload_end_bit == b->payload_end_bit;
+           a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened &&
+           a->closed_by == b->closed_by && a->seq == b->seq && a->ack == b->ack &&
+           a->acked_history_seq == b->acked_history_seq && a->has_frame_time == b->has_frame_time &&
+           a->item_count == b->item_count && a->payload_end_bit == b->payload_end_bit;
 }
 
 /* The quick reading of ordinary packets against the careful one, which is what any other context gets. */

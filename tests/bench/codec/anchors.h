@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The two codecs that the library is measured against, for the 5.1 packet, server to client.
-   `limit`: unaligned 64-bit loads, no loop per bit, no branch on fields; relies on SAMPLE_SLACK_BYTES behind each buffer.
-   `naive`: every header bit with its own bounds check, payloads byte by byte; the way the first version is written.
-   Both refuse what the workload does not contain: handshakes, channels of three bytes, channel names as text. */
+   `limit`: unaligned 64-bit loads, no loop per bit, no branch on fields; relies on SAMPLE_SLACK_BYTES behind each
+   buffer. `naive`: every header bit with its own bounds check, payloads byte by byte; the way the first version is
+   written. Both refuse what the workload does not contain: handshakes, channels of three bytes, channel names as text.
+ */
 #ifndef UERUDP_TESTS_BENCH_CODEC_ANCHORS_H
 #define UERUDP_TESTS_BENCH_CODEC_ANCHORS_H
 

@@ -89,8 +89,13 @@ static const struct trial *find(const struct run *run, const char *shape, const 
 /* The ratio of two medians of this run. */
 static void compare(struct run *run, const char *id, const char *shape, const char *candidate, const char *anchor,
                     double must, double stretch) {
-    struct metric metric = {.id = id, .value = find(run, shape, candidate)->median, .unit = "ns", .anchor = anchor,
-                            .anchor_value = find(run, shape, anchor)->median, .must = must, .stretch = stretch};
+    struct metric metric = {.id = id,
+                            .value = find(run, shape, candidate)->median,
+                            .unit = "ns",
+                            .anchor = anchor,
+                            .anchor_value = find(run, shape, anchor)->median,
+                            .must = must,
+                            .stretch = stretch};
     report_metric(&run->report, &metric);
 }
 
@@ -99,8 +104,8 @@ static void report_times(struct run *run) {
         const struct trial *trial = &run->trials[i];
         char id[64];
         snprintf(id, sizeof id, "time.%s.%s", trial->shape, trial->candidate->name);
-        struct metric median = {.id = id, .value = trial->median, .unit = "ns", .anchor = "minimum",
-                                .anchor_value = trial->minimum};
+        struct metric median = {
+            .id = id, .value = trial->median, .unit = "ns", .anchor = "minimum", .anchor_value = trial->minimum};
         report_metric(&run->report, &median);
     }
 }
@@ -119,13 +124,17 @@ static void report_goals(struct run *run) {
         compare(run, id, shapes[i], "library_encode", "limit_encode", goal ? 2.0 : 0, goal ? 1.3 : 0);
     }
     double words = find(run, "U4h8", "library_headers")->median - find(run, "U4", "library_headers")->median;
-    report_metric(&run->report, &(struct metric){.id = "C5.words", .value = words, .unit = "ns", .must = 15, .stretch = 5});
+    report_metric(&run->report,
+                  &(struct metric){.id = "C5.words", .value = words, .unit = "ns", .must = 15, .stretch = 5});
     const char *way;
     for (size_t i = 0; (way = hostile_name(i)) != NULL; i++) {
         char id[32];
         snprintf(id, sizeof id, "C6.%s", way);
-        struct metric metric = {.id = id, .value = find(run, way, "library_headers")->median, .unit = "ns",
-                                .anchor = "valid", .anchor_value = find(run, HOSTILE_SHAPE, "library_headers")->median,
+        struct metric metric = {.id = id,
+                                .value = find(run, way, "library_headers")->median,
+                                .unit = "ns",
+                                .anchor = "valid",
+                                .anchor_value = find(run, HOSTILE_SHAPE, "library_headers")->median,
                                 .must = 1.5};
         report_metric(&run->report, &metric);
     }

@@ -51,8 +51,8 @@ static uint8_t bytes[SAMPLE_BYTES_MAX + SAMPLE_SLACK_BYTES];
 
 /* The functions are not static so that they keep their names and nothing of them is left out. */
 #define CANDIDATE(name, statement)                                                                                     \
-    void bench_run_##name(const struct bench *bench);                                                                        \
-    void bench_run_##name(const struct bench *bench) {                                                                       \
+    void bench_run_##name(const struct bench *bench);                                                                  \
+    void bench_run_##name(const struct bench *bench) {                                                                 \
         for (uint32_t i = 0; i < bench->pool.count; i++) {                                                             \
             uint32_t index = bench->pool.order[i];                                                                     \
             const struct packet *p = &bench->pool.packets[index];                                                      \
@@ -98,7 +98,8 @@ CANDIDATE(naive_payload, naive_decode_payload(p->bytes, p->size, &sample, payloa
 CANDIDATE(naive_encode, naive_encode(&p->sample, p->payloads, bytes))
 CANDIDATE(library_headers, library_headers(bench, p))
 CANDIDATE(library_payload, library_payload(bench, p))
-CANDIDATE(library_check, struct ue_decode_result verdict; ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
+CANDIDATE(library_check, struct ue_decode_result verdict;
+          ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
 CANDIDATE(library_encode, (void)p; library_encode(bench, index))
 
 static const struct candidate candidates[] = {

@@ -99,8 +99,7 @@ static void destroy(void *user) {
     free(pair);
 }
 
-void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
-                     const struct pair_config *config) {
+void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns, const struct pair_config *config) {
     struct pair *pair = calloc(1, sizeof *pair);
     uint8_t bytes[UE_SEED_BYTES] = {0};
     memcpy(bytes, &seed, sizeof seed);
@@ -135,12 +134,12 @@ static void *create_plain(const struct rival_host *host, uint64_t seed, uint64_t
 
 static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     return pair_create(host, seed, now_ns,
-                          &(struct pair_config){.release = RELEASE, .options = {.repeat_reliable = true}});
+                       &(struct pair_config){.release = RELEASE, .options = {.repeat_reliable = true}});
 }
 
 static void *create_patient(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     return pair_create(host, seed, now_ns,
-                          &(struct pair_config){.release = RELEASE, .options = {.reorder_wait_ns = PATIENCE_NS}});
+                       &(struct pair_config){.release = RELEASE, .options = {.reorder_wait_ns = PATIENCE_NS}});
 }
 
 static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,

@@ -16,8 +16,7 @@ struct pair_config {
 };
 
 /* As create of a rival. */
-void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
-                     const struct pair_config *config);
+void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns, const struct pair_config *config);
 struct ue_conn *pair_conn(void *pair, enum rival_side side);
 
 #endif

@@ -53,7 +53,7 @@ static bool make(struct scaled *s, struct ue_pool *pool, const char *release, ui
     const struct rival_host host = {emit, deliver, s};
     memset(s, 0, sizeof *s);
     s->pair = pair_create(&host, seed, BEGIN_NS,
-                             &(struct pair_config){.release = release, .channels = channels, .pool = pool});
+                          &(struct pair_config){.release = release, .channels = channels, .pool = pool});
     return s->pair != NULL;
 }
 
