@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times the codec against memcpy, a hand-written limit and a naive codec, all in one run. */
+/* Rows C1, C3, C4, C5 and C6: the codec against a hand-written limit and a naive codec, all in one run.
+   usage: bench_codec [--long] [ROW]... | --count SHAPE CANDIDATE */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,27 +8,17 @@
 #include "tests/bench/codec/allocations.h"
 #include "tests/bench/codec/hostile.h"
 #include "tests/bench/codec/timing.h"
-#include "tests/bench/report.h"
+#include "tests/bench/figure.h"
 
-#define ROUNDS_MIN 31
-#define ROUNDS_MAX 10001
+#define ROUNDS 151
+#define SEED 1
 #define TRIALS_MAX 160
 #define BENCHES_MAX 24
 #define COUNT_PACKETS 256
 #define COUNT_PASSES 4
 #define HOSTILE_SHAPE "U4"
 
-struct options {
-    uint32_t rounds;
-    uint64_t seed;
-    bool json;
-    const char *count_shape; /* count mode: one candidate on one shape, for a profiler */
-    const char *count_candidate;
-};
-
 struct run {
-    struct options options;
-    struct report report;
     struct random random;
     struct bench benches[BENCHES_MAX];
     size_t bench_count;
@@ -42,7 +33,7 @@ static void fail(const char *what) {
 
 static struct bench *add_bench(struct run *run, const struct shape *shape, uint32_t packets) {
     struct bench *bench = &run->benches[run->bench_count++];
-    if (!bench_init(bench, shape, packets, run->options.seed)) {
+    if (!bench_init(bench, shape, packets, SEED)) {
         fail("out of memory");
     }
     if (!bench_agree(bench)) {
@@ -87,78 +78,46 @@ static const struct trial *find(const struct run *run, const char *shape, const 
 }
 
 /* The ratio of two medians of this run. */
-static void compare(struct run *run, const char *id, const char *shape, const char *candidate, const char *anchor,
-                    double must, double stretch) {
-    struct metric metric = {.id = id,
-                            .value = find(run, shape, candidate)->median,
-                            .unit = "ns",
-                            .anchor = anchor,
-                            .anchor_value = find(run, shape, anchor)->median,
-                            .must = must,
-                            .stretch = stretch};
-    report_metric(&run->report, &metric);
+static double ratio(const struct run *run, const char *shape, const char *candidate, const char *anchor) {
+    return find(run, shape, candidate)->median / find(run, shape, anchor)->median;
 }
 
-static void report_times(struct run *run) {
-    for (size_t i = 0; i < run->trial_count; i++) {
-        const struct trial *trial = &run->trials[i];
-        char id[64];
-        snprintf(id, sizeof id, "time.%s.%s", trial->shape, trial->candidate->name);
-        struct metric median = {
-            .id = id, .value = trial->median, .unit = "ns", .anchor = "minimum", .anchor_value = trial->minimum};
-        report_metric(&run->report, &median);
-    }
+static void print_ratios(const struct run *run) {
+    figure_print_value("C1", "4 bunches", ratio(run, "U4", "library_headers", "limit_headers"), "x limit");
+    figure_print_value("C1", "20 bunches", ratio(run, "U20", "library_headers", "limit_headers"), "x limit");
+    figure_print_value("C3", "4 bunches", 1 / ratio(run, "U4", "library_payload", "naive_payload"), "x faster");
+    figure_print_value("C4", "4 bunches", ratio(run, "U4", "library_encode", "limit_encode"), "x limit");
+    figure_print_value("C4", "20 bunches", ratio(run, "U20", "library_encode", "limit_encode"), "x limit");
 }
 
-static void report_goals(struct run *run) {
-    static const char *const shapes[] = {"U1", "U4", "U20", "Umix"};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        char id[32];
-        bool goal = strcmp(shapes[i], "U4") == 0 || strcmp(shapes[i], "U20") == 0;
-        snprintf(id, sizeof id, "C1.%s", shapes[i]);
-        compare(run, id, shapes[i], "library_headers", "limit_headers", goal ? 2.0 : 0, goal ? 1.3 : 0);
-        goal = strcmp(shapes[i], "U4") == 0;
-        snprintf(id, sizeof id, "C3.%s", shapes[i]);
-        compare(run, id, shapes[i], "library_payload", "naive_payload", goal ? 1 / 5.0 : 0, goal ? 1 / 10.0 : 0);
-        snprintf(id, sizeof id, "C4.%s", shapes[i]);
-        compare(run, id, shapes[i], "library_encode", "limit_encode", goal ? 2.0 : 0, goal ? 1.3 : 0);
-    }
-    double words = find(run, "U4h8", "library_headers")->median - find(run, "U4", "library_headers")->median;
-    report_metric(&run->report,
-                  &(struct metric){.id = "C5.words", .value = words, .unit = "ns", .must = 15, .stretch = 5});
+static void print_hostile(const struct run *run) {
+    double valid = find(run, HOSTILE_SHAPE, "library_headers")->median;
     const char *way;
     for (size_t i = 0; (way = hostile_name(i)) != NULL; i++) {
-        char id[32];
-        snprintf(id, sizeof id, "C6.%s", way);
-        struct metric metric = {.id = id,
-                                .value = find(run, way, "library_headers")->median,
-                                .unit = "ns",
-                                .anchor = "valid",
-                                .anchor_value = find(run, HOSTILE_SHAPE, "library_headers")->median,
-                                .must = 1.5};
-        report_metric(&run->report, &metric);
+        figure_print_value("C6", way, find(run, way, "library_headers")->median / valid, "x valid");
     }
 }
 
 static void measure(struct run *run) {
     add_all_trials(run);
     unsigned long before = allocations_count();
-    bool done = trials_run(run->trials, run->trial_count, run->options.rounds, &run->random);
+    bool done = trials_run(run->trials, run->trial_count, ROUNDS, &run->random);
     if (!done) {
         fail("out of memory");
     }
     /* trials_run itself allocates once, for its samples. */
     double allocations = (double)(allocations_count() - before - 1);
-    report_times(run);
-    report_goals(run);
-    struct metric heap = {.id = "C5.allocations", .value = allocations, .unit = "calls", .must = 0.5};
-    report_metric(&run->report, &heap);
+    double words = find(run, "U4h8", "library_headers")->median - find(run, "U4", "library_headers")->median;
+    print_ratios(run);
+    figure_print_value("C5", "allocations", allocations, "calls");
+    figure_print_value("C5", "8 history words", words, "ns");
+    print_hostile(run);
 }
 
-/* Only the bench_run_ function of the candidate is of interest to the profiler; see count.sh. */
-static void count(struct run *run) {
-    const struct shape *shape = shape_find(run->options.count_shape);
-    const struct candidate *candidate = candidate_find(run->options.count_candidate);
+/* Only the bench_run_ function of the candidate is of interest to the profiler; see count.py. */
+static void count(struct run *run, const char *shape_name, const char *candidate_name) {
+    const struct shape *shape = shape_find(shape_name);
+    const struct candidate *candidate = candidate_find(candidate_name);
     if (shape == NULL || candidate == NULL) {
         fail("unknown shape or candidate");
     }
@@ -168,42 +127,11 @@ static void count(struct run *run) {
     }
 }
 
-static uint64_t number(const char *text, uint64_t low, uint64_t high) {
-    char *end;
-    uint64_t value = strtoull(text, &end, 0);
-    if (*text == '\0' || *end != '\0' || value < low || value > high) {
-        fail("option out of range");
-    }
-    return value;
-}
-
-static void parse(struct options *o, int argc, char **argv) {
-    *o = (struct options){.rounds = 101, .seed = 1};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            o->json = true;
-        } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
-            o->rounds = (uint32_t)number(argv[++i], ROUNDS_MIN, ROUNDS_MAX);
-        } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
-            o->seed = number(argv[++i], 0, UINT64_MAX);
-        } else if (strcmp(argv[i], "--count") == 0 && i + 2 < argc) {
-            o->count_shape = argv[++i];
-            o->count_candidate = argv[++i];
-        } else {
-            fail("usage: bench_codec [--json] [--rounds N] [--seed N] [--count SHAPE CANDIDATE]");
-        }
-    }
-}
-
 int main(int argc, char **argv) {
-    static struct run run;
-    parse(&run.options, argc, argv);
-    run.report.json = run.options.json;
-    run.random.state = run.options.seed;
-    if (run.options.count_shape != NULL) {
-        count(&run);
+    static struct run run = {.random.state = SEED};
+    if (argc == 4 && strcmp(argv[1], "--count") == 0) {
+        count(&run, argv[2], argv[3]);
     } else {
-        report_header(&run.report, "bench_codec", BENCH_LIBRARY_FLAGS);
         measure(&run);
     }
     for (size_t i = 0; i < run.bench_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is timed: each candidate does one thing to every packet of a pool, in the pool's order.
-   The functions are named bench_run_... because instructions are counted by that name (count.sh). */
+   The functions are named bench_run_... because instructions are counted by that name (count.py). */
 #ifndef UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
 #define UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
 

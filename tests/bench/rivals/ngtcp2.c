@@ -46,13 +46,13 @@ struct quic_end {
     struct sockaddr_in local;
     struct sockaddr_in remote;
     int64_t stream;
-    uint8_t *said; /* of the stream, with a length of two bytes in front of each message */
-    size_t said_bytes;
+    uint8_t *sent; /* of the stream, with a length of two bytes in front of each message */
+    size_t sent_bytes;
     size_t written_bytes;
     struct waiting unreliable[WAITING_MAX];
     uint32_t unreliable_count;
-    uint8_t heard[2 + MESSAGE_BYTES_MAX]; /* the message that is being put together */
-    size_t heard_bytes;
+    uint8_t received[2 + MESSAGE_BYTES_MAX]; /* the message that is being put together */
+    size_t received_bytes;
     struct waiting line[WAITING_MAX]; /* during the handshake: what the peer sent */
     uint32_t line_count;
 };
@@ -223,8 +223,8 @@ static ngtcp2_ssize write_more(struct quic_end *end, uint8_t *packet, bool *is_b
         }
         return written;
     }
-    if (end->stream >= 0 && !*is_blocked && end->written_bytes < end->said_bytes) {
-        ngtcp2_vec data = {end->sent + end->written_bytes, end->said_bytes - end->written_bytes};
+    if (end->stream >= 0 && !*is_blocked && end->written_bytes < end->sent_bytes) {
+        ngtcp2_vec data = {end->sent + end->written_bytes, end->sent_bytes - end->written_bytes};
         ngtcp2_ssize taken = -1;
         written = ngtcp2_conn_writev_stream(end->conn, NULL, &info, packet, PACKET_BYTES_MAX, &taken,
                                             NGTCP2_WRITE_STREAM_FLAG_MORE, end->stream, &data, 1, now_ns);
@@ -359,13 +359,13 @@ static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool
         memcpy(w->bytes, message, size_bytes);
         return true;
     }
-    if (end->said_bytes + 2 + size_bytes > STREAM_BYTES_MAX) {
+    if (end->sent_bytes + 2 + size_bytes > STREAM_BYTES_MAX) {
         return false;
     }
-    end->sent[end->said_bytes++] = (uint8_t)size_bytes;
-    end->sent[end->said_bytes++] = (uint8_t)(size_bytes >> 8);
-    memcpy(end->sent + end->said_bytes, message, size_bytes);
-    end->said_bytes += size_bytes;
+    end->sent[end->sent_bytes++] = (uint8_t)size_bytes;
+    end->sent[end->sent_bytes++] = (uint8_t)(size_bytes >> 8);
+    memcpy(end->sent + end->sent_bytes, message, size_bytes);
+    end->sent_bytes += size_bytes;
     return true;
 }
 

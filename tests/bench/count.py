@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Rows C2 and C3: instructions per packet of the codec, counted by callgrind.
+
+usage: count.py FOLDER [--long] [ROW...]
+
+FOLDER has bench_codec. A figure is invalid when the limit codec takes more than 1.15 times the instructions that it
+took when the goals were set: a weak anchor makes the library look good.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+PACKETS = 1024  # of bench_codec --count
+LIMIT_KNOWN = {"U1": 262, "U4": 647, "U20": 2701}
+LIMIT_MAX = 1.15
+FIGURES = {"U1": "1 bunch", "U4": "4 bunches", "U20": "20 bunches"}
+
+
+def callgrind(functions, *command):
+    """Instructions inside functions of these names."""
+    toggles = [f"--toggle-collect={name}" for name in functions]
+    result = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggles, *command],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    collected = re.search(r"Collected *: *(\d+)", result.stderr)
+    if result.returncode != 0 or collected is None:
+        sys.exit(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stderr}")
+    return int(collected[1])
+
+
+def print_figure(row, figure, value, **more):
+    print(json.dumps({"row": row, "figure": figure, "value": value, "unit": "instructions"} | more), flush=True)
+
+
+def count_codec(program, rows):
+    def per_packet(shape, candidate):
+        return callgrind(["bench_run_*"], program, "--count", shape, candidate) / PACKETS
+
+    for shape, figure in FIGURES.items() if "C2" in rows else ():
+        limit = per_packet(shape, "limit_headers")
+        invalid = {"invalid": f"the limit codec takes {limit:.0f} instructions, more than {LIMIT_MAX} times "
+                              f"{LIMIT_KNOWN[shape]}"} if limit > LIMIT_MAX * LIMIT_KNOWN[shape] else {}
+        print_figure("C2", figure, per_packet(shape, "library_headers"), note=f"limit {limit:.0f}", **invalid)
+    if "C3" in rows:
+        print_figure("C3", "4 bunches, instructions", per_packet("U4", "library_payload"))
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    rows = {argument for argument in sys.argv[2:] if not argument.startswith("-")} or {"C2", "C3"}
+    if rows & {"C2", "C3"}:
+        count_codec(folder / "bench_codec", rows)
+
+
+if __name__ == "__main__":
+    main()
