@@ -15,7 +15,8 @@ UE_INLINE void amplitude(enum ue_op op, struct ue_cursor *c, struct ue_voice *m)
     size_t at = ue_cursor_pos(c);
     if (op == UE_TRACE) {
         m->amplitude = (uint16_t)ue_cursor_read_bits(c, 16, UE_F_VOICE_AMPLITUDE);
-        ue_cursor_report(c, UE_F_VOICE_AMPLITUDE, at, (uint32_t)(int16_t)m->amplitude, true);
+        uint32_t signed_value = (uint32_t)(int16_t)m->amplitude;
+        ue_cursor_report(c, UE_F_VOICE_AMPLITUDE, at, signed_value, true);
     } else {
         UINT(m->amplitude, VOICE_AMPLITUDE, 16);
     }

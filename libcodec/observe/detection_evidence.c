@@ -243,7 +243,9 @@ static void try_profile(struct ue_detection *detection, unsigned row, unsigned v
     bool fits = matches(detection, row, variant, side, bytes, size_bytes, &fit) &&
                 seq_is_plausible(detection, row, side, &fit.result);
     detection->fits[row][variant] += fits;
-    detection->bunch_fits[row][variant] += fits && fit.has_bunches;
+    if (fits && fit.has_bunches) {
+        detection->bunch_fits[row][variant]++;
+    }
     const struct ue_decode_result *result = &fit.result;
     attempt->fits |= fit.fits;
     if (result->fault.status == UE_OK && !result->is_handshake && (!result->is_opaque || result->is_opened)) {
@@ -336,7 +338,9 @@ static void close_detection(struct ue_detection *detection) {
     detection->detection = UE_DETECTION_STATE_CLOSED;
     if (detection->choice.reason == UE_DETECTION_REASON_CLOSEST) {
         detection->pause = (uint16_t)(UE_DETECTION_HELD_MAX << detection->failures);
-        detection->failures += detection->failures < PAUSE_SHIFT_MAX;
+        if (detection->failures < PAUSE_SHIFT_MAX) {
+            detection->failures++;
+        }
     } else {
         detection->failures = 0;
     }
@@ -393,15 +397,19 @@ static void compare_with_result(struct ue_detection *detection, unsigned side, c
                                 size_t size_bytes) {
     struct ue_packet_match fit;
     if (matches(detection, detection->choice.profile, detection->choice.variant, side, bytes, size_bytes, &fit)) {
-        detection->misses -= detection->misses != 0;
-    } else if (!narrow_candidates(detection, side, bytes, size_bytes)) {
-        detection->misses += detection->misses < MISSES_MAX ? MISS_WEIGHT : 0;
+        if (detection->misses != 0) {
+            detection->misses--;
+        }
+    } else if (!narrow_candidates(detection, side, bytes, size_bytes) && detection->misses < MISSES_MAX) {
+        detection->misses = (uint8_t)(detection->misses + MISS_WEIGHT);
     }
 }
 
 void ue_detection_check_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     bool is_closed = detection->detection == UE_DETECTION_STATE_CLOSED;
-    detection->pause -= detection->pause != 0;
+    if (detection->pause != 0) {
+        detection->pause--;
+    }
     if (is_closed && is_due(detection)) {
         compare_with_result(detection, side, bytes, size_bytes);
     }

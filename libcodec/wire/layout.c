@@ -149,7 +149,7 @@ static bool text_is_canonical(struct ue_text text) {
 struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field) {
     int32_t count = (int32_t)(uint32_t)ue_cursor_read_bits(c, 32, field);
     struct ue_text text = {{c->in, ue_cursor_pos(c), 0}, count < 0};
-    uint64_t units = count < 0 ? -(int64_t)count : count;
+    uint64_t units = count < 0 ? -(uint64_t)count : (uint64_t)count;
     unsigned width = text.wide ? 16 : 8;
     if (units == 0) {
         return text;

@@ -63,7 +63,7 @@ static bool are_speakable(const struct ue_settings *settings, const struct ue_co
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context) {
     const struct ue_settings *settings = &config->settings;
     const struct ue_profile *profile = &context->profile;
-    size_t handler_bits = settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
+    size_t handler_bits = (size_t)settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
     size_t prefix_bits = settings->skip_bytes * (size_t)8 + settings->magic_bits + (context->ids ? IDS_BITS : 0) + 1;
     *limits = (struct ue_limits){.prefix_bits = prefix_bits};
     if (!are_speakable(settings, context) || !add_handlers(limits, settings, &handler_bits)) {

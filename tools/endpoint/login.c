@@ -45,7 +45,8 @@ static void fail(struct ue_login *l, uint64_t now_ns, enum ue_close_reason reaso
 }
 
 static void copy_text(char *to, const char *from, size_t size_bytes) {
-    size_t length = strnlen(from, size_bytes - 1);
+    const char *end = memchr(from, 0, size_bytes - 1);
+    size_t length = end != NULL ? (size_t)(end - from) : size_bytes - 1;
     memcpy(to, from, length);
     to[length] = 0;
 }

@@ -55,6 +55,10 @@ static struct block *block_after(struct block *block) {
     return block_at(block, block->units);
 }
 
+static void set_before(struct block *block, uint32_t units) {
+    block->before_units = units & UNITS_MAX;
+}
+
 /* Of the first block: itself, which is not free while somebody asks. */
 static struct block *block_before(struct block *block) {
     return (struct block *)((uint8_t *)block - (size_t)block->before_units * UNIT_BYTES);
@@ -147,7 +151,7 @@ static void release(struct ue_pool *pool, struct block *block) {
         before->units += block->units;
         block = before;
     }
-    block_after(block)->before_units = block->units;
+    set_before(block_after(block), block->units);
     list_insert(pool, block);
 }
 
@@ -204,7 +208,7 @@ static void cut(struct ue_pool *pool, struct block *block, uint32_t units) {
     tail->units = rest;
     tail->is_free = false;
     tail->is_kept = false;
-    tail->before_units = units;
+    set_before(tail, units);
     release(pool, tail);
 }
 
@@ -281,7 +285,7 @@ struct ue_pool *ue_pool_init(void *region, size_t size_bytes) {
     end->units = 0;
     end->is_free = false;
     end->is_kept = false;
-    end->before_units = first->units;
+    set_before(end, first->units);
     list_insert(pool, first);
     pool->units = first->units;
     return pool;
@@ -382,7 +386,7 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     if (after->is_free) {
         list_remove(share->pool, after);
         block->units = available;
-        block_after(block)->before_units = available;
+        set_before(block_after(block), available);
     }
     cut(share->pool, block, fit(available, units));
     account(share, block->units, old_units);
