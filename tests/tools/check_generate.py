@@ -70,7 +70,7 @@ class Files(Case):
             path, sent = self.generate(name, name=name)
             self.assertEqual((name, 1, "client"), (sent["scenario"], sent["seed"], sent["capture_point"]))
             decoded = self.read("decode", path)
-            self.assertEqual(decoded, path.with_suffix("").with_suffix(".expected.json").read_bytes(), name)
+            self.assertEqual(decoded, path.with_suffix("").with_suffix(".expected.jsonl").read_bytes(), name)
             self.assertEqual(len(decoded.splitlines()), sum(sent["connections"][0]["packets"].values()))
 
     def test_determinism(self):
@@ -78,7 +78,7 @@ class Files(Case):
         for name in ("mixed", "corrupt"):
             first, second, third = (self.generate(name, "--duration=1", f"--seed={seed}", name=file)[0]
                                     for seed, file in ((5, "a"), (5, "b"), (6, "c")))
-            for ending in (".pcapng", ".sent.json", ".expected.json"):
+            for ending in (".pcapng", ".sent.json", ".expected.jsonl"):
                 texts = [path.with_name(path.stem + ending).read_bytes() for path in (first, second, third)]
                 self.assertEqual(texts[0], texts[1])
                 self.assertNotEqual(texts[0], texts[2])
@@ -91,7 +91,7 @@ class Files(Case):
         bare = self.folder / "bare.pcapng"
         uerudp.run("generate", "mixed", "--duration=1", "--no-sidecar", "-o", bare)
         self.assertEqual(path.read_bytes(), bare.read_bytes())
-        self.assertEqual({"a.pcapng", "a.sent.json", "a.expected.json", "bare.pcapng"},
+        self.assertEqual({"a.pcapng", "a.sent.json", "a.expected.jsonl", "bare.pcapng"},
                          {file.name for file in self.folder.iterdir()})
 
     def test_help(self):
@@ -139,7 +139,7 @@ class Truth(Case):
 
     def check_datagrams(self, path, sent):
         decoded = {datagram["frame"]: datagram for datagram in
-                   map(json.loads, path.with_suffix("").with_suffix(".expected.json").read_text().splitlines())}
+                   map(json.loads, path.with_suffix("").with_suffix(".expected.jsonl").read_text().splitlines())}
         framed = [datagram for datagram in sent["datagrams"] if datagram["frame"] is not None]
         for datagram in framed:
             shown = decoded[datagram["frame"]]
@@ -231,7 +231,7 @@ class Truth(Case):
                           ("upgrade", "server"), ("clean", "none")):
             path, sent = self.generate(name)
             self.assertEqual(who, sent["connections"][0]["closed_by"])
-            text = path.with_suffix("").with_suffix(".expected.json").read_text()
+            text = path.with_suffix("").with_suffix(".expected.jsonl").read_text()
             self.assertEqual(name == "refused", '"failure":{' in text)
             self.assertEqual(name == "upgrade", '"upgrade":{' in text)
 

@@ -61,7 +61,7 @@ class Wire(unittest.TestCase):
         options = (*MAGICS[1], "--handlers=oodle")
         self.generate("login", "--generation=5.4", *options)
         printed = uerudp.run("decode", "--json", *options, self.path).stdout
-        self.assertEqual(printed, (self.folder / "game.expected.json").read_bytes())
+        self.assertEqual(printed, (self.folder / "game.expected.jsonl").read_bytes())
         self.assertEqual("5.4", json.loads((self.folder / "game.sent.json").read_text())["generation"])
 
     def test_stock(self):

@@ -30,7 +30,7 @@ static const char description[] =
     "reference\n"
     "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng it writes FILE.sent.json (what "
     "was\n"
-    "sent, lost and delivered), FILE.expected.json (the decoded datagrams) and, for encrypted connections, "
+    "sent, lost and delivered), FILE.expected.jsonl (the decoded datagrams) and, for encrypted connections, "
     "FILE.keys\n"
     "(for --key and Wireshark); it writes none of them beside standard output.\n\n"
     "Exit status: 0 success, 1 the run violated a guarantee of the protocol, 2 wrong arguments or unusable files.\n\n"
@@ -94,7 +94,7 @@ static char *beside(const char *path, const char *ending) {
 static bool write_sidecars(struct generate *g) {
     const char *path = g->options.output;
     char *sent = beside(path, ".sent.json");
-    char *expected = beside(path, ".expected.json");
+    char *expected = beside(path, ".expected.jsonl");
     char *keys = beside(path, ".keys");
     bool good = write_sidecar(g, sent, sent_sidecar_write) &&
                 decode_sidecar_write(path, &g->options.scenario.settings, expected) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes FILE.expected.json: the output of `uerudp decode --json` for a capture. */
+/* Writes FILE.expected.jsonl: the output of `uerudp decode --json` for a capture. */
 #ifndef UERUDP_TOOLS_GENERATE_DECODE_SIDECAR_H
 #define UERUDP_TOOLS_GENERATE_DECODE_SIDECAR_H
 
