@@ -9,7 +9,7 @@ static const uint8_t zeros[16];
 
 static struct ue_guid arbitrary_guid(struct rng *rng, const struct ue_context *x, bool null) {
     unsigned bits = x->settings.guid_bits;
-    struct ue_guid guid = {.number = null ? 0 : rng_edgy(rng, rng_chance(rng, 50) ? 100 : 0)};
+    struct ue_guid guid = {.number = null ? 0 : rng_boundary(rng, rng_chance(rng, 50) ? 100 : 0)};
     if (bits != 0) {
         size_t rest = bits - 64u + arbitrary_spoil(rng);
         guid.rest = null ? (struct ue_view){zeros, 0, rest} : arbitrary_view(rng, rest);
@@ -55,28 +55,29 @@ void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_obj
 void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *m) {
     (void)x;
     m->has_rep_layout = rng_chance(rng, 50);
-    m->count = (uint32_t)rng_edgy(rng, rng_chance(rng, 80) ? UE_EXPORTS_MAX : UINT32_MAX);
+    m->count = (uint32_t)rng_boundary(rng, rng_chance(rng, 80) ? UE_EXPORTS_MAX : UINT32_MAX);
 }
 
 void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct ue_field_export *m) {
     unsigned netver = ue_context_netver(x);
-    *m = (struct ue_field_export){.path_index = (uint32_t)rng_edgy(rng, UINT32_MAX), .has_path = rng_chance(rng, 50)};
+    *m = (struct ue_field_export){.path_index = (uint32_t)rng_boundary(rng, UINT32_MAX),
+                                  .has_path = rng_chance(rng, 50)};
     if (m->has_path || arbitrary_spoil(rng)) {
         m->path = arbitrary_text(rng);
-        m->group_size = (uint32_t)rng_edgy(rng, UINT32_MAX);
+        m->group_size = (uint32_t)rng_boundary(rng, UINT32_MAX);
     }
     m->exported = (uint8_t)rng_below(rng, arbitrary_spoil(rng) ? 256 : 2);
     if (m->exported == 0 && !arbitrary_spoil(rng)) {
         return;
     }
-    m->handle = (uint32_t)rng_edgy(rng, UINT32_MAX);
+    m->handle = (uint32_t)rng_boundary(rng, UINT32_MAX);
     m->checksum = (uint32_t)rng_next(rng);
     m->name.hardcoded = netver >= 10 && rng_chance(rng, 50);
     if (m->name.hardcoded) {
-        m->name.index = (uint32_t)rng_edgy(rng, 411);
+        m->name.index = (uint32_t)rng_boundary(rng, 411);
     } else {
         m->name.text = arbitrary_text(rng);
-        m->name.number = netver >= 10 ? (uint32_t)rng_edgy(rng, UINT32_MAX) : 0;
+        m->name.number = netver >= 10 ? (uint32_t)rng_boundary(rng, UINT32_MAX) : 0;
     }
     if (netver < 9 || arbitrary_spoil(rng)) {
         m->type = arbitrary_text(rng);
@@ -156,15 +157,15 @@ void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_bloc
     bool deleted = !plain && (m->is_destroy || ue_guid_is_null(&m->class_object.links[0].guid));
     m->has_payload = deleted == arbitrary_spoil(rng);
     if (m->has_payload) {
-        m->payload = arbitrary_view(rng, rng_edgy(rng, 400));
+        m->payload = arbitrary_view(rng, rng_boundary(rng, 400));
     }
 }
 
 void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *m) {
     (void)x;
-    *m = (struct ue_property){.number = (uint32_t)rng_edgy(rng, UINT32_MAX)};
+    *m = (struct ue_property){.number = (uint32_t)rng_boundary(rng, UINT32_MAX)};
     if ((m->number != 0) != arbitrary_spoil(rng)) {
-        m->value = arbitrary_view(rng, rng_edgy(rng, 400));
+        m->value = arbitrary_view(rng, rng_boundary(rng, 400));
     }
 }
 
@@ -172,7 +173,7 @@ void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call 
     (void)x;
     *m = (struct ue_call){.index_bits = ARBITRARY_INDEX_BITS,
                           .index = (uint32_t)rng_below(rng, (1u << ARBITRARY_INDEX_BITS) + arbitrary_spoil(rng)),
-                          .payload = arbitrary_view(rng, rng_edgy(rng, 400))};
+                          .payload = arbitrary_view(rng, rng_boundary(rng, 400))};
 }
 
 void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *m) {

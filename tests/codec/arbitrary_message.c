@@ -40,7 +40,7 @@ static const uint8_t types[] = {
 };
 
 static void new_unique_id(struct rng *rng, struct ue_unique_id *m) {
-    m->flags = (uint8_t)rng_edgy(rng, 256);
+    m->flags = (uint8_t)rng_boundary(rng, 256);
     unsigned hash = m->flags >> 3;
     bool encoded = (m->flags & UE_UNIQUE_ID_ENCODED) != 0;
     if (encoded && (m->flags & UE_UNIQUE_ID_EMPTY) != 0) {
@@ -59,7 +59,7 @@ static void new_unique_id(struct rng *rng, struct ue_unique_id *m) {
 }
 
 static void old_unique_id(struct rng *rng, struct ue_unique_id *m) {
-    m->size = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
+    m->size = (uint32_t)rng_boundary(rng, UINT64_C(1) << 32);
     if ((int32_t)m->size > 0) {
         m->text = arbitrary_text(rng);
     }
@@ -71,7 +71,7 @@ static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum ki
     switch (kind) {
     case U8: m->number = rng_below(rng, odd ? 1000 : 256); break;
     case U32:
-    case I32: m->number = rng_edgy(rng, UINT64_C(1) << (odd ? 40 : 32)); break;
+    case I32: m->number = rng_boundary(rng, UINT64_C(1) << (odd ? 40 : 32)); break;
     case U64: m->number = rng_next(rng); break;
     case FEATURES: m->number = rng_below(rng, 65536); break;
     case TEXT:
@@ -81,7 +81,7 @@ static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum ki
         if (x->settings.guid_bits != 0) {
             m->text.units = arbitrary_view(rng, x->settings.guid_bits + odd);
         } else {
-            m->number = rng_edgy(rng, 0);
+            m->number = rng_boundary(rng, 0);
         }
         break;
     case BEACON_GUID:

@@ -32,7 +32,7 @@ void assert_cuts_are_clean(struct roundtrip *roundtrip, const struct guarded *ro
         if (problem != NULL) {
             fail_msg("cut at bit %zu: %s", bits, problem);
         }
-        const struct ue_decode_result *result = &roundtrip->verdict;
+        const struct ue_decode_result *result = &roundtrip->result;
         if (result->fault.status != UE_OK) {
             assert_fault_within(&result->fault, size * 8);
         }

@@ -49,9 +49,9 @@ static void the_worked_decode(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
     const struct ue_datagram *d = decode(&x, HELLO);
-    assert_int_equal(roundtrip->verdict.fault.status, UE_OK);
+    assert_int_equal(roundtrip->result.fault.status, UE_OK);
     assert_int_equal(d->item_count, 1);
-    assert_int_equal(roundtrip->verdict.payload_end_bit, 213);
+    assert_int_equal(roundtrip->result.payload_end_bit, 213);
     assert_at(UE_F_IS_HANDSHAKE, 0, 1, 0);
     assert_at(UE_F_PACKET_SEQ, 19, 14, 12054);
     assert_at(UE_F_PACKET_ACK, 5, 14, 10244);
@@ -84,8 +84,8 @@ static void header_only_packets(void **state) {
 static void assert_fault(const char *release, const char *digits, enum ue_status status, enum ue_field field) {
     struct ue_context x = context(release, UE_CLIENT_TO_SERVER);
     decode(&x, digits);
-    assert_int_equal(roundtrip->verdict.fault.status, status);
-    assert_string_equal(ue_field_row(roundtrip->verdict.fault.field)->name, ue_field_row(field)->name);
+    assert_int_equal(roundtrip->result.fault.status, status);
+    assert_string_equal(ue_field_row(roundtrip->result.fault.field)->name, ue_field_row(field)->name);
 }
 
 static void damage_is_named(void **state) {
@@ -103,8 +103,8 @@ static void zeros_above_the_inner_terminator_are_tolerated(void **state) {
     (void)state;
     struct ue_context x = context("4.20", UE_CLIENT_TO_SERVER);
     decode(&x, "d08704"); /* two zeros between the terminators */
-    assert_int_equal(roundtrip->verdict.fault.status, UE_OK);
-    assert_false(roundtrip->verdict.canonical);
+    assert_int_equal(roundtrip->result.fault.status, UE_OK);
+    assert_false(roundtrip->result.canonical);
 }
 
 /* A fault inside a control message does not affect the datagram. */
@@ -222,7 +222,7 @@ static void replay_packets_have_neither_prefix_nor_header(void **state) {
     struct ue_context x;
     ue_context_init(&x, ue_profile_find("4.23"), &settings);
     const struct ue_datagram *d = decode(&x, "057190190008"); /* protocol.md 19.8 */
-    assert_int_equal(roundtrip->verdict.fault.status, UE_OK);
+    assert_int_equal(roundtrip->result.fault.status, UE_OK);
     assert_int_equal(d->item_count, 1);
     assert_true(d->items[0].bunch.close && d->items[0].bunch.channel == 28 && d->items[0].bunch.ch_seq == 0);
 }

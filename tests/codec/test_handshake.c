@@ -17,8 +17,8 @@ static const struct ue_handshake *decode(const char *release, enum ue_direction 
     ue_context_init(&x, ue_profile_find(release), NULL);
     x.direction = direction;
     assert_null(roundtrip_problem(roundtrip, &x, bytes, size));
-    assert_int_equal(roundtrip->verdict.fault.status, UE_OK);
-    assert_true(roundtrip->verdict.is_handshake);
+    assert_int_equal(roundtrip->result.fault.status, UE_OK);
+    assert_true(roundtrip->result.is_handshake);
     return &roundtrip->decoded.handshake;
 }
 

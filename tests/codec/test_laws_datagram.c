@@ -56,7 +56,7 @@ static bool try_struct(size_t row) {
     }
     const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
     struct roundtrip *r = law.roundtrip;
-    if (ue_datagram_decode(&x, bytes, size, &r->decoded, &r->verdict) != UE_OK) {
+    if (ue_datagram_decode(&x, bytes, size, &r->decoded, &r->result) != UE_OK) {
         complain("decode refuses what encode wrote (L2)", row);
     }
     if (!datagram_equal(&x, &d, &r->decoded)) {
@@ -98,7 +98,7 @@ static bool try_bytes(size_t row) {
     struct ue_packet_match fit;
     ue_profile_match_handshake(&x.settings, bytes, size, &match);
     ue_profile_match_packet(&x, bytes, size, &fit);
-    return law.roundtrip->verdict.canonical;
+    return law.roundtrip->result.canonical;
 }
 
 static void hold(const char *name, bool (*attempt)(size_t row)) {

@@ -28,9 +28,9 @@ static void assert_written(struct written *w, const char *digits) {
     assert_hex(w->bytes, ue_bits_bytes(ue_cursor_pos(&w->c)), digits);
 }
 
-static struct ue_cursor reader(const char *digits, uint8_t *bytes, size_t room_bytes) {
+static struct ue_cursor reader(const char *digits, uint8_t *bytes, size_t capacity_bytes) {
     struct ue_cursor c;
-    ue_cursor_init_read(&c, bytes, 0, hex_read(digits, bytes, room_bytes) * 8);
+    ue_cursor_init_read(&c, bytes, 0, hex_read(digits, bytes, capacity_bytes) * 8);
     return c;
 }
 
@@ -74,8 +74,8 @@ static void bounded_integers_follow_the_documented_loop(void **state) {
     }
     struct rng rng = rng_seeded("below");
     for (int i = 0; i < 20000; i++) {
-        uint32_t max = (uint32_t)rng_edgy(&rng, UINT32_MAX) + 1;
-        assert_below((uint32_t)rng_edgy(&rng, max), max);
+        uint32_t max = (uint32_t)rng_boundary(&rng, UINT32_MAX) + 1;
+        assert_below((uint32_t)rng_boundary(&rng, max), max);
     }
 }
 

@@ -124,11 +124,11 @@ static void assert_round_trip(const json_t *vector, const struct ue_context *x, 
     if (problem != NULL) {
         fail_msg("%s: %s", text_of(vector, "name"), problem);
     }
-    if (round_trip->verdict.fault.status != UE_OK) {
-        fail_msg("%s: %s at bit %zu", text_of(vector, "name"), ue_status_text(round_trip->verdict.fault.status),
-                 round_trip->verdict.fault.bit);
+    if (round_trip->result.fault.status != UE_OK) {
+        fail_msg("%s: %s at bit %zu", text_of(vector, "name"), ue_status_text(round_trip->result.fault.status),
+                 round_trip->result.fault.bit);
     }
-    if (!round_trip->verdict.canonical || round_trip->verdict.message.status != UE_OK) {
+    if (!round_trip->result.canonical || round_trip->result.message.status != UE_OK) {
         fail_msg("%s: not canonical, or a message is not understood", text_of(vector, "name"));
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client in forty lines: joins the server on this machine at the given port, prints what comes, leaves. */
+/* A minimal client: joins the server at the given port of this machine, prints its events and leaves. */
 #include <uerudp/login.h>
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The installed headers and libraries as a program in C++ uses them. */
+/* The installed headers and libraries in a C++ program. */
 #include <uerudp/codec.h>
 #include <uerudp/endpoint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of packets and their parts for every generation and setting that an endpoint may speak: what is accepted for
-   sending leaves, and fits (endpoint.md 19.2). */
+/* Sizes of packets and their parts for every generation and setting that an endpoint supports: what ue_conn_send
+   accepts is sent and fits (endpoint.md 19.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define ROUNDS 2000
 
 /* MaxSingle of stock settings, PartMax of replays (endpoint.md 19.2). */
-static void sizes_are_the_engines(void **state) {
+static void sizes_equal_those_of_the_engine(void **state) {
     (void)state;
     static const struct {
         const char *release;
@@ -34,7 +34,7 @@ static void sizes_are_the_engines(void **state) {
         ue_context_init(&context, config.profile, &config.settings);
         for (unsigned ids = 0; ids < 2; ids++) {
             context.ids =
-                ids != 0 && config.profile->handshake == UE_HANDSHAKE_V; /* reserved whether they are spoken or not */
+                ids != 0 && config.profile->handshake == UE_HANDSHAKE_V; /* reserved whether the ids are sent or not */
             assert_true(ue_limits_init(&limits, &config, &context));
             assert_int_equal(limits.single_bits, rows[i].single_bits);
             assert_int_equal(limits.part_bits, rows[i].part_bits);
@@ -50,12 +50,12 @@ static struct ue_conn_config arbitrary_config(struct rng *rng) {
     static const enum ue_handler handlers[] = {UE_HANDLER_NONE, UE_HANDLER_OODLE, UE_HANDLER_AESGCM,
                                                UE_HANDLER_AES_ECB};
     struct ue_conn_config config = {
-        .settings = {.max_packet_bytes = 64 + (uint32_t)rng_edgy(rng, UE_MAX_PACKET_BYTES_MAX - 63),
+        .settings = {.max_packet_bytes = 64 + (uint32_t)rng_boundary(rng, UE_MAX_PACKET_BYTES_MAX - 63),
                      .ch_seq_bound = power_of_two(rng, 9, 5),
                      .magic_bits = (uint8_t)rng_below(rng, 33),
                      .magic = (uint32_t)rng_next(rng),
-                     .skip_bytes = rng_chance(rng, 80) ? 0 : (uint32_t)rng_edgy(rng, 600),
-                     .extra_bits = rng_chance(rng, 80) ? 0 : (uint32_t)rng_edgy(rng, UE_EXTRA_BITS_MAX + 1),
+                     .skip_bytes = rng_chance(rng, 80) ? 0 : (uint32_t)rng_boundary(rng, 600),
+                     .extra_bits = rng_chance(rng, 80) ? 0 : (uint32_t)rng_boundary(rng, UE_EXTRA_BITS_MAX + 1),
                      .terminators = (uint8_t)rng_below(rng, 3),
                      .internal_ack = rng_chance(rng, 10)},
         .memory_limit_bytes = (size_t)16 << 20,
@@ -65,13 +65,13 @@ static struct ue_conn_config arbitrary_config(struct rng *rng) {
         config.settings.handlers[i] = handlers[rng_below(rng, 4)];
     }
     if (rng_chance(rng, 50)) {
-        config.settings.reliable_buffer = (uint32_t)rng_edgy(rng, 5000);
+        config.settings.reliable_buffer = (uint32_t)rng_boundary(rng, 5000);
     }
     return config;
 }
 
-/* Adopted, with the highest channel index open at both ends. False: no endpoint speaks these settings. */
-static bool begin(struct conn_pair *pair, const char *release, struct ue_conn_config *config) {
+/* Creates two adopted and admitted connections. Returns false if no endpoint supports the settings. */
+static bool init_pair(struct conn_pair *pair, const char *release, struct ue_conn_config *config) {
     static uint64_t region[(24 << 20) / 8];
     memset(pair, 0, sizeof *pair);
     pair->pool = ue_pool_init(region, sizeof region);
@@ -91,24 +91,24 @@ static bool begin(struct conn_pair *pair, const char *release, struct ue_conn_co
     return true;
 }
 
-static void end(struct conn_pair *pair) {
+static void free_pair(struct conn_pair *pair) {
     ue_conn_free(pair->conns[0]);
     ue_conn_free(pair->conns[1]);
     assert_int_equal(ue_pool_used_bytes(pair->pool), pair->empty_bytes);
 }
 
-/* A bunch with every flag that makes its header longer, of a size around the largest that is not split. */
-static void what_is_accepted_arrives(void **state) {
+/* Bunches with every flag that lengthens the header, of sizes around the largest that is not split. */
+static void accepted_bunches_of_any_size_arrive(void **state) {
     (void)state;
     static struct conn_pair pair;
     struct rng rng = rng_seeded("limits of connections");
-    uint64_t rounds = rng_rounds(ROUNDS), spoken = 0;
+    uint64_t rounds = rng_rounds(ROUNDS), supported = 0;
     for (uint64_t round = 0; round < rounds; round++) {
         size_t row = rng_below(&rng, UE_PROFILE_COUNT);
         struct ue_conn_config config = arbitrary_config(&rng);
-        bool is_spoken = begin(&pair, ue_profile_at(row)->name, &config);
-        spoken += is_spoken;
-        if (is_spoken) {
+        bool is_supported = init_pair(&pair, ue_profile_at(row)->name, &config);
+        supported += is_supported;
+        if (is_supported) {
             uint32_t opened, channel = rng_chance(&rng, 50) ? 2 : ue_profile_at(row)->channel_bound - 1;
             struct ue_conn *server = pair.conns[PAIR_SERVER];
             if (!ue_conn_has_internal_ack(server)) {
@@ -124,32 +124,32 @@ static void what_is_accepted_arrives(void **state) {
                                               .paused = true};
             size_t bytes = server->limits.single_bits / 8 + rng_below(&rng, 3);
             bytes = bytes > 1 ? bytes - rng_below(&rng, 2) : bytes;
-            size_t room_bytes = ue_conn_room_bits(server, channel) / 8;
-            bytes = bytes < room_bytes ? bytes : room_bytes;
+            size_t capacity_bytes = ue_conn_room_bits(server, channel) / 8;
+            bytes = bytes < capacity_bytes ? bytes : capacity_bytes;
             assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'x', bytes), UE_OK);
             pair_run(&pair, 6);
-            pair_assert_heard(&pair, PAIR_CLIENT, channel, bytes != 0 ? "x" : "");
+            pair_assert_received(&pair, PAIR_CLIENT, channel, bytes != 0 ? "x" : "");
             assert_int_equal(ue_conn_unacked(server, channel), 0);
         }
-        end(&pair);
+        free_pair(&pair);
     }
-    printf("%llu of %llu spoken\n", (unsigned long long)spoken, (unsigned long long)rounds);
-    assert_true(spoken > rounds / 10);
+    printf("%llu of %llu supported\n", (unsigned long long)supported, (unsigned long long)rounds);
+    assert_true(supported > rounds / 10);
 }
 
-/* 4.13 to 4.19 write a channel index below 10,240, whatever the limit says. */
-static void no_channel_lies_beyond_what_the_wire_has(void **state) {
+/* 4.13 to 4.19 write a channel index below 10,240, whatever limit is configured. */
+static void channels_beyond_the_wire_format_are_refused(void **state) {
     (void)state;
     static struct conn_pair pair;
     uint32_t opened;
-    assert_true(begin(&pair, "4.18", &(struct ue_conn_config){0}));
+    assert_true(init_pair(&pair, "4.18", &(struct ue_conn_config){0}));
     struct ue_conn *server = pair.conns[PAIR_SERVER];
     assert_int_equal(ue_conn_open(server, UE_KIND_ACTOR, 10239, &opened), UE_OK);
     assert_int_equal(ue_conn_open(server, UE_KIND_ACTOR, 10240, &opened), UE_E_FULL);
-    end(&pair);
+    free_pair(&pair);
 }
 
-static void only_the_outermost_handler_encrypts(void **state) {
+static void only_the_outermost_handler_may_encrypt(void **state) {
     (void)state;
     static uint8_t region[1 << 20];
     static const uint8_t key[UE_KEY_BYTES];
@@ -167,10 +167,10 @@ static void only_the_outermost_handler_encrypts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_the_engines),
-        cmocka_unit_test(what_is_accepted_arrives),
-        cmocka_unit_test(no_channel_lies_beyond_what_the_wire_has),
-        cmocka_unit_test(only_the_outermost_handler_encrypts),
+        cmocka_unit_test(sizes_equal_those_of_the_engine),
+        cmocka_unit_test(accepted_bunches_of_any_size_arrive),
+        cmocka_unit_test(channels_beyond_the_wire_format_are_refused),
+        cmocka_unit_test(only_the_outermost_handler_may_encrypt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

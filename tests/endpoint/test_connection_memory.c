@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections whose memory ends: a conversation is held again and again, and each time another one of its calls finds
-   no memory, or little. Nothing crashes, nothing stays in the pool, and once there is memory again every reliable bunch
-   that was accepted arrives exactly once and in order. */
+/* Connections under memory limits. The same session runs many times, and each time other calls find no or little
+   memory. Nothing crashes, nothing stays in the pool, and every reliable bunch that was accepted arrives exactly once
+   and in order when memory is available again. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,30 +17,33 @@
 #define STREAM_BYTES 65536
 #define IN_FLIGHT_MAX 4096
 #define TICK_NS UINT64_C(33333333)
-#define TALK_TICKS 8
+#define SESSION_TICKS 8
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
-#define STARVED_STEP 3
+#define LIMITED_STEP 3
 #else
-#define STARVED_STEP 1
+#define LIMITED_STEP 1
 #endif
-#define SETTLE_TICKS 400
-#define CONTROL_MAX 3  /* of so few the client's first are repeated until the server has them */
-#define BIG_BYTES 2600 /* several parts */
+#define DRAIN_TICKS 400
+/* At most this many unacknowledged control bunches, so that the client resends its first ones until the server has
+   received them. */
+#define CONTROL_MAX 3
+#define BIG_BYTES 2600 /* several fragments */
 
 enum { CLIENT, SERVER, SIDES };
 
 static const uint32_t channels[] = {0, 2, 3};
 #define CHANNELS (sizeof channels / sizeof channels[0])
 
-/* What one side said reliably on one channel, and how much of it arrived. Bunches may be merged, so bytes count. */
-struct course {
-    uint8_t said[STREAM_BYTES];
-    size_t said_bytes;
+/* What one side sent reliably on one channel, and how much of it arrived. Bunches may be merged, so the test counts
+   bytes. */
+struct stream {
+    uint8_t sent[STREAM_BYTES];
+    size_t sent_bytes;
     size_t arrived_bytes;
     unsigned bunches;
 };
 
-struct flying {
+struct queued_datagram {
     uint8_t *bytes;
     size_t size_bytes;
 };
@@ -48,144 +51,146 @@ struct flying {
 static struct {
     struct ue_pool *pool;
     struct ue_conn *conns[SIDES];
-    struct course courses[SIDES][CHANNELS];     /* by sender */
-    struct flying flying[SIDES][IN_FLIGHT_MAX]; /* by sender */
-    size_t flying_count[SIDES];
+    struct stream streams[SIDES][CHANNELS];                 /* by sender */
+    struct queued_datagram in_flight[SIDES][IN_FLIGHT_MAX]; /* by sender */
+    size_t in_flight_count[SIDES];
     struct rng rng;
     uint64_t now_ns;
     unsigned calls;
-    unsigned starved_from; /* number of the first call without memory */
-    unsigned starved_calls;
-    size_t spare_bytes; /* what it has nevertheless */
+    unsigned limited_from; /* number of the first limited call */
+    unsigned limited_calls;
+    size_t spare_bytes; /* memory that a limited call may allocate */
     char what[96];
-} talk;
+} session;
 
-static _Noreturn void complain(const char *problem) {
-    fail_msg("%s: %s (calls %u, starved from %u for %u with %zu bytes)", talk.what, problem, talk.calls,
-             talk.starved_from, talk.starved_calls, talk.spare_bytes);
+static _Noreturn void fail_session(const char *problem) {
+    fail_msg("%s: %s (%u calls; from call %u on, %u calls with a limit of %zu bytes)", session.what, problem,
+             session.calls, session.limited_from, session.limited_calls, session.spare_bytes);
     abort();
 }
 
-/* Around every call of a connection: is it one without memory? */
-static struct ue_conn *enter(unsigned side) {
-    struct ue_conn *c = talk.conns[side];
-    unsigned call = talk.calls++;
+/* Counts a call of a connection and sets its memory limit. */
+static struct ue_conn *count_call(unsigned side) {
+    struct ue_conn *c = session.conns[side];
+    unsigned call = session.calls++;
     ue_conn_settle(c);
-    bool is_starved = call >= talk.starved_from && call - talk.starved_from < talk.starved_calls;
-    c->share.limit_bytes = is_starved ? c->share.used_bytes + talk.spare_bytes : POOL_BYTES;
+    bool is_limited = call >= session.limited_from && call - session.limited_from < session.limited_calls;
+    c->share.limit_bytes = is_limited ? c->share.used_bytes + session.spare_bytes : POOL_BYTES;
     return c;
 }
 
-/* ---- what is said ---- */
+/* ---- sending ---- */
 
-static void say_unreliably(unsigned side, uint32_t channel) {
+static void send_unreliable(unsigned side, uint32_t channel) {
     const struct ue_outgoing bunch = {
         .channel = channel, .merge = true, .data = {(const uint8_t *)"unreliable", 0, 80}};
-    ue_conn_send(enter(side), talk.now_ns, &bunch, NULL);
+    ue_conn_send(count_call(side), session.now_ns, &bunch, NULL);
 }
 
-static void say(unsigned side, size_t place) {
-    struct course *course = &talk.courses[side][place];
-    if (place == 0 && ue_conn_unacked(talk.conns[side], 0) >= CONTROL_MAX) {
+static void send_reliable(unsigned side, size_t index) {
+    struct stream *stream = &session.streams[side][index];
+    if (index == 0 && ue_conn_unacked(session.conns[side], 0) >= CONTROL_MAX) {
         return;
     }
-    unsigned number = course->bunches++;
+    unsigned number = stream->bunches++;
     size_t size_bytes = number % 5 == 4 ? BIG_BYTES : 12 + number % 7;
-    assert_true(course->said_bytes + size_bytes <= STREAM_BYTES);
-    uint8_t *bytes = course->said + course->said_bytes;
-    rng_fill(&talk.rng, bytes, size_bytes);
+    assert_true(stream->sent_bytes + size_bytes <= STREAM_BYTES);
+    uint8_t *bytes = stream->sent + stream->sent_bytes;
+    rng_fill(&session.rng, bytes, size_bytes);
     struct ue_outgoing bunch = {
-        .channel = channels[place], .reliable = true, .merge = number % 3 != 0, .data = {bytes, 0, size_bytes * 8}};
-    course->said_bytes += ue_conn_send(enter(side), talk.now_ns, &bunch, NULL) == UE_OK ? size_bytes : 0;
+        .channel = channels[index], .reliable = true, .merge = number % 3 != 0, .data = {bytes, 0, size_bytes * 8}};
+    stream->sent_bytes += ue_conn_send(count_call(side), session.now_ns, &bunch, NULL) == UE_OK ? size_bytes : 0;
 }
 
-static void hear(unsigned side, const struct ue_event *event) {
-    static uint8_t heard[STREAM_BYTES];
-    for (size_t place = 0; place < CHANNELS; place++) {
-        struct course *course = &talk.courses[!side][place];
-        if (channels[place] != event->channel) {
+static void receive_bunch(unsigned side, const struct ue_event *event) {
+    static uint8_t received[STREAM_BYTES];
+    for (size_t index = 0; index < CHANNELS; index++) {
+        struct stream *stream = &session.streams[!side][index];
+        if (channels[index] != event->channel) {
             continue;
         }
         size_t size_bytes = event->data.bits / 8;
-        ue_view_copy(event->data, heard);
-        if (course->arrived_bytes + size_bytes > course->said_bytes) {
-            complain("more arrived than was accepted");
+        ue_view_copy(event->data, received);
+        if (stream->arrived_bytes + size_bytes > stream->sent_bytes) {
+            fail_session("more arrived than was accepted");
         }
-        if (memcmp(course->said + course->arrived_bytes, heard, size_bytes) != 0) {
-            complain("something arrived damaged, out of order, twice or not at all");
+        if (memcmp(stream->sent + stream->arrived_bytes, received, size_bytes) != 0) {
+            fail_session("a bunch arrived damaged, out of order or twice, or one before it is missing");
         }
-        course->arrived_bytes += size_bytes;
+        stream->arrived_bytes += size_bytes;
     }
 }
 
-/* ---- what is carried ---- */
+/* ---- delivery ---- */
 
-static void collect(unsigned side) {
+static void read_output(unsigned side) {
     struct ue_bytes datagram;
     struct ue_event event;
-    struct ue_conn *c = talk.conns[side];
+    struct ue_conn *c = session.conns[side];
     while (ue_conn_next_event(c, &event)) {
         if (event.type == UE_EVENT_BUNCH && event.reliable) {
-            hear(side, &event);
+            receive_bunch(side, &event);
         }
     }
     while (ue_conn_next_datagram(c, &datagram)) {
-        if (talk.flying_count[side] < IN_FLIGHT_MAX) {
-            struct flying *flying = &talk.flying[side][talk.flying_count[side]++];
-            flying->bytes = malloc(datagram.size_bytes);
-            flying->size_bytes = datagram.size_bytes;
-            memcpy(flying->bytes, datagram.bytes, datagram.size_bytes);
+        if (session.in_flight_count[side] < IN_FLIGHT_MAX) {
+            struct queued_datagram *in_flight = &session.in_flight[side][session.in_flight_count[side]++];
+            in_flight->bytes = malloc(datagram.size_bytes);
+            in_flight->size_bytes = datagram.size_bytes;
+            memcpy(in_flight->bytes, datagram.bytes, datagram.size_bytes);
         }
     }
 }
 
-/* Some are lost, some come late, some come twice. */
-static void carry(unsigned to, bool is_bad) {
-    size_t count = talk.flying_count[!to];
-    struct flying *flying = talk.flying[!to];
-    for (size_t i = 0; is_bad && i + 1 < count; i++) {
-        if (rng_chance(&talk.rng, 25)) {
-            struct flying other = flying[i];
-            flying[i] = flying[i + 1];
-            flying[i + 1] = other;
+/* With loss on, some datagrams are lost, reordered or duplicated. */
+static void deliver(unsigned to, bool is_lossy) {
+    size_t count = session.in_flight_count[!to];
+    struct queued_datagram *in_flight = session.in_flight[!to];
+    for (size_t i = 0; is_lossy && i + 1 < count; i++) {
+        if (rng_chance(&session.rng, 25)) {
+            struct queued_datagram other = in_flight[i];
+            in_flight[i] = in_flight[i + 1];
+            in_flight[i + 1] = other;
         }
     }
     for (size_t i = 0; i < count; i++) {
-        unsigned copies = is_bad && rng_chance(&talk.rng, 20) ? 0 : is_bad && rng_chance(&talk.rng, 10) ? 2 : 1;
+        unsigned copies = is_lossy && rng_chance(&session.rng, 20)   ? 0
+                          : is_lossy && rng_chance(&session.rng, 10) ? 2
+                                                                     : 1;
         while (copies-- > 0) {
-            ue_conn_receive(enter(to), talk.now_ns, flying[i].bytes, flying[i].size_bytes);
-            collect(to);
+            ue_conn_receive(count_call(to), session.now_ns, in_flight[i].bytes, in_flight[i].size_bytes);
+            read_output(to);
         }
-        free(flying[i].bytes);
+        free(in_flight[i].bytes);
     }
-    talk.flying_count[!to] = 0;
+    session.in_flight_count[!to] = 0;
 }
 
-static void tick(bool is_talking) {
-    talk.now_ns += TICK_NS;
+static void tick(bool sends) {
+    session.now_ns += TICK_NS;
     for (unsigned side = 0; side < SIDES; side++) {
-        carry(side, is_talking);
-        ue_conn_end_receive(enter(side), talk.now_ns);
-        for (size_t place = 0; is_talking && ue_conn_may_send(talk.conns[side]) && place < CHANNELS; place++) {
+        deliver(side, sends);
+        ue_conn_end_receive(count_call(side), session.now_ns);
+        for (size_t index = 0; sends && ue_conn_may_send(session.conns[side]) && index < CHANNELS; index++) {
             for (unsigned i = 0; i < 2; i++) {
-                say(side, place);
+                send_reliable(side, index);
             }
-            if (place != 0) {
-                say_unreliably(side, channels[place]);
-                say_unreliably(side, channels[place]);
+            if (index != 0) {
+                send_unreliable(side, channels[index]);
+                send_unreliable(side, channels[index]);
             }
         }
-        ue_conn_tick(enter(side), talk.now_ns);
-        collect(side);
+        ue_conn_tick(count_call(side), session.now_ns);
+        read_output(side);
     }
 }
 
-static bool is_quiet(void) {
+static bool is_drained(void) {
     for (unsigned side = 0; side < SIDES; side++) {
-        for (size_t place = 0; place < CHANNELS; place++) {
-            const struct course *course = &talk.courses[side][place];
-            if (course->arrived_bytes != course->said_bytes ||
-                ue_conn_unacked(talk.conns[side], channels[place]) != 0) {
+        for (size_t index = 0; index < CHANNELS; index++) {
+            const struct stream *stream = &session.streams[side][index];
+            if (stream->arrived_bytes != stream->sent_bytes ||
+                ue_conn_unacked(session.conns[side], channels[index]) != 0) {
                 return false;
             }
         }
@@ -193,111 +198,112 @@ static bool is_quiet(void) {
     return true;
 }
 
-/* ---- one conversation ---- */
+/* ---- one session ---- */
 
-static void begin(const struct ue_profile *profile, const struct ue_conn_options *options) {
+static void create_connections(const struct ue_profile *profile, const struct ue_conn_options *options) {
     struct ue_conn_config config = {.profile = profile, .report_packets = true, .options = *options};
     for (unsigned side = 0; side < SIDES; side++) {
         config.role = side == CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-        talk.conns[side] = ue_conn_new(talk.pool, &config);
-        assert_non_null(talk.conns[side]);
-        ue_conn_adopt(talk.conns[side], 0, side == CLIENT ? 500 : 100, side == CLIENT ? 100 : 500);
-        ue_conn_admit(talk.conns[side]);
+        session.conns[side] = ue_conn_new(session.pool, &config);
+        assert_non_null(session.conns[side]);
+        ue_conn_adopt(session.conns[side], 0, side == CLIENT ? 500 : 100, side == CLIENT ? 100 : 500);
+        ue_conn_admit(session.conns[side]);
     }
 }
 
-/* The server opens its channels when the first message of the client has come. */
+/* The server opens its channels when it has received the client's first message. */
 static void open_channels(void) {
     uint32_t opened;
-    for (size_t place = 1; place < CHANNELS && ue_conn_may_send(talk.conns[SERVER]); place++) {
-        if (ue_conn_channel(talk.conns[SERVER], channels[place]) == NULL) {
-            ue_conn_open(enter(SERVER), UE_KIND_ACTOR, channels[place], &opened);
+    for (size_t index = 1; index < CHANNELS && ue_conn_may_send(session.conns[SERVER]); index++) {
+        if (ue_conn_channel(session.conns[SERVER], channels[index]) == NULL) {
+            ue_conn_open(count_call(SERVER), UE_KIND_ACTOR, channels[index], &opened);
         }
     }
 }
 
-static void end(size_t empty_bytes) {
+static void free_connections(size_t empty_bytes) {
     for (unsigned side = 0; side < SIDES; side++) {
-        for (size_t i = 0; i < talk.flying_count[side]; i++) {
-            free(talk.flying[side][i].bytes);
+        for (size_t i = 0; i < session.in_flight_count[side]; i++) {
+            free(session.in_flight[side][i].bytes);
         }
-        talk.flying_count[side] = 0;
-        ue_conn_free(talk.conns[side]);
+        session.in_flight_count[side] = 0;
+        ue_conn_free(session.conns[side]);
     }
-    if (ue_pool_used_bytes(talk.pool) != empty_bytes) {
-        complain("memory stayed in the pool");
+    if (ue_pool_used_bytes(session.pool) != empty_bytes) {
+        fail_session("memory is still in use");
     }
 }
 
-static void hold_talk(const struct ue_profile *profile, const struct ue_conn_options *options) {
+static void run_session(const struct ue_profile *profile, const struct ue_conn_options *options) {
     static uint64_t region[POOL_BYTES / 8 * 2];
-    talk.pool = ue_pool_init(region, sizeof region);
-    size_t empty_bytes = ue_pool_used_bytes(talk.pool);
-    memset(talk.courses, 0, sizeof talk.courses);
-    memset(talk.flying_count, 0, sizeof talk.flying_count); /* a talk that failed leaves some */
-    talk.rng = (struct rng){7};
-    talk.now_ns = 0;
-    talk.calls = 0;
-    begin(profile, options);
-    for (unsigned i = 0; i < TALK_TICKS; i++) {
+    session.pool = ue_pool_init(region, sizeof region);
+    size_t empty_bytes = ue_pool_used_bytes(session.pool);
+    memset(session.streams, 0, sizeof session.streams);
+    memset(session.in_flight_count, 0, sizeof session.in_flight_count); /* a failed session leaves some */
+    session.rng = (struct rng){7};
+    session.now_ns = 0;
+    session.calls = 0;
+    create_connections(profile, options);
+    for (unsigned i = 0; i < SESSION_TICKS; i++) {
         tick(true);
         open_channels();
     }
-    for (unsigned i = 0; i < SETTLE_TICKS && !is_quiet(); i++) {
+    for (unsigned i = 0; i < DRAIN_TICKS && !is_drained(); i++) {
         tick(false);
     }
     for (unsigned side = 0; side < SIDES; side++) {
-        if (ue_conn_state(talk.conns[side]) != UE_CONN_OPEN) {
-            complain(ue_close_reason_name(talk.conns[side]->closed_for));
+        if (ue_conn_state(session.conns[side]) != UE_CONN_OPEN) {
+            fail_session(ue_close_reason_name(session.conns[side]->closed_for));
         }
     }
-    if (!is_quiet()) {
-        complain("something accepted never arrived");
+    if (!is_drained()) {
+        fail_session("an accepted bunch did not arrive");
     }
-    if (talk.starved_calls == 0 && talk.courses[CLIENT][1].arrived_bytes < (size_t)TALK_TICKS * 100) {
-        complain("little was said");
+    if (session.limited_calls == 0 && session.streams[CLIENT][1].arrived_bytes < (size_t)SESSION_TICKS * 100) {
+        fail_session("too little was sent");
     }
-    end(empty_bytes);
+    free_connections(empty_bytes);
 }
 
-/* Every call once without memory, alone or followed by others, with nothing or a little to spare. */
-static void hold_starving(const struct ue_profile *profile, const struct ue_conn_options *options) {
+/* Limits every call once, alone or with the calls after it, with no or little memory. */
+static void run_with_memory_limits(const struct ue_profile *profile, const struct ue_conn_options *options) {
     static const unsigned durations[] = {1, 40};
-    talk.starved_calls = 0;
-    hold_talk(profile, options);
-    unsigned calls = talk.calls;
+    session.limited_calls = 0;
+    run_session(profile, options);
+    unsigned calls = session.calls;
     for (size_t duration = 0; duration < 2; duration++) {
-        talk.starved_calls = durations[duration];
-        for (talk.starved_from = 0; talk.starved_from < calls; talk.starved_from += STARVED_STEP) {
-            for (talk.spare_bytes = 0; talk.spare_bytes < 4800; talk.spare_bytes += 16 + talk.spare_bytes / 2) {
-                hold_talk(profile, options);
+        session.limited_calls = durations[duration];
+        for (session.limited_from = 0; session.limited_from < calls; session.limited_from += LIMITED_STEP) {
+            for (session.spare_bytes = 0; session.spare_bytes < 4800;
+                 session.spare_bytes += 16 + session.spare_bytes / 2) {
+                run_session(profile, options);
             }
         }
     }
 }
 
-static void nothing_is_lost_when_memory_ends(void **state) {
+static void accepted_bunches_survive_memory_limits(void **state) {
     const struct ue_profile *profile = ue_profile_find(*state);
-    snprintf(talk.what, sizeof talk.what, "generation %s", profile->name);
-    hold_starving(profile, &(struct ue_conn_options){0});
+    snprintf(session.what, sizeof session.what, "generation %s", profile->name);
+    run_with_memory_limits(profile, &(struct ue_conn_options){0});
 }
 
-static void nor_with_options(void **state) {
+static void accepted_bunches_survive_memory_limits_with_options(void **state) {
     const struct ue_profile *profile = ue_profile_find(*state);
-    snprintf(talk.what, sizeof talk.what, "generation %s with options", profile->name);
-    hold_starving(profile,
-                  &(struct ue_conn_options){.tail_probe_data = true, .burst_limit = 1, .repeat_reliable = true});
+    snprintf(session.what, sizeof session.what, "generation %s with options", profile->name);
+    run_with_memory_limits(
+        profile, &(struct ue_conn_options){.tail_probe_data = true, .burst_limit = 1, .repeat_reliable = true});
 }
 
 static char releases[][8] = {"4.18", "4.22", "5.4", "5.5", "5.8"};
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(nothing_is_lost_when_memory_ends, releases[0]),
-        cmocka_unit_test_prestate(nothing_is_lost_when_memory_ends, releases[1]),
-        cmocka_unit_test_prestate(nothing_is_lost_when_memory_ends, releases[2]),
-        cmocka_unit_test_prestate(nor_with_options, releases[3]),
-        cmocka_unit_test_prestate(nothing_is_lost_when_memory_ends, releases[4]),
+        cmocka_unit_test_prestate(accepted_bunches_survive_memory_limits, releases[0]),
+        cmocka_unit_test_prestate(accepted_bunches_survive_memory_limits, releases[1]),
+        cmocka_unit_test_prestate(accepted_bunches_survive_memory_limits, releases[2]),
+        cmocka_unit_test_prestate(accepted_bunches_survive_memory_limits_with_options, releases[3]),
+        cmocka_unit_test_prestate(accepted_bunches_survive_memory_limits, releases[4]),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

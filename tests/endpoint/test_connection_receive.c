@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection makes of what comes: each bunch once and in order, whatever the memory is, and nothing hostile does
+/* Receiving: a connection delivers each bunch once and in order, whatever its memory limit, and hostile input does no
    more than close it (endpoint.md 16, 17). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,75 +12,75 @@
 
 static const struct ue_conn_config stock;
 
-/* Bunches that wait for an earlier one find no memory when their turn comes. Their packets were acknowledged long ago,
-   so nobody sends them again. */
-static void what_waited_is_taken_when_memory_is_back(void **state) {
+/* Bunches that wait for an earlier one find no memory when they could be delivered. Their packets are already
+   acknowledged, so the peer does not retransmit them. */
+static void waiting_bunches_are_delivered_when_memory_is_available(void **state) {
     (void)state;
     static struct conn_pair pair;
     unsigned waited = 0;
     for (size_t spare_bytes = 0; spare_bytes < 800; spare_bytes += 16) {
-        pair_begin(&pair, "5.4", &stock);
-        pair_open(&pair, 2);
-        pair_say(&pair, PAIR_SERVER, 2, 'a');
+        pair_init(&pair, "5.4", &stock);
+        pair_open_channel(&pair, 2);
+        pair_send_short(&pair, PAIR_SERVER, 2, 'a');
         ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
-        pair_lose(&pair, PAIR_SERVER);
-        pair_say(&pair, PAIR_SERVER, 2, 'b');
-        pair_say(&pair, PAIR_SERVER, 2, 'c');
+        pair_drop(&pair, PAIR_SERVER);
+        pair_send_short(&pair, PAIR_SERVER, 2, 'b');
+        pair_send_short(&pair, PAIR_SERVER, 2, 'c');
         ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
-        pair_carry(&pair, PAIR_SERVER);
+        pair_deliver(&pair, PAIR_SERVER);
         ue_conn_tick(pair.conns[PAIR_CLIENT], pair.now_ns);
-        pair_carry(&pair, PAIR_CLIENT);
+        pair_deliver(&pair, PAIR_CLIENT);
         ue_conn_tick(pair.conns[PAIR_SERVER], pair.now_ns);
-        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
-        pair_carry(&pair, PAIR_SERVER);
-        waited += pair.heard_count[PAIR_CLIENT] == 1;
-        pair_feed(&pair, PAIR_CLIENT);
+        pair_limit_memory(&pair, PAIR_CLIENT, spare_bytes);
+        pair_deliver(&pair, PAIR_SERVER);
+        waited += pair.received_count[PAIR_CLIENT] == 1;
+        pair_restore_memory(&pair, PAIR_CLIENT);
         pair_run(&pair, 10);
-        pair_assert_heard(&pair, PAIR_CLIENT, 2, "abc");
-        pair_end(&pair);
+        pair_assert_received(&pair, PAIR_CLIENT, 2, "abc");
+        pair_free(&pair);
     }
     assert_true(waited > 0);
 }
 
-/* The first part finds no memory; when it comes again it is no second first part. */
-static void a_first_part_without_memory_has_not_come(void **state) {
+/* The first fragment finds no memory; its retransmission does not count as a second first fragment. */
+static void an_initial_fragment_without_memory_is_received_again(void **state) {
     (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 2400; spare_bytes += 32) {
-        pair_begin(&pair, "5.4", &stock);
-        pair_open(&pair, 2);
+        pair_init(&pair, "5.4", &stock);
+        pair_open_channel(&pair, 2);
         pair_send(&pair, PAIR_CLIENT, &(struct ue_outgoing){.channel = 2, .reliable = true}, 'a', 2500);
         ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
-        pair_starve(&pair, PAIR_SERVER, spare_bytes);
-        pair_carry(&pair, PAIR_CLIENT);
-        pair_feed(&pair, PAIR_SERVER);
+        pair_limit_memory(&pair, PAIR_SERVER, spare_bytes);
+        pair_deliver(&pair, PAIR_CLIENT);
+        pair_restore_memory(&pair, PAIR_SERVER);
         pair_run(&pair, 10);
         assert_int_equal(ue_conn_state(pair.conns[PAIR_SERVER]), UE_CONN_OPEN);
-        pair_assert_heard(&pair, PAIR_SERVER, 2, "a");
-        pair_end(&pair);
+        pair_assert_received(&pair, PAIR_SERVER, 2, "a");
+        pair_free(&pair);
     }
 }
 
-/* Handlers that cannot read their part are to blame, not the packet header behind it. */
-static void faults_of_handlers_are_theirs(void **state) {
+/* A fault in the packet handlers' part is a handler error, not an error of the packet header after it. */
+static void handler_faults_close_with_a_handler_error(void **state) {
     (void)state;
     static struct conn_pair pair;
-    static const uint8_t no_flag[] = {0x02}; /* not a handshake, and the end */
+    static const uint8_t no_flag[] = {0x02}; /* handshake bit 0, then the terminator */
     const struct ue_conn_config config = {.settings = {.handlers = {UE_HANDLER_OODLE}}};
-    pair_begin(&pair, "4.25", &config);
+    pair_init(&pair, "4.25", &config);
     ue_conn_receive(pair.conns[PAIR_SERVER], pair.now_ns, no_flag, sizeof no_flag);
-    pair_forget(&pair);
+    pair_clear_received(&pair);
     assert_int_equal(pair.conns[PAIR_SERVER]->closed_for, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR);
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* A connection that never shook hands is nobody's to begin anew (endpoint.md 15.1). */
+/* A connection that had no handshake cannot be reset by one (endpoint.md 15.1). */
 static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
     static struct conn_pair pair;
     struct ue_random random;
     uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     ue_random_init(&random, NULL);
-    pair_begin(&pair, *state, &stock);
+    pair_init(&pair, *state, &stock);
     struct ue_conn *client = pair.conns[PAIR_CLIENT];
     struct ue_context context = *ue_conn_context(pair.conns[PAIR_SERVER]);
     for (enum ue_handshake_type type = UE_HANDSHAKE_CHALLENGE; type <= UE_HANDSHAKE_ACK; type++) {
@@ -95,15 +95,15 @@ static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
         assert_true(size_bytes > 0);
         ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
     }
-    assert_int_equal(pair_lose(&pair, PAIR_CLIENT), 0);
-    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'a'), UE_OK);
+    assert_int_equal(pair_drop(&pair, PAIR_CLIENT), 0);
+    assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 0, 'a'), UE_OK);
     pair_run(&pair, 3);
-    pair_assert_heard(&pair, PAIR_SERVER, 0, "a");
-    pair_end(&pair);
+    pair_assert_received(&pair, PAIR_SERVER, 0, "a");
+    pair_free(&pair);
 }
 
-/* Before there are sequences there are no channels. */
-static void channels_open_on_connections_only(void **state) {
+/* Before the sequences are known no channel can be opened. */
+static void channels_open_on_open_connections_only(void **state) {
     (void)state;
     uint32_t opened;
     static uint64_t region[1 << 16];
@@ -120,29 +120,29 @@ static void channels_open_on_connections_only(void **state) {
     assert_int_equal(ue_pool_used_bytes(pool), empty_bytes);
 }
 
-/* Exports in front of a bunch that is still being put together come once, whatever the memory. */
-static void exports_come_once(void **state) {
+/* Exports in front of a bunch that is not yet complete are delivered once, whatever the memory limit. */
+static void exports_are_delivered_once(void **state) {
     (void)state;
     static struct conn_pair pair;
     const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
     const struct ue_outgoing bunch = {.channel = 2, .reliable = true, .exports = &exports, .export_count = 1};
     for (size_t spare_bytes = 0; spare_bytes < 1600; spare_bytes += 16) {
-        pair_begin(&pair, "5.4", &stock);
-        pair_open(&pair, 2);
+        pair_init(&pair, "5.4", &stock);
+        pair_open_channel(&pair, 2);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'a', 20), UE_OK);
         ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
-        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
-        pair_carry(&pair, PAIR_SERVER);
-        pair_feed(&pair, PAIR_CLIENT);
+        pair_limit_memory(&pair, PAIR_CLIENT, spare_bytes);
+        pair_deliver(&pair, PAIR_SERVER);
+        pair_restore_memory(&pair, PAIR_CLIENT);
         pair_run(&pair, 10);
-        pair_assert_heard(&pair, PAIR_CLIENT, 2, "a");
+        pair_assert_received(&pair, PAIR_CLIENT, 2, "a");
         assert_int_equal(pair.exports[PAIR_CLIENT], 1);
-        pair_end(&pair);
+        pair_free(&pair);
     }
 }
 
-/* A channel's name stands in each of its bunches: with one that is too long nothing could be answered. */
-static void names_are_short_enough_to_repeat(void **state) {
+/* The name of a channel is repeated in each bunch: a name that leaves no space for data is refused. */
+static void channel_names_too_long_to_repeat_are_refused(void **state) {
     (void)state;
     static struct conn_pair pair;
     static const uint8_t letters[800] = "Mesh";
@@ -157,14 +157,14 @@ static void names_are_short_enough_to_repeat(void **state) {
                                                .has_name = true,
                                                .name = {.text = {.units = {letters, 0, length * 8}}},
                                                .data = {letters, 0, 8}}};
-        pair_begin(&pair, "5.4", &config);
+        pair_init(&pair, "5.4", &config);
         struct ue_conn *client = pair.conns[PAIR_CLIENT];
-        size_t size_bytes = pair_forge(&pair, PAIR_SERVER, &item, 1, bytes, sizeof bytes);
+        size_t size_bytes = pair_encode_packet(&pair, PAIR_SERVER, &item, 1, bytes, sizeof bytes);
         ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
         pair_run(&pair, 1);
-        bool is_taken = ue_conn_channel(client, 9) != NULL;
-        assert_int_equal(is_taken, length <= 13);
-        if (is_taken) {
+        bool is_accepted = ue_conn_channel(client, 9) != NULL;
+        assert_int_equal(is_accepted, length <= 13);
+        if (is_accepted) {
             const struct ue_outgoing answer = {.channel = 9, .reliable = true};
             assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->limits.single_bits / 8), UE_OK);
             ue_conn_flush(client, pair.now_ns);
@@ -172,12 +172,13 @@ static void names_are_short_enough_to_repeat(void **state) {
         } else {
             assert_int_equal(client->closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
         }
-        pair_end(&pair);
+        pair_free(&pair);
     }
 }
 
-/* A client that says nothing on channel 0 does not keep a server's loop busy: the next tick is due at the timeout. */
-static void a_server_that_may_not_speak_waits(void **state) {
+/* A client that sends nothing on channel 0 does not keep a server's loop busy: the server's next tick is due at the
+   timeout. */
+static void a_server_waits_for_the_first_bunch_of_the_client(void **state) {
     (void)state;
     static uint64_t regions[2][1 << 15];
     struct ue_conn *conns[2];
@@ -202,26 +203,27 @@ static void a_server_that_may_not_speak_waits(void **state) {
     }
 }
 
-/* A packet whose bunches were not all taken is no delivered packet, even if it ends the connection (endpoint.md 7). */
+/* A packet whose bunches were not all processed is not acknowledged, even if it closes the connection (endpoint.md
+   7). */
 static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     (void)state;
     static struct conn_pair pair;
     const struct ue_conn_config config = {.options = {.resend_close = true}};
-    pair_begin(&pair, "5.4", &config);
+    pair_init(&pair, "5.4", &config);
     struct ue_conn *server = pair.conns[PAIR_SERVER];
     const struct ue_outgoing mapped = {.channel = 0, .reliable = true, .has_mapped = true};
     assert_int_equal(pair_send(&pair, PAIR_CLIENT, &mapped, 'a', 10), UE_OK);
-    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'b'), UE_OK);
+    assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 0, 'b'), UE_OK);
     ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
-    pair_carry(&pair, PAIR_CLIENT);
+    pair_deliver(&pair, PAIR_CLIENT);
     assert_int_equal(server->closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
     assert_int_equal(server->notify.in_ack_seq, server->notify.in_seq);
     assert_int_equal(server->notify.history[0] & 1, 0);
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* Layout A0 has no Ack. The client repeats its Response until the server says something, or the cookie is too old. */
-static void an_unanswered_response_is_repeated(void **state) {
+/* Layout A0 has no Ack. The client resends its Response until the server sends something or the cookie is too old. */
+static void an_unanswered_response_is_resent(void **state) {
     (void)state;
     static uint64_t region[1 << 15];
     uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
@@ -247,16 +249,16 @@ static void an_unanswered_response_is_repeated(void **state) {
         ue_conn_tick(c, now_ns);
         while (ue_conn_next_datagram(c, &datagram)) {
             struct ue_datagram d = {0};
-            struct ue_decode_result verdict;
+            struct ue_decode_result result;
             struct ue_item items[4];
             d.items = items;
             d.item_capacity = 4;
-            assert_int_equal(ue_datagram_decode(ue_conn_context(c), datagram.bytes, datagram.size_bytes, &d, &verdict),
+            assert_int_equal(ue_datagram_decode(ue_conn_context(c), datagram.bytes, datagram.size_bytes, &d, &result),
                              UE_OK);
-            responses += verdict.is_handshake;
+            responses += result.is_handshake;
         }
     }
-    assert_true(is_within(responses, 14, 16)); /* each second, and not beyond a cookie's life */
+    assert_true(is_within(responses, 14, 16)); /* once a second, until the cookie expires */
     ue_conn_free(c);
 }
 
@@ -264,17 +266,17 @@ static char releases[][8] = {"5.1", "5.8"};
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_waited_is_taken_when_memory_is_back),
-        cmocka_unit_test(a_first_part_without_memory_has_not_come),
-        cmocka_unit_test(faults_of_handlers_are_theirs),
+        cmocka_unit_test(waiting_bunches_are_delivered_when_memory_is_available),
+        cmocka_unit_test(an_initial_fragment_without_memory_is_received_again),
+        cmocka_unit_test(handler_faults_close_with_a_handler_error),
         cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[0]),
         cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[1]),
-        cmocka_unit_test(channels_open_on_connections_only),
-        cmocka_unit_test(exports_come_once),
-        cmocka_unit_test(names_are_short_enough_to_repeat),
-        cmocka_unit_test(a_server_that_may_not_speak_waits),
+        cmocka_unit_test(channels_open_on_open_connections_only),
+        cmocka_unit_test(exports_are_delivered_once),
+        cmocka_unit_test(channel_names_too_long_to_repeat_are_refused),
+        cmocka_unit_test(a_server_waits_for_the_first_bunch_of_the_client),
         cmocka_unit_test(a_packet_that_ends_the_connection_is_not_delivered),
-        cmocka_unit_test(an_unanswered_response_is_repeated),
+        cmocka_unit_test(an_unanswered_response_is_resent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection promises to those who send: all of a bunch or nothing of it, once, in order, whatever the memory,
-   the settings and the size are (endpoint.md 19, 20.1). */
+/* Sending: a bunch is sent completely or not at all, once and in order, whatever the memory limit, the settings and the
+   size (endpoint.md 19, 20.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,159 +11,161 @@
 
 static const struct ue_conn_config stock;
 
-/* In the middle of a split bunch memory ends: the sender hears that nothing was sent, and that is true. */
-static void a_bunch_is_sent_whole_or_not_at_all(void **state) {
+/* Memory runs out while a bunch is split: ue_conn_send reports that nothing was sent, and nothing was. */
+static void a_bunch_without_memory_is_sent_completely_or_not_at_all(void **state) {
     (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 8000; spare_bytes += 200) {
-        pair_begin(&pair, "5.4", &stock);
-        pair_open(&pair, 2);
+        pair_init(&pair, "5.4", &stock);
+        pair_open_channel(&pair, 2);
         const struct ue_outgoing reliable = {.channel = 2, .reliable = true};
-        pair_starve(&pair, PAIR_SERVER, spare_bytes);
+        pair_limit_memory(&pair, PAIR_SERVER, spare_bytes);
         enum ue_status status = pair_send(&pair, PAIR_SERVER, &reliable, 'a', 3000);
-        pair_feed(&pair, PAIR_SERVER);
+        pair_restore_memory(&pair, PAIR_SERVER);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &reliable, 'b', 3000), UE_OK);
         pair_run(&pair, 10);
-        pair_assert_heard(&pair, PAIR_CLIENT, 2, status == UE_OK ? "ab" : "b");
+        pair_assert_received(&pair, PAIR_CLIENT, 2, status == UE_OK ? "ab" : "b");
         assert_int_equal(ue_conn_unacked(pair.conns[PAIR_SERVER], 2), 0);
-        pair_end(&pair);
+        pair_free(&pair);
     }
 }
 
-/* Debts are paid with all numbers or with none: half of them, and the rest behind a newer bunch, would lose it. */
-static void debts_are_paid_whole_or_not_at_all(void **state) {
+/* Channel sequences that the peer never received are flushed all or none: if some of them followed a newer bunch, that
+   bunch would be lost. */
+static void pending_sequences_are_flushed_completely_or_not_at_all(void **state) {
     (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 1200; spare_bytes += 40) {
         uint32_t opened;
         const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
-        pair_begin(&pair, "5.4", &stock);
-        pair_open(&pair, 2);
+        pair_init(&pair, "5.4", &stock);
+        pair_open_channel(&pair, 2);
         for (char value = '1'; value <= '5'; value++) {
-            assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, (uint8_t)value), UE_OK);
+            assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, (uint8_t)value), UE_OK);
         }
         ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
-        assert_int_equal(pair_lose(&pair, PAIR_CLIENT), 1);
+        assert_int_equal(pair_drop(&pair, PAIR_CLIENT), 1);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'c', 1), UE_OK);
         pair_run(&pair, 4);
         assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
-        assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
+        assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
         ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
-        pair_carry(&pair, PAIR_SERVER);
-        pair_forget(&pair);
-        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
-        enum ue_status status = pair_say(&pair, PAIR_CLIENT, 2, 'a');
-        pair_feed(&pair, PAIR_CLIENT);
-        assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'b'), UE_OK);
-        assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'c'), UE_OK);
+        pair_deliver(&pair, PAIR_SERVER);
+        pair_clear_received(&pair);
+        pair_limit_memory(&pair, PAIR_CLIENT, spare_bytes);
+        enum ue_status status = pair_send_short(&pair, PAIR_CLIENT, 2, 'a');
+        pair_restore_memory(&pair, PAIR_CLIENT);
+        assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, 'b'), UE_OK);
+        assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, 'c'), UE_OK);
         pair_run(&pair, 10);
         size_t empty = 0;
-        while (empty < pair.heard_count[PAIR_SERVER] && pair.heard[PAIR_SERVER][empty].bits == 0) {
+        while (empty < pair.received_count[PAIR_SERVER] && pair.received[PAIR_SERVER][empty].bits == 0) {
             empty++;
         }
         assert_int_equal(empty, 5);
-        assert_int_equal(pair.heard_count[PAIR_SERVER], empty + (status == UE_OK ? 3 : 2));
-        pair_end(&pair);
+        assert_int_equal(pair.received_count[PAIR_SERVER], empty + (status == UE_OK ? 3 : 2));
+        pair_free(&pair);
     }
 }
 
-/* Debts that fill the reliable buffer are paid by themselves; else nothing could ever be sent on the index again. */
-static void debts_are_paid_unasked(void **state) {
+/* Pending channel sequences that fill the reliable buffer are flushed by the tick; otherwise nothing could be sent on
+   the channel index again. */
+static void pending_sequences_are_flushed_by_the_tick(void **state) {
     (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
-    pair_begin(&pair, "4.25", &stock);
-    pair_open(&pair, 2);
+    pair_init(&pair, "4.25", &stock);
+    pair_open_channel(&pair, 2);
     for (unsigned i = 0; i < 255; i++) {
-        assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'x'), UE_OK);
+        assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, 'x'), UE_OK);
     }
     ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
-    pair_lose(&pair, PAIR_CLIENT);
+    pair_drop(&pair, PAIR_CLIENT);
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'c', 1), UE_OK);
     pair_run(&pair, 4);
     assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
-    assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
+    assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
     ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
-    pair_carry(&pair, PAIR_SERVER);
+    pair_deliver(&pair, PAIR_SERVER);
     assert_int_equal(ue_conn_room_bits(pair.conns[PAIR_CLIENT], 2), 0);
     pair_run(&pair, 5);
     assert_true(ue_conn_room_bits(pair.conns[PAIR_CLIENT], 2) > 0);
-    pair_forget(&pair);
-    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'y'), UE_OK);
+    pair_clear_received(&pair);
+    assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, 'y'), UE_OK);
     pair_run(&pair, 3);
-    pair_assert_heard(&pair, PAIR_SERVER, 2, "y");
-    pair_end(&pair);
+    pair_assert_received(&pair, PAIR_SERVER, 2, "y");
+    pair_free(&pair);
 }
 
-/* Messages of many parts wait as others do when the reliable buffer is nearly full; the connection stays. */
-static void long_control_messages_wait_for_room(void **state) {
+/* Messages of many fragments wait while the reliable buffer is nearly full; the connection stays open. */
+static void long_control_messages_wait_for_space_in_the_reliable_buffer(void **state) {
     (void)state;
     static struct conn_pair pair;
     const struct ue_outgoing control = {.channel = 0, .reliable = true};
-    pair_begin(&pair, "4.25", &stock);
+    pair_init(&pair, "4.25", &stock);
     for (unsigned i = 0; i < 10; i++) {
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &control, (uint8_t)('a' + i), 60000), UE_OK);
     }
     assert_int_equal(ue_conn_state(pair.conns[PAIR_SERVER]), UE_CONN_OPEN);
     pair_run(&pair, 40);
-    pair_assert_heard(&pair, PAIR_CLIENT, 0, "abcdefghij");
-    pair_end(&pair);
+    pair_assert_received(&pair, PAIR_CLIENT, 0, "abcdefghij");
+    pair_free(&pair);
 }
 
-/* A queued message that finds no memory stays in the queue. */
-static void a_queued_message_outlives_want_of_memory(void **state) {
+/* A queued message for which there is no memory stays in the queue. */
+static void a_queued_message_without_memory_stays_queued(void **state) {
     (void)state;
     static struct conn_pair pair;
     struct ue_conn_config config = {.settings = {.reliable_buffer = 4}};
-    pair_begin(&pair, "4.25", &config);
+    pair_init(&pair, "4.25", &config);
     for (unsigned i = 0; i < 6; i++) {
-        assert_int_equal(pair_say(&pair, PAIR_SERVER, 0, (uint8_t)('a' + i)), UE_OK);
+        assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 0, (uint8_t)('a' + i)), UE_OK);
     }
     for (unsigned i = 0; i < 4; i++) {
-        pair_starve(&pair, PAIR_SERVER, 0);
+        pair_limit_memory(&pair, PAIR_SERVER, 0);
         pair_run(&pair, 1);
     }
-    pair_feed(&pair, PAIR_SERVER);
+    pair_restore_memory(&pair, PAIR_SERVER);
     pair_run(&pair, 20);
-    pair_assert_heard(&pair, PAIR_CLIENT, 0, "abcdef");
-    pair_end(&pair);
+    pair_assert_received(&pair, PAIR_CLIENT, 0, "abcdef");
+    pair_free(&pair);
 }
 
-static const struct ue_outgoing on_2 = {.channel = 2, .reliable = true};
+static const struct ue_outgoing bunch_on_2 = {.channel = 2, .reliable = true};
 
-/* What no packet could ever take would be tried for ever. */
-static void what_fits_no_packet_is_refused(void **state) {
+/* A bunch that fits no packet would stay queued forever. */
+static void bunches_that_fit_no_packet_are_refused(void **state) {
     (void)state;
     static struct conn_pair pair;
     static uint8_t exports[2000];
     const struct ue_view view = {exports, 0, sizeof exports * 8};
-    struct ue_outgoing bunch = on_2;
-    pair_begin(&pair, "5.4", &stock);
-    pair_open(&pair, 2);
+    struct ue_outgoing bunch = bunch_on_2;
+    pair_init(&pair, "5.4", &stock);
+    pair_open_channel(&pair, 2);
     bunch.exports = &view;
     bunch.export_count = 1;
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'a', 10), UE_E_LENGTH);
-    bunch = on_2;
+    bunch = bunch_on_2;
     bunch.close = true;
     bunch.close_reason = 15;
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'b', 10), UE_E_RANGE);
-    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'c', 65537), UE_E_LENGTH);
-    assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'd'), UE_OK);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch_on_2, 'c', 65537), UE_E_LENGTH);
+    assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'd'), UE_OK);
     pair_run(&pair, 3);
-    pair_assert_heard(&pair, PAIR_CLIENT, 2, "d");
-    pair_end(&pair);
+    pair_assert_received(&pair, PAIR_CLIENT, 2, "d");
+    pair_free(&pair);
 }
 
-static void only_the_opener_closes(void **state) {
+static void only_the_side_that_opened_a_channel_closes_it(void **state) {
     (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
-    pair_begin(&pair, "5.4", &stock);
-    pair_open(&pair, 2);
+    pair_init(&pair, "5.4", &stock);
+    pair_open_channel(&pair, 2);
     assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_OTHER, 7, &opened), UE_OK);
-    assert_int_equal(pair_say(&pair, PAIR_SERVER, 7, 'o'), UE_OK);
+    assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 7, 'o'), UE_OK);
     pair_run(&pair, 3);
     assert_int_equal(pair_send(&pair, PAIR_CLIENT, &close, 0, 0), UE_E_CONFLICT);
     close.channel = 7;
@@ -171,39 +173,39 @@ static void only_the_opener_closes(void **state) {
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
     close.channel = 0;
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* A receiver refuses a lone unreliable opening that does not close (endpoint.md 17.1, rule 11), so it is not sent. */
-static void no_opening_is_sent_that_nobody_takes(void **state) {
+/* A receiver refuses a single unreliable open that does not close (endpoint.md 17.1, rule 11), so it is not sent. */
+static void an_unreliable_open_must_also_close(void **state) {
     (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     struct ue_outgoing unreliable = {.channel = 2};
-    pair_begin(&pair, "5.4", &stock);
+    pair_init(&pair, "5.4", &stock);
     assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'a', 10), UE_E_CONFLICT);
     unreliable.close = true;
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'b', 10), UE_OK);
     pair_run(&pair, 3);
-    pair_assert_heard(&pair, PAIR_CLIENT, 2, "b");
+    pair_assert_received(&pair, PAIR_CLIENT, 2, "b");
     assert_null(ue_conn_channel(pair.conns[PAIR_SERVER], 2));
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* Each part that is not an export says that ids must be mapped (protocol.md 10.1). */
-static void every_part_says_that_ids_must_be_mapped(void **state) {
+/* Each fragment that is not an export has the must-be-mapped flag (protocol.md 10.1). */
+static void every_fragment_with_content_has_the_must_be_mapped_flag(void **state) {
     (void)state;
     static struct conn_pair pair;
     const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
-    struct ue_outgoing bunch = on_2;
+    struct ue_outgoing bunch = bunch_on_2;
     struct ue_item items[8];
     struct ue_datagram d = {.items = items, .item_capacity = 8};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_bytes datagram;
     unsigned exported = 0, mapped = 0;
-    pair_begin(&pair, "5.4", &stock);
-    pair_open(&pair, 2);
+    pair_init(&pair, "5.4", &stock);
+    pair_open_channel(&pair, 2);
     bunch.has_mapped = true;
     bunch.exports = &exports;
     bunch.export_count = 1;
@@ -211,7 +213,7 @@ static void every_part_says_that_ids_must_be_mapped(void **state) {
     ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
     while (ue_conn_next_datagram(pair.conns[PAIR_SERVER], &datagram)) {
         const struct ue_context *x = ue_conn_context(pair.conns[PAIR_SERVER]);
-        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &verdict), UE_OK);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &result), UE_OK);
         for (size_t i = 0; i < d.item_count; i++) {
             assert_true(items[i].bunch.has_exports != items[i].bunch.has_mapped);
             exported += items[i].bunch.has_exports;
@@ -220,77 +222,76 @@ static void every_part_says_that_ids_must_be_mapped(void **state) {
     }
     assert_int_equal(exported, 1);
     assert_int_equal(mapped, 3);
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* Up to 4.21 a close says whether the object only sleeps, and nothing else. */
-static void legacy_closes_tell_of_dormancy(void **state) {
+/* Up to 4.21 the only close reason on the wire is dormancy. */
+static void legacy_closes_carry_dormancy_only(void **state) {
     (void)state;
     static struct conn_pair pair;
     for (uint8_t reason = 0; reason < 4; reason++) {
         const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true, .close_reason = reason};
-        pair_begin(&pair, "4.20", &stock);
-        pair_open(&pair, 2);
+        pair_init(&pair, "4.20", &stock);
+        pair_open_channel(&pair, 2);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
         pair_run(&pair, 3);
         assert_null(ue_conn_channel(pair.conns[PAIR_CLIENT], 2));
         assert_int_equal(pair.close_reason[PAIR_CLIENT], reason == 1);
-        pair_end(&pair);
+        pair_free(&pair);
     }
 }
 
-/* From 4.20 on acks tell the server's frame time to clients that want it, as packets do later. */
-static void legacy_acks_tell_frame_times(void **state) {
+/* From 4.20 on acks carry the server's frame time to clients that request it, as packets do later. */
+static void legacy_acks_carry_the_frame_time(void **state) {
     static struct conn_pair pair;
     struct ue_item items[8];
     struct ue_datagram d = {.items = items, .item_capacity = 8};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_bytes datagram;
-    bool is_told = strcmp(*state, "4.20") == 0;
+    bool has_frame_time = strcmp(*state, "4.20") == 0;
     unsigned acks = 0;
     const struct ue_conn_config config = {.want_frame_time = true};
-    pair_begin(&pair, *state, &config);
+    pair_init(&pair, *state, &config);
     pair_run(&pair, 5);
     struct ue_conn *server = pair.conns[PAIR_SERVER];
-    pair_say(&pair, PAIR_CLIENT, 0, 'a');
+    pair_send_short(&pair, PAIR_CLIENT, 0, 'a');
     ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
-    pair_carry(&pair, PAIR_CLIENT);
+    pair_deliver(&pair, PAIR_CLIENT);
     pair.now_ns += PAIR_TICK_NS;
     ue_conn_tick(server, pair.now_ns);
     while (ue_conn_next_datagram(server, &datagram)) {
         const struct ue_context *x = ue_conn_context(server);
-        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &verdict), UE_OK);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &result), UE_OK);
         for (size_t i = 0; i < d.item_count; i++) {
-            assert_int_equal(items[i].ack.has_frame_time, is_told);
-            assert_int_equal(items[i].ack.frame_time_ms, is_told ? 33 : 0);
+            assert_int_equal(items[i].ack.has_frame_time, has_frame_time);
+            assert_int_equal(items[i].ack.frame_time_ms, has_frame_time ? 33 : 0);
             acks += items[i].is_ack;
         }
     }
     assert_true(acks > 0);
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* The budget knows nothing of wrappers (endpoint.md 23.1: the bits in the send buffer). */
-static void wrappers_are_not_in_the_send_buffer(void **state) {
+/* The budget does not count wrappers (endpoint.md 23.1: the bits in the send buffer). */
+static void wrappers_do_not_count_against_the_budget(void **state) {
     (void)state;
     static struct conn_pair pair;
     const struct ue_conn_config config = {.settings = {.skip_bytes = 100}};
-    pair_begin(&pair, "5.4", &config);
-    pair_open(&pair, 2);
+    pair_init(&pair, "5.4", &config);
+    pair_open_channel(&pair, 2);
     struct ue_conn *server = pair.conns[PAIR_SERVER];
-    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'a', 20), UE_OK);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch_on_2, 'a', 20), UE_OK);
     int32_t written_bits = (int32_t)(server->packer.bit - server->limits.prefix_bits);
     assert_true(written_bits > 0);
     server->budget.queued_bits = -written_bits;
     assert_true(ue_conn_is_ready(server));
     server->budget.queued_bits++;
     assert_false(ue_conn_is_ready(server));
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
-/* In a replay nothing is numbered or acknowledged on the wire: of what is written each bunch counts once, of any size.
- */
-static void replays_write_everything_once(void **state) {
+/* Replays have no sequences or acks on the wire: each bunch is written once, of any size. */
+static void replays_write_each_bunch_once(void **state) {
     (void)state;
     static struct conn_pair pair;
     static const enum ue_channel_kind kinds[] = {UE_KIND_CONTROL, UE_KIND_VOICE, UE_KIND_ACTOR, UE_KIND_OTHER};
@@ -299,41 +300,41 @@ static void replays_write_everything_once(void **state) {
         .memory_limit_bytes = (size_t)16 << 20,
         .options = {.repeat_reliable = true, .tail_probe_data = true, .resend_close = true},
     };
-    pair_begin(&pair, "5.4", &config);
+    pair_init(&pair, "5.4", &config);
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t opened;
         assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], kinds[i], i, &opened), UE_OK);
         for (char value = 'a'; value < 'h'; value++) {
-            assert_int_equal(pair_say(&pair, PAIR_SERVER, i, (uint8_t)value), UE_OK);
+            assert_int_equal(pair_send_short(&pair, PAIR_SERVER, i, (uint8_t)value), UE_OK);
             ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
         }
     }
-    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'h', 1000000), UE_OK);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch_on_2, 'h', 1000000), UE_OK);
     pair_run(&pair, 5);
     for (uint32_t i = 0; i < 4; i++) {
-        pair_assert_heard(&pair, PAIR_CLIENT, i, i == 2 ? "abcdefgh" : "abcdefg");
+        pair_assert_received(&pair, PAIR_CLIENT, i, i == 2 ? "abcdefgh" : "abcdefg");
     }
-    pair_end(&pair);
+    pair_free(&pair);
 }
 
 static char releases[][8] = {"4.18", "4.20"};
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bunch_is_sent_whole_or_not_at_all),
-        cmocka_unit_test(debts_are_paid_whole_or_not_at_all),
-        cmocka_unit_test(debts_are_paid_unasked),
-        cmocka_unit_test(long_control_messages_wait_for_room),
-        cmocka_unit_test(a_queued_message_outlives_want_of_memory),
-        cmocka_unit_test(what_fits_no_packet_is_refused),
-        cmocka_unit_test(only_the_opener_closes),
-        cmocka_unit_test(no_opening_is_sent_that_nobody_takes),
-        cmocka_unit_test(every_part_says_that_ids_must_be_mapped),
-        cmocka_unit_test(legacy_closes_tell_of_dormancy),
-        cmocka_unit_test_prestate(legacy_acks_tell_frame_times, releases[0]),
-        cmocka_unit_test_prestate(legacy_acks_tell_frame_times, releases[1]),
-        cmocka_unit_test(wrappers_are_not_in_the_send_buffer),
-        cmocka_unit_test(replays_write_everything_once),
+        cmocka_unit_test(a_bunch_without_memory_is_sent_completely_or_not_at_all),
+        cmocka_unit_test(pending_sequences_are_flushed_completely_or_not_at_all),
+        cmocka_unit_test(pending_sequences_are_flushed_by_the_tick),
+        cmocka_unit_test(long_control_messages_wait_for_space_in_the_reliable_buffer),
+        cmocka_unit_test(a_queued_message_without_memory_stays_queued),
+        cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
+        cmocka_unit_test(only_the_side_that_opened_a_channel_closes_it),
+        cmocka_unit_test(an_unreliable_open_must_also_close),
+        cmocka_unit_test(every_fragment_with_content_has_the_must_be_mapped_flag),
+        cmocka_unit_test(legacy_closes_carry_dormancy_only),
+        cmocka_unit_test_prestate(legacy_acks_carry_the_frame_time, releases[0]),
+        cmocka_unit_test_prestate(legacy_acks_carry_the_frame_time, releases[1]),
+        cmocka_unit_test(wrappers_do_not_count_against_the_budget),
+        cmocka_unit_test(replays_write_each_bunch_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.md 24.4: every number here follows from the rules by hand. */
+/* DDoS detection (endpoint.md 24.4). Every number follows from the rules by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,23 +11,23 @@
 #include <uerudp/ddos.h>
 
 #define MS UINT64_C(1000000)
-#define BEGIN (UINT64_C(123456789) * MS) /* of all times below */
+#define BEGIN (UINT64_C(123456789) * MS) /* the times in the tests are relative to this */
 #define NO_QUOTA                                                                                                       \
     .quota_packets = -1, .quota_left = -1, .quota_bad = -1, .quota_time_ms = -1, .limit_packets = -1,                  \
     .limit_time_ms = -1, .limit_connected_ms = -1
 
-static const struct ue_ddos_severity peace = {NO_QUOTA};
+static const struct ue_ddos_severity no_limits = {NO_QUOTA};
 
 static struct ue_ddos ddos;
 
-static void set_up(struct ue_ddos_config config, uint32_t count, const struct ue_ddos_severity *severities) {
+static void init_ddos(struct ue_ddos_config config, uint32_t count, const struct ue_ddos_severity *severities) {
     config.severity_count = count;
     memcpy(config.severities, severities, count * sizeof *severities);
     assert_int_equal(ue_ddos_init(&ddos, &config), UE_OK);
 }
 
-/* One frame at a time with so many packets of unknown addresses; returns how many of them were let through. */
-static uint32_t frame(uint64_t at_ms, uint32_t packets) {
+/* Runs one frame with this number of packets from unknown addresses; returns how many were allowed. */
+static uint32_t run_frame(uint64_t at_ms, uint32_t packets) {
     uint32_t passed = 0;
     ue_ddos_begin_frame(&ddos, BEGIN + at_ms * MS);
     for (uint32_t i = 0; i < packets; i++) {
@@ -37,16 +37,16 @@ static uint32_t frame(uint64_t at_ms, uint32_t packets) {
     return passed;
 }
 
-static void without_severities_everything_passes(void **state) {
+static void without_severities_every_packet_is_allowed(void **state) {
     (void)state;
-    set_up((struct ue_ddos_config){0}, 0, &peace);
-    assert_int_equal(frame(0, 100000), 100000);
+    init_ddos((struct ue_ddos_config){0}, 0, &no_limits);
+    assert_int_equal(run_frame(0, 100000), 100000);
     assert_true(ue_ddos_allow_connected(&ddos, BEGIN));
     assert_true(ue_ddos_may_log(&ddos));
     assert_int_equal(ddos.state, 0);
 }
 
-static void what_cannot_be_kept_is_refused(void **state) {
+static void configurations_beyond_the_limits_are_refused(void **state) {
     (void)state;
     struct ue_ddos_config config = {.severity_count = UE_DDOS_STATES_MAX + 1};
     assert_int_equal(ue_ddos_init(&ddos, &config), UE_E_RANGE);
@@ -56,82 +56,82 @@ static void what_cannot_be_kept_is_refused(void **state) {
     assert_int_equal(ue_ddos_init(&ddos, &config), UE_OK);
 }
 
-/* The third packet of a second reaches the quota of 3; the state that begins with it lets 2 packets a frame through. */
-static void a_reached_quota_escalates_and_the_limit_counts_at_once(void **state) {
+/* The third packet of a second reaches the quota of 3; the state that starts then allows 2 packets per frame. */
+static void a_reached_quota_escalates_and_the_new_limit_applies_at_once(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
     severities[1].limit_packets = 2;
     severities[1].cool_off_s = 10;
-    set_up((struct ue_ddos_config){0}, 2, severities);
-    assert_int_equal(frame(0, 2), 2);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
+    assert_int_equal(run_frame(0, 2), 2);
     assert_int_equal(ddos.state, 0);
-    assert_int_equal(frame(500, 5), 2);
+    assert_int_equal(run_frame(500, 5), 2);
     assert_int_equal(ddos.state, 1);
     assert_int_equal(ddos.escalations, 1);
     assert_int_equal(ddos.second.unknown, 7);
     assert_int_equal(ddos.second.dropped, 3);
-    assert_int_equal(frame(600, 1), 1);
+    assert_int_equal(run_frame(600, 1), 1);
 }
 
-static void the_last_state_is_the_last(void **state) {
+static void the_last_state_does_not_escalate(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 1;
     severities[1].quota_packets = 1;
     severities[1].cool_off_s = 1;
-    set_up((struct ue_ddos_config){0}, 2, severities);
-    frame(0, 100);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
+    run_frame(0, 100);
     assert_int_equal(ddos.state, 1);
     assert_int_equal(ddos.escalations, 1);
-    frame(900, 1); /* its own quota does not count any more, that of the state below still does */
-    frame(1800, 0);
+    run_frame(900, 1); /* its own quota has no effect, the quota of the state below still has */
+    run_frame(1800, 0);
     assert_int_equal(ddos.state, 1);
-    frame(1901, 0);
+    run_frame(1901, 0);
     assert_int_equal(ddos.state, 0);
 }
 
-static void a_quota_of_zero_is_always_reached(void **state) {
+static void a_quota_of_zero_escalates_at_once(void **state) {
     (void)state;
     for (int by_time = 0; by_time < 2; by_time++) {
-        struct ue_ddos_severity severities[] = {peace, peace};
+        struct ue_ddos_severity severities[] = {no_limits, no_limits};
         severities[0].quota_packets = by_time ? -1 : 0;
         severities[0].quota_time_ms = by_time ? 0 : -1;
-        set_up((struct ue_ddos_config){0}, 2, severities);
-        frame(0, 0);
+        init_ddos((struct ue_ddos_config){0}, 2, severities);
+        run_frame(0, 0);
         assert_int_equal(ddos.state, 1);
     }
 }
 
-static void quotas_count_by_the_second(void **state) {
+static void quotas_count_per_second(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
-    set_up((struct ue_ddos_config){0}, 2, severities);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
     for (uint64_t second = 0; second < 10; second++) {
-        assert_int_equal(frame(1000 * second, 1), 1);
-        assert_int_equal(frame(1000 * second + 999, 1), 1);
+        assert_int_equal(run_frame(1000 * second, 1), 1);
+        assert_int_equal(run_frame(1000 * second + 999, 1), 1);
         assert_int_equal(ddos.state, 0);
     }
-    frame(10000, 3);
+    run_frame(10000, 3);
     assert_int_equal(ddos.state, 1);
 }
 
 static void a_limit_of_zero_drops_every_unknown_packet(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace};
+    struct ue_ddos_severity severities[] = {no_limits};
     severities[0].limit_packets = 0;
-    set_up((struct ue_ddos_config){0}, 1, severities);
-    assert_int_equal(frame(0, 3), 0);
+    init_ddos((struct ue_ddos_config){0}, 1, severities);
+    assert_int_equal(run_frame(0, 3), 0);
     assert_true(ue_ddos_allow_connected(&ddos, BEGIN));
 }
 
-static void those_who_left_have_a_quota_of_their_own(void **state) {
+static void packets_of_disconnected_addresses_have_their_own_quota(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 2;
     severities[0].quota_left = 3;
-    set_up((struct ue_ddos_config){0}, 2, severities);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN);
     assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, false));
     assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, true));
@@ -141,11 +141,11 @@ static void those_who_left_have_a_quota_of_their_own(void **state) {
     assert_int_equal(ddos.state, 1);
 }
 
-static void bad_packets_count_when_the_frame_ends(void **state) {
+static void bad_packets_count_at_the_end_of_the_frame(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_bad = 2;
-    set_up((struct ue_ddos_config){0}, 2, severities);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN);
     ue_ddos_count_bad(&ddos);
     ue_ddos_count_error(&ddos);
@@ -158,16 +158,16 @@ static void bad_packets_count_when_the_frame_ends(void **state) {
     assert_int_equal(ddos.second.connected, 1);
 }
 
-/* 5 ms after the frame began its quota of 5 ms is reached; 3 ms later the limit of 8 ms of the new state, for unknown
-   addresses only; at 20 ms connections must wait, too. */
-static void time_spent_receiving_counts(void **state) {
+/* At 5 ms the frame reaches its quota of 5 ms; at 8 ms the limit of the new state, which applies to unknown addresses
+   only; at 20 ms connections must wait, too. */
+static void receive_time_counts_against_quota_and_limits(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_time_ms = 5;
     severities[1].limit_time_ms = 8;
     severities[1].limit_connected_ms = 20;
     severities[1].cool_off_s = 2;
-    set_up((struct ue_ddos_config){0}, 2, severities);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN + 100 * MS);
     assert_true(ue_ddos_allow_unknown(&ddos, BEGIN + 105 * MS - 1, false));
     assert_int_equal(ddos.state, 0);
@@ -177,154 +177,155 @@ static void time_spent_receiving_counts(void **state) {
     assert_true(ue_ddos_allow_connected(&ddos, BEGIN + 120 * MS - 1));
     assert_false(ue_ddos_allow_connected(&ddos, BEGIN + 120 * MS));
     ue_ddos_end_frame(&ddos, BEGIN + 121 * MS);
-    assert_int_equal(frame(200, 1), 1); /* a short frame: the long one before it no longer counts */
+    assert_int_equal(run_frame(200, 1), 1); /* a short frame; the long one before it no longer counts */
     assert_true(ddos.condition_ns == BEGIN + 121 * MS);
 }
 
-/* Cool-off of 2 s since the condition last held: 3 packets within one second. */
-static void the_state_cools_off_after_its_last_condition(void **state) {
+/* The cool-off time of 2 s starts when the condition last held: 3 packets within one second. */
+static void the_state_is_left_after_its_cool_off_time(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
     severities[1].cool_off_s = 2;
-    set_up((struct ue_ddos_config){0}, 2, severities);
-    frame(0, 3);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
+    run_frame(0, 3);
     assert_int_equal(ddos.state, 1);
-    frame(1500, 3); /* holds again: until 3500 */
-    frame(2600, 0);
+    run_frame(1500, 3); /* the condition holds again, until 3500 */
+    run_frame(2600, 0);
     assert_int_equal(ddos.state, 1);
-    frame(3500, 0);
+    run_frame(3500, 0);
     assert_int_equal(ddos.state, 1);
-    frame(3501, 0);
+    run_frame(3501, 0);
     assert_int_equal(ddos.state, 0);
 }
 
-/* The frame that ends a cool-off with the quota still reached in its own second goes back up: quotas count from the
-   second's begin. */
-static void a_flood_that_goes_on_never_cools_off(void **state) {
+/* If a frame ends the cool-off while the quota of its own second is reached, the state escalates again: quotas count
+   from the start of the second. */
+static void a_continuous_flood_keeps_the_state(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 30;
     severities[1].limit_packets = 1;
     severities[1].cool_off_s = 3;
-    set_up((struct ue_ddos_config){0}, 2, severities);
-    frame(0, 40);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
+    run_frame(0, 40);
     for (uint64_t at = 100; at < 60000; at += 100) {
-        frame(at, 40);
+        run_frame(at, 40);
         assert_int_equal(ddos.state, 1);
     }
     assert_int_equal(ddos.escalations, 1);
 }
 
 static void escalate_twice(uint32_t cool_off_1, uint32_t cool_off_2) {
-    struct ue_ddos_severity severities[] = {peace, peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits, no_limits};
     severities[0].quota_packets = 10;
     severities[1].quota_packets = 20;
     severities[1].cool_off_s = cool_off_1;
     severities[2].cool_off_s = cool_off_2;
-    set_up((struct ue_ddos_config){0}, 3, severities);
-    frame(0, 9);
+    init_ddos((struct ue_ddos_config){0}, 3, severities);
+    run_frame(0, 9);
     assert_int_equal(ddos.state, 0);
-    frame(100, 10);
+    run_frame(100, 10);
     assert_int_equal(ddos.state, 1);
-    frame(200, 1);
+    run_frame(200, 1);
     assert_int_equal(ddos.state, 2);
 }
 
-/* State 1 needs 10 packets a second within 5 s: the first second had 20 and ended at 1000, so state 1 lasts to 6000. */
-static void the_history_says_where_stepping_down_ends(void **state) {
+/* State 1 needs 10 packets per second within 5 s: the first second had 20 and ended at 1000, so state 1 lasts to
+   6000. */
+static void the_history_decides_how_far_the_state_falls(void **state) {
     (void)state;
     escalate_twice(5, 2);
-    frame(2200, 0);
+    run_frame(2200, 0);
     assert_int_equal(ddos.state, 2);
-    frame(2500, 0);
+    run_frame(2500, 0);
     assert_int_equal(ddos.state, 1);
-    frame(6000, 0);
+    run_frame(6000, 0);
     assert_int_equal(ddos.state, 1);
-    frame(6001, 0);
+    run_frame(6001, 0);
     assert_int_equal(ddos.state, 0);
 }
 
 /* State 1 looks 1 s back: the third second was quiet, so both states are left at once. */
-static void several_states_are_left_at_once(void **state) {
+static void a_quiet_history_resets_several_states_at_once(void **state) {
     (void)state;
     escalate_twice(1, 3);
-    frame(3200, 0);
+    run_frame(3200, 0);
     assert_int_equal(ddos.state, 2);
-    frame(3500, 0);
+    run_frame(3500, 0);
     assert_int_equal(ddos.state, 0);
 }
 
-/* State 1 looks exactly 2 s back, to the first second: it ended at 1000. */
-static void the_oldest_second_in_reach_still_counts(void **state) {
+/* State 1 looks exactly 2 s back, to the first second, which ended at 1000. */
+static void the_oldest_second_within_the_cool_off_time_counts(void **state) {
     (void)state;
     escalate_twice(2, 1);
-    frame(2100, 0);
+    run_frame(2100, 0);
     assert_int_equal(ddos.state, 1);
-    frame(3000, 0);
+    run_frame(3000, 0);
     assert_int_equal(ddos.state, 1);
-    frame(3001, 0);
+    run_frame(3001, 0);
     assert_int_equal(ddos.state, 0);
 }
 
-static void a_long_pause_empties_the_history(void **state) {
+static void a_long_pause_clears_the_history(void **state) {
     (void)state;
     escalate_twice(120, 120);
-    frame(UINT64_C(4000000), 0); /* more seconds than the history has */
+    run_frame(UINT64_C(4000000), 0); /* more seconds than the history holds */
     assert_int_equal(ddos.state, 0);
     assert_int_equal(ddos.history_count, UE_DDOS_COOL_OFF_MAX_S);
-    assert_int_equal(frame(UINT64_C(4000500), 9), 9);
+    assert_int_equal(run_frame(UINT64_C(4000500), 9), 9);
     assert_int_equal(ddos.state, 0);
 }
 
-/* Expected frame 100 ms, quota 8: 200 ms after the last frame 16, 50 ms after it 4, 10 ms after it not 0.8 but 2. */
-static void quotas_follow_the_length_of_the_frame(void **state) {
+/* Expected frame time 100 ms, quota 8: a frame of 200 ms has quota 16, one of 50 ms 4, one of 10 ms not 0.8 but 2. */
+static void quotas_scale_with_the_frame_time(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 8;
     static const struct {
         uint64_t after_ms;
         uint32_t quota;
     } cases[] = {{100, 8}, {200, 16}, {50, 4}, {10, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        set_up((struct ue_ddos_config){.frame_ns = 100 * MS}, 2, severities);
-        frame(0, 0);
-        frame(cases[i].after_ms, cases[i].quota - 1);
+        init_ddos((struct ue_ddos_config){.frame_ns = 100 * MS}, 2, severities);
+        run_frame(0, 0);
+        run_frame(cases[i].after_ms, cases[i].quota - 1);
         assert_int_equal(ddos.state, 0);
-        set_up((struct ue_ddos_config){.frame_ns = 100 * MS}, 2, severities);
-        frame(0, 0);
-        frame(cases[i].after_ms, cases[i].quota);
+        init_ddos((struct ue_ddos_config){.frame_ns = 100 * MS}, 2, severities);
+        run_frame(0, 0);
+        run_frame(cases[i].after_ms, cases[i].quota);
         assert_int_equal(ddos.state, 1);
     }
 }
 
-/* Pauses of 600 ms are hitches of more than 500 ms: the first still stretches the quota of 8 to 48, from the second in
-   a row on it is 8. */
-static void hitches_in_a_row_excuse_nothing(void **state) {
+/* Frames of 600 ms are hitches, longer than 500 ms: the first still scales the quota of 8 to 48; from the second in a
+   row on it is 8. */
+static void consecutive_hitches_do_not_scale_quotas(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 8;
-    set_up((struct ue_ddos_config){.frame_ns = 100 * MS, .hitch_ns = 500 * MS, .hitch_tolerance = 2}, 2, severities);
-    frame(0, 0);
-    frame(600, 7);
+    init_ddos((struct ue_ddos_config){.frame_ns = 100 * MS, .hitch_ns = 500 * MS, .hitch_tolerance = 2}, 2, severities);
+    run_frame(0, 0);
+    run_frame(600, 7);
     assert_true(ddos.scale > 5.99 && ddos.scale < 6.01);
-    frame(700, 0); /* no hitch: begins anew */
-    frame(1300, 8);
+    run_frame(700, 0); /* no hitch: the count restarts */
+    run_frame(1300, 8);
     assert_int_equal(ddos.state, 0);
-    frame(1900, 0);
+    run_frame(1900, 0);
     assert_int_equal(ddos.hitches, 2);
     assert_true(ddos.scale == 1);
     assert_int_equal(ddos.state, 1); /* the second from 1000 to 2000 has 8 packets */
-    frame(2000, 0);
+    run_frame(2000, 0);
     assert_int_equal(ddos.hitches, 0);
     assert_true(ddos.scale > 0.99 && ddos.scale < 1.01);
 }
 
-static void logging_is_limited_while_under_attack(void **state) {
+static void log_lines_are_limited_in_an_escalated_state(void **state) {
     (void)state;
-    struct ue_ddos_severity severities[] = {peace, peace};
+    struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 1;
-    set_up((struct ue_ddos_config){.log_lines_per_frame = 2}, 2, severities);
+    init_ddos((struct ue_ddos_config){.log_lines_per_frame = 2}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN);
     for (int i = 0; i < 10; i++) {
         assert_true(ue_ddos_may_log(&ddos));
@@ -333,10 +334,10 @@ static void logging_is_limited_while_under_attack(void **state) {
     assert_true(ue_ddos_may_log(&ddos));
     assert_true(ue_ddos_may_log(&ddos));
     assert_false(ue_ddos_may_log(&ddos));
-    frame(1, 0);
+    run_frame(1, 0);
     assert_true(ue_ddos_may_log(&ddos));
-    set_up((struct ue_ddos_config){0}, 2, severities);
-    frame(0, 1);
+    init_ddos((struct ue_ddos_config){0}, 2, severities);
+    run_frame(0, 1);
     for (int i = 0; i < 65; i++) {
         assert_int_equal(ue_ddos_may_log(&ddos), i < 64);
     }
@@ -344,25 +345,25 @@ static void logging_is_limited_while_under_attack(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_severities_everything_passes),
-        cmocka_unit_test(what_cannot_be_kept_is_refused),
-        cmocka_unit_test(a_reached_quota_escalates_and_the_limit_counts_at_once),
-        cmocka_unit_test(the_last_state_is_the_last),
-        cmocka_unit_test(a_quota_of_zero_is_always_reached),
-        cmocka_unit_test(quotas_count_by_the_second),
+        cmocka_unit_test(without_severities_every_packet_is_allowed),
+        cmocka_unit_test(configurations_beyond_the_limits_are_refused),
+        cmocka_unit_test(a_reached_quota_escalates_and_the_new_limit_applies_at_once),
+        cmocka_unit_test(the_last_state_does_not_escalate),
+        cmocka_unit_test(a_quota_of_zero_escalates_at_once),
+        cmocka_unit_test(quotas_count_per_second),
         cmocka_unit_test(a_limit_of_zero_drops_every_unknown_packet),
-        cmocka_unit_test(those_who_left_have_a_quota_of_their_own),
-        cmocka_unit_test(bad_packets_count_when_the_frame_ends),
-        cmocka_unit_test(time_spent_receiving_counts),
-        cmocka_unit_test(the_state_cools_off_after_its_last_condition),
-        cmocka_unit_test(a_flood_that_goes_on_never_cools_off),
-        cmocka_unit_test(the_history_says_where_stepping_down_ends),
-        cmocka_unit_test(several_states_are_left_at_once),
-        cmocka_unit_test(the_oldest_second_in_reach_still_counts),
-        cmocka_unit_test(a_long_pause_empties_the_history),
-        cmocka_unit_test(quotas_follow_the_length_of_the_frame),
-        cmocka_unit_test(hitches_in_a_row_excuse_nothing),
-        cmocka_unit_test(logging_is_limited_while_under_attack),
+        cmocka_unit_test(packets_of_disconnected_addresses_have_their_own_quota),
+        cmocka_unit_test(bad_packets_count_at_the_end_of_the_frame),
+        cmocka_unit_test(receive_time_counts_against_quota_and_limits),
+        cmocka_unit_test(the_state_is_left_after_its_cool_off_time),
+        cmocka_unit_test(a_continuous_flood_keeps_the_state),
+        cmocka_unit_test(the_history_decides_how_far_the_state_falls),
+        cmocka_unit_test(a_quiet_history_resets_several_states_at_once),
+        cmocka_unit_test(the_oldest_second_within_the_cool_off_time_counts),
+        cmocka_unit_test(a_long_pause_clears_the_history),
+        cmocka_unit_test(quotas_scale_with_the_frame_time),
+        cmocka_unit_test(consecutive_hitches_do_not_scale_quotas),
+        cmocka_unit_test(log_lines_are_limited_in_an_escalated_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

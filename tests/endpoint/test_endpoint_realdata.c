@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Another implementation's half of a conversation: the endpoint is the shadow of one side of a capture in
-   captures/foreign, is given what really arrived there and shown what that side sent, and must deliver and learn
-   the same. dpull/utcp made these captures; where it departs from the engine, the rows below say how. */
+/* Recordings of another implementation: the endpoint takes one side of a capture in captures/foreign as a reference
+   model, receives what arrived there, is shown what that side sent, and must deliver and learn the same. dpull/utcp
+   made the captures; the rows below describe where it differs from the engine. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,51 +18,50 @@
 #define BUNCHES_MAX 2000
 #define ITEMS_MAX 200
 #define SERVER_PORT 7777
-#define BEGIN_NS UINT64_C(1000000000) /* of the capture on the endpoint's clock */
+#define BEGIN_NS UINT64_C(1000000000) /* start of the capture on the endpoint's clock */
 #define POOL_BYTES (8u << 20)
 
 enum { CLIENT, SERVER };
 
-/* ---- what is replayed, and what is expected to differ ---- */
+/* ---- captures and expected differences ---- */
 
-enum what { BUNCH_MISSING, VERDICT_MORE };
+enum kind { BUNCH_MISSING, ACK_ADDED };
 
-struct difference {
-    unsigned role; /* that the endpoint plays */
-    enum what what;
-    unsigned number; /* of the bunch, from 0; sequence of the packet */
+struct known_difference {
+    unsigned role; /* role of the endpoint */
+    enum kind kind;
+    unsigned number; /* of the bunch, from 0; or the sequence of the packet */
     const char *why;
 };
 
-#define OPENS_TOO                                                                                                      \
+#define PEER_OPENS_TOO                                                                                                 \
     {CLIENT, BUNCH_MISSING, 0,                                                                                         \
      "the library's server marks its first control bunch as an open; the client had opened that channel itself"}
-#define STOPPED(role, packet)                                                                                          \
-    {role, VERDICT_MORE, packet, "the recorder had stopped before the datagram with this verdict arrived"}
+#define STOPPED(role, packet) {role, ACK_ADDED, packet, "the recording ended before the datagram with this ack arrived"}
 
-struct row {
+struct foreign_capture {
     const char *name;
     const char *release;
     struct ue_settings settings;
-    size_t bunches[2];  /* delivered to client and server */
-    size_t verdicts[2]; /* on their packets */
-    size_t lost[2];     /* of which not delivered */
-    struct difference differences[6];
-    bool moves; /* the client changes its address; the server does not take what comes from there at first */
+    size_t bunches[2]; /* delivered to the client and to the server */
+    size_t acks[2];    /* for the packets of the client and of the server */
+    size_t lost[2];    /* of these, not delivered */
+    struct known_difference differences[6];
+    bool client_moves; /* the client changes its address; at first the server drops packets from the new one */
 };
 
-static const struct row rows[] = {
-    {"utcp-clean", "5.1", {0}, {752, 274}, {249, 323}, {0, 0}, {OPENS_TOO}, false},
-    {"utcp-loss", "5.1", {0}, {937, 334}, {343, 437}, {40, 44}, {OPENS_TOO}, false},
-    {"utcp-orig-clean", "4.25", {0}, {752, 274}, {249, 324}, {0, 0}, {OPENS_TOO}, false},
-    {"utcp-orig-restart", "4.25", {0}, {143, 62}, {114, 134}, {1, 0}, {OPENS_TOO}, true},
+static const struct foreign_capture rows[] = {
+    {"utcp-clean", "5.1", {0}, {752, 274}, {249, 323}, {0, 0}, {PEER_OPENS_TOO}, false},
+    {"utcp-loss", "5.1", {0}, {937, 334}, {343, 437}, {40, 44}, {PEER_OPENS_TOO}, false},
+    {"utcp-orig-clean", "4.25", {0}, {752, 274}, {249, 324}, {0, 0}, {PEER_OPENS_TOO}, false},
+    {"utcp-orig-restart", "4.25", {0}, {143, 62}, {114, 134}, {1, 0}, {PEER_OPENS_TOO}, true},
     {"utcp-ue418-clean",
      "4.18",
      {.max_packet_bytes = 512, .ch_seq_bound = 4096},
      {752, 274},
      {483, 497},
      {0, 0},
-     {OPENS_TOO},
+     {PEER_OPENS_TOO},
      false},
     {"utcp-ue418-loss",
      "4.18",
@@ -70,25 +69,25 @@ static const struct row rows[] = {
      {937, 335},
      {644, 685},
      {61, 75},
-     {OPENS_TOO, STOPPED(CLIENT, 2769), STOPPED(CLIENT, 2770), STOPPED(SERVER, 8760), STOPPED(SERVER, 8761)},
+     {PEER_OPENS_TOO, STOPPED(CLIENT, 2769), STOPPED(CLIENT, 2770), STOPPED(SERVER, 8760), STOPPED(SERVER, 8761)},
      false},
 };
 
 /* ---- the capture ---- */
 
-struct datagram {
+struct captured_datagram {
     uint8_t *bytes;
     size_t size_bytes;
-    unsigned side; /* that sent it */
+    unsigned side; /* that sent the datagram */
     uint64_t sent_ns;
     uint64_t arrives_ns;
-    uint64_t at_ns; /* when it concerns the endpoint: one of the two */
+    uint64_t at_ns; /* when the endpoint sends or receives it: one of the two */
     bool is_lost;
-    bool is_packet; /* no handshake */
+    bool is_packet; /* not a handshake message */
     uint16_t seq;
 };
 
-struct bunch {
+struct delivered_bunch {
     uint32_t channel;
     bool reliable;
     uint32_t ch_seq; /* as on the wire */
@@ -96,47 +95,47 @@ struct bunch {
     uint8_t *data;
 };
 
-/* What an end delivers, and which verdicts it gets. */
-struct story {
-    struct bunch bunches[BUNCHES_MAX];
+/* The bunches that a side delivers, and the acks of its packets. */
+struct delivery_record {
+    struct delivered_bunch bunches[BUNCHES_MAX];
     size_t bunch_count;
-    int8_t verdicts[DATAGRAMS_MAX]; /* by packet, from the first on: 1 delivered, 0 lost, -1 none */
+    int8_t acks[DATAGRAMS_MAX]; /* by packet, from the first on: 1 delivered, 0 lost, -1 not reported */
 };
 
-struct capture {
-    const struct row *row;
+struct replayed_capture {
+    const struct foreign_capture *row;
     json_t *sent; /* NAME.sent.json, or NULL: nothing was lost */
-    struct datagram datagrams[DATAGRAMS_MAX];
+    struct captured_datagram datagrams[DATAGRAMS_MAX];
     size_t count;
     int64_t begin_ns;
     bool has_first[2];
     uint16_t first_seq[2];
     struct ue_prefix prefix;
-    struct ue_context x[2]; /* in which each side writes */
+    struct ue_context x[2]; /* of each side as the sender */
 };
 
-static struct capture capture;
-static struct story expected;
-static struct story seen;
+static struct replayed_capture capture;
+static struct delivery_record expected;
+static struct delivery_record actual;
 
-static void path_of(char *path, size_t size_bytes, const char *name, const char *suffix) {
+static void format_path(char *path, size_t size_bytes, const char *name, const char *suffix) {
     snprintf(path, size_bytes, "captures/foreign/%s%s", name, suffix);
 }
 
 static const struct ue_datagram *decode(unsigned side, const uint8_t *bytes, size_t size_bytes) {
     static struct ue_item items[ITEMS_MAX];
     static struct ue_datagram datagram;
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     datagram = (struct ue_datagram){.items = items, .item_capacity = ITEMS_MAX};
-    ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, &verdict);
+    ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, &result);
     return &datagram;
 }
 
 static void add_datagram(const struct capture_udp *udp, int64_t time_ns) {
     assert_true(capture.count < DATAGRAMS_MAX);
     capture.begin_ns = capture.count == 0 ? time_ns : capture.begin_ns;
-    struct datagram *d = &capture.datagrams[capture.count++];
-    *d = (struct datagram){.bytes = malloc(udp->length_bytes), .size_bytes = udp->length_bytes};
+    struct captured_datagram *d = &capture.datagrams[capture.count++];
+    *d = (struct captured_datagram){.bytes = malloc(udp->length_bytes), .size_bytes = udp->length_bytes};
     memcpy(d->bytes, udp->payload, udp->length_bytes);
     d->side = udp->source.port == SERVER_PORT ? SERVER : CLIENT;
     d->sent_ns = d->arrives_ns = BEGIN_NS + (uint64_t)(time_ns - capture.begin_ns);
@@ -165,14 +164,14 @@ static void read_datagrams(const char *path) {
     capture_close(file);
 }
 
-/* Which datagrams were lost on the way, and when the others arrived. The library waits for late ones as long as it
-   takes (engines before 4.24 drop them), so none counts as late here. */
+/* Sets which datagrams were lost and when the others arrived. The library waits for late packets without limit (engines
+   before 4.24 drop them), so no packet counts as late here. */
 static void apply_link(void) {
     uint64_t in_order_ns[2] = {0, 0};
     size_t i;
     json_t *entry;
     json_array_foreach(json_object_get(capture.sent, "datagrams"), i, entry) {
-        struct datagram *d = &capture.datagrams[i];
+        struct captured_datagram *d = &capture.datagrams[i];
         const json_t *arrives = json_array_get(json_object_get(entry, "deliver_us"), 0);
         d->is_lost = json_is_true(json_object_get(entry, "dropped"));
         d->arrives_ns = d->is_lost ? 0 : BEGIN_NS + (uint64_t)json_integer_value(arrives) * 1000;
@@ -181,7 +180,7 @@ static void apply_link(void) {
     }
 }
 
-static void read_capture(const struct row *row) {
+static void read_capture(const struct foreign_capture *row) {
     char path[4096];
     memset(&capture, 0, sizeof capture);
     capture.row = row;
@@ -190,41 +189,43 @@ static void read_capture(const struct row *row) {
         capture.x[side].direction = side == CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
         capture.x[side].features = false; /* the library's handshake has no such field */
     }
-    path_of(path, sizeof path, row->name, ".pcap");
+    format_path(path, sizeof path, row->name, ".pcap");
     read_datagrams(path);
-    path_of(path, sizeof path, row->name, ".sent.json");
+    format_path(path, sizeof path, row->name, ".sent.json");
     capture.sent = json_load_file(path, 0, NULL);
     apply_link();
 }
 
-static void forget_story(struct story *story) {
-    for (size_t i = 0; i < story->bunch_count; i++) {
-        free(story->bunches[i].data);
+static void free_record(struct delivery_record *record) {
+    for (size_t i = 0; i < record->bunch_count; i++) {
+        free(record->bunches[i].data);
     }
-    memset(story, 0, sizeof *story);
+    memset(record, 0, sizeof *record);
 }
 
-static void forget_capture(void) {
+static void free_capture(void) {
     for (size_t i = 0; i < capture.count; i++) {
         free(capture.datagrams[i].bytes);
     }
     json_decref(capture.sent);
 }
 
-static struct bunch *add_bunch(struct story *story, uint32_t channel, bool reliable, uint32_t ch_seq, size_t bits) {
-    assert_true(story->bunch_count < BUNCHES_MAX);
-    struct bunch *bunch = &story->bunches[story->bunch_count++];
-    *bunch = (struct bunch){channel, reliable, reliable ? ch_seq : 0, bits, calloc(1, ue_bits_bytes(bits) + 1)};
+static struct delivered_bunch *add_bunch(struct delivery_record *record, uint32_t channel, bool reliable,
+                                         uint32_t ch_seq, size_t bits) {
+    assert_true(record->bunch_count < BUNCHES_MAX);
+    struct delivered_bunch *bunch = &record->bunches[record->bunch_count++];
+    *bunch =
+        (struct delivered_bunch){channel, reliable, reliable ? ch_seq : 0, bits, calloc(1, ue_bits_bytes(bits) + 1)};
     return bunch;
 }
 
-/* ---- the story as the capture tells it ---- */
+/* ---- expected record, from the capture ---- */
 
 static int64_t integer(const json_t *object, const char *key) {
     return json_integer_value(json_object_get(object, key));
 }
 
-static void expect_received(unsigned role) {
+static void add_received_bunches(unsigned role) {
     size_t i;
     json_t *entry;
     json_array_foreach(json_object_get(capture.sent, "received"), i, entry) {
@@ -234,9 +235,9 @@ static void expect_received(unsigned role) {
             continue;
         }
         const json_t *ch_seq = json_array_get(json_object_get(entry, "ch_sequence"), 0);
-        struct bunch *bunch = add_bunch(&expected, (uint32_t)integer(entry, "ch"), integer(entry, "reliable") != 0,
-                                        (uint32_t)json_integer_value(ch_seq) & (capture.x[0].ch_seq_bound - 1),
-                                        (size_t)integer(entry, "bits"));
+        struct delivered_bunch *bunch = add_bunch(
+            &expected, (uint32_t)integer(entry, "ch"), integer(entry, "reliable") != 0,
+            (uint32_t)json_integer_value(ch_seq) & (capture.x[0].ch_seq_bound - 1), (size_t)integer(entry, "bits"));
         for (size_t k = 0; hex[2 * k] != '\0'; k++) {
             unsigned byte = 0;
             sscanf(hex + 2 * k, "%2x", &byte);
@@ -245,42 +246,42 @@ static void expect_received(unsigned role) {
     }
 }
 
-/* The library's 4.18 branch tells verdicts again when an ack is repeated: the first one counts. */
-static void expect_verdicts(unsigned role) {
+/* The library's 4.18 branch reports a packet again when an ack is repeated: the first report counts. */
+static void add_delivery_notifications(unsigned role) {
     size_t i;
     json_t *entry;
     json_array_foreach(json_object_get(capture.sent, "delivery_notifications"), i, entry) {
         const char *side = json_string_value(json_object_get(entry, "side"));
-        int64_t place = integer(entry, "packet_id") - capture.first_seq[role];
-        if ((side[0] == 's') == (role == SERVER) && place >= 0 && expected.verdicts[place] < 0) {
-            expected.verdicts[place] = json_is_true(json_object_get(entry, "ack"));
+        int64_t index = integer(entry, "packet_id") - capture.first_seq[role];
+        if ((side[0] == 's') == (role == SERVER) && index >= 0 && expected.acks[index] < 0) {
+            expected.acks[index] = json_is_true(json_object_get(entry, "ack"));
         }
     }
 }
 
-/* Every packet up to this one was delivered. */
-static void expect_acked(unsigned role, uint16_t seq) {
-    int64_t place = (int64_t)((seq - capture.first_seq[role] + 16384) & 16383);
-    for (; place >= 0 && place < DATAGRAMS_MAX && expected.verdicts[place] < 0; place--) {
-        expected.verdicts[place] = 1;
+/* Marks every packet up to this one as delivered. */
+static void add_acks_up_to(unsigned role, uint16_t seq) {
+    int64_t index = (int64_t)((seq - capture.first_seq[role] + 16384) & 16383);
+    for (; index >= 0 && index < DATAGRAMS_MAX && expected.acks[index] < 0; index--) {
+        expected.acks[index] = 1;
     }
 }
 
-/* Nothing is lost: all bunches of the other side arrive, and all that it acknowledges had arrived. */
-static void expect_everything(unsigned role) {
+/* Without loss: all bunches of the peer arrive, and all packets that it acknowledges had arrived. */
+static void add_all_of_peer(unsigned role) {
     for (size_t i = 0; i < capture.count; i++) {
-        const struct datagram *d = &capture.datagrams[i];
+        const struct captured_datagram *d = &capture.datagrams[i];
         if (d->side == role || !d->is_packet) {
             continue;
         }
         const struct ue_datagram *decoded = decode(d->side, d->bytes, d->size_bytes);
         if (decoded->packet.history_words != 0) {
-            expect_acked(role, decoded->packet.ack);
+            add_acks_up_to(role, decoded->packet.ack);
         }
         for (size_t k = 0; k < decoded->item_count; k++) {
             const struct ue_bunch *b = &decoded->items[k].bunch;
             if (decoded->items[k].is_ack) {
-                expect_acked(role, decoded->items[k].ack.ack_id);
+                add_acks_up_to(role, decoded->items[k].ack.ack_id);
             } else {
                 ue_view_copy(b->data, add_bunch(&expected, b->channel, b->reliable, b->ch_seq, b->data.bits)->data);
             }
@@ -288,48 +289,48 @@ static void expect_everything(unsigned role) {
     }
 }
 
-/* ---- the story as the endpoint tells it ---- */
+/* ---- actual record, from the endpoint ---- */
 
-static void listen(struct ue_conn *c, unsigned role) {
+static void read_events(struct ue_conn *c, unsigned role) {
     struct ue_event e;
     while (ue_conn_next_event(c, &e)) {
         if (e.type == UE_EVENT_FAULT) {
-            assert_int_equal(e.reason, UE_CLOSE_ALREADY_OPEN); /* see OPENS_TOO */
+            assert_int_equal(e.reason, UE_CLOSE_ALREADY_OPEN); /* see PEER_OPENS_TOO */
         }
         if (e.type == UE_EVENT_PACKET) {
-            int64_t place = e.packet_id - capture.first_seq[role];
-            assert_true(place >= 0 && place < DATAGRAMS_MAX && seen.verdicts[place] < 0);
-            seen.verdicts[place] = e.delivered;
+            int64_t index = e.packet_id - capture.first_seq[role];
+            assert_true(index >= 0 && index < DATAGRAMS_MAX && actual.acks[index] < 0);
+            actual.acks[index] = e.delivered;
         } else if (e.type == UE_EVENT_BUNCH) {
             uint32_t ch_seq = (uint32_t)e.ch_seq & (capture.x[0].ch_seq_bound - 1);
-            ue_view_copy(e.data, add_bunch(&seen, e.channel, e.reliable, ch_seq, e.data.bits)->data);
+            ue_view_copy(e.data, add_bunch(&actual, e.channel, e.reliable, ch_seq, e.data.bits)->data);
         }
     }
 }
 
-static void on_departure(void *user, const struct ue_model_difference *departure) {
+static void on_difference(void *user, const struct ue_model_difference *difference) {
     (void)user;
-    bool is_known = departure->type == UE_MODEL_DIFFERS_OPEN || /* see OPENS_TOO */
-                    (departure->type == UE_MODEL_DIFFERS_HISTORY && capture.row->moves);
+    bool is_known = difference->type == UE_MODEL_DIFFERS_OPEN || /* see PEER_OPENS_TOO */
+                    (difference->type == UE_MODEL_DIFFERS_HISTORY && capture.row->client_moves);
     if (!is_known) {
-        fail_msg("the library %s", ue_model_difference_text(departure->type));
+        fail_msg("the library %s", ue_model_difference_text(difference->type));
     }
 }
 
-static bool hasten(void *user, int64_t nacked_id) {
+static bool on_nak(void *user, int64_t nacked_id) {
     (void)user;
     (void)nacked_id;
-    return false; /* the endpoint has what the library had */
+    return false; /* the endpoint has the same acks as the library */
 }
 
-/* Datagrams at the same time stay in the order of the capture. */
+/* Datagrams of the same time keep the order of the capture. */
 static int by_time(const void *a, const void *b) {
-    const struct datagram *x = *(const struct datagram *const *)a;
-    const struct datagram *y = *(const struct datagram *const *)b;
+    const struct captured_datagram *x = *(const struct captured_datagram *const *)a;
+    const struct captured_datagram *y = *(const struct captured_datagram *const *)b;
     return x->at_ns != y->at_ns ? (x->at_ns < y->at_ns ? -1 : 1) : (x < y ? -1 : 1);
 }
 
-static struct ue_conn *shadow_of(struct ue_pool *pool, unsigned role) {
+static struct ue_conn *new_model(struct ue_pool *pool, unsigned role) {
     const struct ue_conn_config config = {
         .profile = ue_profile_find(capture.row->release),
         .settings = capture.row->settings,
@@ -352,36 +353,36 @@ static struct ue_conn *shadow_of(struct ue_pool *pool, unsigned role) {
 }
 
 static void replay(struct ue_conn *c, unsigned role) {
-    const struct ue_model_sink sink = {on_departure, hasten, NULL};
-    const struct datagram **order = malloc(capture.count * sizeof *order);
+    const struct ue_model_sink sink = {on_difference, on_nak, NULL};
+    const struct captured_datagram **order = malloc(capture.count * sizeof *order);
     for (size_t i = 0; i < capture.count; i++) {
-        struct datagram *d = &capture.datagrams[i];
+        struct captured_datagram *d = &capture.datagrams[i];
         d->at_ns = d->side == role ? d->sent_ns : d->arrives_ns;
         order[i] = d;
     }
     qsort(order, capture.count, sizeof *order, by_time);
     for (size_t i = 0; i < capture.count; i++) {
-        const struct datagram *d = order[i];
+        const struct captured_datagram *d = order[i];
         if (d->is_packet && d->side == role) {
             ue_model_compare_sent(c, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
         } else if (d->is_packet && !d->is_lost) {
             ue_model_receive(c, d->at_ns, d->bytes, d->size_bytes);
         }
-        listen(c, role);
+        read_events(c, role);
     }
     free(order);
 }
 
-/* ---- both stories ---- */
+/* ---- comparison ---- */
 
-static bool same_bunch(const struct bunch *a, const struct bunch *b) {
+static bool same_bunch(const struct delivered_bunch *a, const struct delivered_bunch *b) {
     return a->channel == b->channel && a->reliable == b->reliable && a->ch_seq == b->ch_seq && a->bits == b->bits &&
            memcmp(a->data, b->data, ue_bits_bytes(a->bits)) == 0;
 }
 
-static bool is_explained(unsigned role, enum what what, size_t number) {
-    for (const struct difference *d = capture.row->differences; d->why != NULL; d++) {
-        if (d->role == role && d->what == what && d->number == number) {
+static bool is_explained(unsigned role, enum kind kind, size_t number) {
+    for (const struct known_difference *d = capture.row->differences; d->why != NULL; d++) {
+        if (d->role == role && d->kind == kind && d->number == number) {
             printf("  %s\n", d->why);
             return true;
         }
@@ -389,14 +390,14 @@ static bool is_explained(unsigned role, enum what what, size_t number) {
     return false;
 }
 
-/* Bunch by bunch; returns how many of the differences were explained. */
+/* Compares bunch by bunch; returns the number of expected differences. */
 static size_t compare_bunches(unsigned role) {
     size_t explained = 0;
-    size_t place = 0;
+    size_t index = 0;
     for (size_t i = 0; i < expected.bunch_count; i++) {
-        const struct bunch *b = &expected.bunches[i];
-        if (place < seen.bunch_count && same_bunch(b, &seen.bunches[place])) {
-            place++;
+        const struct delivered_bunch *b = &expected.bunches[i];
+        if (index < actual.bunch_count && same_bunch(b, &actual.bunches[index])) {
+            index++;
         } else if (is_explained(role, BUNCH_MISSING, (unsigned)i)) {
             explained++;
         } else {
@@ -404,84 +405,84 @@ static size_t compare_bunches(unsigned role) {
                      b->ch_seq, b->bits);
         }
     }
-    assert_int_equal(place, seen.bunch_count); /* nothing was delivered besides */
+    assert_int_equal(index, actual.bunch_count); /* no further bunch was delivered */
     return explained;
 }
 
-static size_t compare_verdicts(unsigned role) {
+static size_t compare_acks(unsigned role) {
     size_t explained = 0;
-    for (size_t place = 0; place < DATAGRAMS_MAX; place++) {
-        if (expected.verdicts[place] == seen.verdicts[place]) {
+    for (size_t index = 0; index < DATAGRAMS_MAX; index++) {
+        if (expected.acks[index] == actual.acks[index]) {
             continue;
         }
-        unsigned seq = (unsigned)place + capture.first_seq[role];
-        if (expected.verdicts[place] >= 0 || !is_explained(role, VERDICT_MORE, seq)) {
-            fail_msg("packet %u: verdict %d, not %d", seq, seen.verdicts[place], expected.verdicts[place]);
+        unsigned seq = (unsigned)index + capture.first_seq[role];
+        if (expected.acks[index] >= 0 || !is_explained(role, ACK_ADDED, seq)) {
+            fail_msg("packet %u: ack %d, expected %d", seq, actual.acks[index], expected.acks[index]);
         }
         explained++;
     }
     return explained;
 }
 
-static void count_verdicts(size_t *verdicts, size_t *lost) {
-    for (size_t place = 0; place < DATAGRAMS_MAX; place++) {
-        *verdicts += seen.verdicts[place] >= 0;
-        *lost += seen.verdicts[place] == 0;
+static void count_acks(size_t *acks, size_t *lost) {
+    for (size_t index = 0; index < DATAGRAMS_MAX; index++) {
+        *acks += actual.acks[index] >= 0;
+        *lost += actual.acks[index] == 0;
     }
 }
 
 static size_t differences_of(unsigned role) {
     size_t count = 0;
-    for (const struct difference *d = capture.row->differences; d->why != NULL; d++) {
+    for (const struct known_difference *d = capture.row->differences; d->why != NULL; d++) {
         count += d->role == role;
     }
     return count;
 }
 
-static void assert_same_story(unsigned role) {
-    size_t verdicts = 0;
+static void assert_equal_records(unsigned role) {
+    size_t acks = 0;
     size_t lost = 0;
-    size_t explained = compare_bunches(role) + compare_verdicts(role);
+    size_t explained = compare_bunches(role) + compare_acks(role);
     assert_int_equal(explained, differences_of(role));
-    count_verdicts(&verdicts, &lost);
-    printf("%s as %s: %zu bunches, %zu verdicts, %zu packets lost\n", capture.row->name,
-           role == CLIENT ? "client" : "server", seen.bunch_count, verdicts, lost);
-    assert_int_equal(seen.bunch_count, capture.row->bunches[role]);
-    assert_int_equal(verdicts, capture.row->verdicts[role]);
+    count_acks(&acks, &lost);
+    printf("%s as %s: %zu bunches, %zu acks, %zu packets lost\n", capture.row->name,
+           role == CLIENT ? "client" : "server", actual.bunch_count, acks, lost);
+    assert_int_equal(actual.bunch_count, capture.row->bunches[role]);
+    assert_int_equal(acks, capture.row->acks[role]);
     assert_int_equal(lost, capture.row->lost[role]);
 }
 
 static void assert_role(unsigned role) {
     void *region = malloc(POOL_BYTES);
     struct ue_pool *pool = ue_pool_init(region, POOL_BYTES);
-    struct ue_conn *c = shadow_of(pool, role);
-    memset(expected.verdicts, -1, sizeof expected.verdicts);
-    memset(seen.verdicts, -1, sizeof seen.verdicts);
+    struct ue_conn *c = new_model(pool, role);
+    memset(expected.acks, -1, sizeof expected.acks);
+    memset(actual.acks, -1, sizeof actual.acks);
     if (capture.sent != NULL) {
-        expect_received(role);
-        expect_verdicts(role);
+        add_received_bunches(role);
+        add_delivery_notifications(role);
     } else {
-        expect_everything(role);
+        add_all_of_peer(role);
     }
     replay(c, role);
-    assert_same_story(role);
-    forget_story(&expected);
-    forget_story(&seen);
+    assert_equal_records(role);
+    free_record(&expected);
+    free_record(&actual);
     ue_conn_free(c);
     free(region);
 }
 
-static void the_other_side_is_understood(void **state) {
+static void foreign_captures_are_followed_in_both_roles(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         read_capture(&rows[i]);
         assert_role(CLIENT);
         assert_role(SERVER);
-        forget_capture();
+        free_capture();
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_other_side_is_understood)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(foreign_captures_are_followed_in_both_roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

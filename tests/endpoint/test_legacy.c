@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgements one by one, each written twice (endpoint.md 25); and the names of close reasons, which
-   carry no numbers. */
+/* Legacy acks, which report one packet each and are sent twice (endpoint.md 25); and the names of close reasons, which
+   have no numbers on the wire. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +18,14 @@
 
 #define POOL_BYTES 65536
 
-struct fixture {
+struct legacy_fixture {
     uint8_t region[POOL_BYTES];
     struct ue_share share;
     struct ue_legacy legacy;
 };
 
 static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
+    struct legacy_fixture *f = calloc(1, sizeof *f);
     struct ue_pool *pool = f != NULL ? ue_pool_init(f->region, sizeof f->region) : NULL;
     if (pool == NULL) {
         free(f);
@@ -38,22 +38,22 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    struct fixture *f = *state;
+    struct legacy_fixture *f = *state;
     ue_legacy_free(&f->legacy);
     int leaked = f->share.used_bytes != 0;
     free(f);
     return leaked ? -1 : 0;
 }
 
-/* Feeds an ack as it stands on the wire and compares the verdicts: "2N 3N 4A". */
-static void expect_ack(struct ue_legacy *l, uint32_t wire, const char *expected) {
+/* Reads an ack id from the wire and compares the reports: "2N 3N 4A". */
+static void assert_acks(struct ue_legacy *l, uint32_t wire, const char *expected) {
     char text[128] = "";
     size_t used = 0;
-    struct ue_legacy_acks verdicts;
+    struct ue_legacy_acks acks;
     int64_t id;
     bool delivered;
-    ue_legacy_begin(l, ue_seq_expand(wire, l->out_ack_packet_id, UE_PACKET_SEQ_MAX), &verdicts);
-    while (ue_legacy_next(&verdicts, &id, &delivered)) {
+    ue_legacy_begin(l, ue_seq_expand(wire, l->out_ack_packet_id, UE_PACKET_SEQ_MAX), &acks);
+    while (ue_legacy_next(&acks, &id, &delivered)) {
         int written = snprintf(text + used, sizeof text - used, "%s%lld%c", used != 0 ? " " : "", (long long)id,
                                delivered ? 'A' : 'N');
         assert_true(is_within(written, 1, sizeof text - used - 1));
@@ -62,29 +62,29 @@ static void expect_ack(struct ue_legacy *l, uint32_t wire, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void t68_a_gap_is_lost_at_once_and_a_late_ack_loses_nothing(void **state) {
-    struct fixture *f = *state;
-    expect_ack(&f->legacy, 1, "1A");
-    expect_ack(&f->legacy, 4, "2N 3N 4A");
-    expect_ack(&f->legacy, 3, "3A");
+static void a_gap_is_nacked_at_once_and_a_late_ack_nacks_nothing(void **state) {
+    struct legacy_fixture *f = *state;
+    assert_acks(&f->legacy, 1, "1A");
+    assert_acks(&f->legacy, 4, "2N 3N 4A");
+    assert_acks(&f->legacy, 3, "3A");
     assert_true(f->legacy.out_ack_packet_id == 4);
-    struct ue_legacy_acks verdicts;
-    ue_legacy_begin(&f->legacy, 4, &verdicts);
-    assert_true(verdicts.is_late);
-    ue_legacy_begin(&f->legacy, 5, &verdicts);
-    assert_false(verdicts.is_late);
+    struct ue_legacy_acks acks;
+    ue_legacy_begin(&f->legacy, 4, &acks);
+    assert_true(acks.is_late);
+    ue_legacy_begin(&f->legacy, 5, &acks);
+    assert_false(acks.is_late);
 }
 
-static void t68_ids_go_on_across_the_wrap(void **state) {
-    struct fixture *f = *state;
+static void packet_ids_continue_across_the_wrap(void **state) {
+    struct legacy_fixture *f = *state;
     ue_legacy_init(&f->legacy, 16382, &f->share);
-    expect_ack(&f->legacy, 16383, "16383A");
-    expect_ack(&f->legacy, 0, "16384A");
-    expect_ack(&f->legacy, 2, "16385N 16386A");
+    assert_acks(&f->legacy, 16383, "16383A");
+    assert_acks(&f->legacy, 0, "16384A");
+    assert_acks(&f->legacy, 2, "16385N 16386A");
     assert_true(f->legacy.out_ack_packet_id == 16386);
 }
 
-static void expect_resends(struct ue_legacy *l, int64_t first, int64_t end) {
+static void assert_resent_acks(struct ue_legacy *l, int64_t first, int64_t end) {
     int64_t id;
     for (int64_t expected = first; expected < end; expected++) {
         assert_true(ue_legacy_next_resend(l, &id));
@@ -95,63 +95,63 @@ static void expect_resends(struct ue_legacy *l, int64_t first, int64_t end) {
 
 /* endpoint.md 25: QueuedAcks move to ResendAcks at the flush and are written once more. */
 static void every_ack_is_written_in_two_packets(void **state) {
-    struct fixture *f = *state;
+    struct legacy_fixture *f = *state;
     struct ue_legacy *l = &f->legacy;
     assert_true(ue_legacy_add(l, 1) && ue_legacy_add(l, 2));
-    expect_resends(l, 0, 0); /* the packet with them has not left */
+    assert_resent_acks(l, 0, 0); /* the packet with them is not sent yet */
     ue_legacy_flushed(l);
     assert_true(ue_legacy_add(l, 3));
-    expect_resends(l, 1, 3);
+    assert_resent_acks(l, 1, 3);
     ue_legacy_flushed(l);
-    expect_resends(l, 3, 4);
+    assert_resent_acks(l, 3, 4);
     ue_legacy_flushed(l);
-    expect_resends(l, 0, 0);
+    assert_resent_acks(l, 0, 0);
 }
 
-static void flushes_without_a_repetition_between_keep_the_order(void **state) {
-    struct fixture *f = *state;
+static void flushes_without_resends_between_them_keep_the_order(void **state) {
+    struct legacy_fixture *f = *state;
     struct ue_legacy *l = &f->legacy;
     int64_t id;
-    for (int64_t noted = 1; noted < 100; noted++) {
-        assert_true(ue_legacy_add(l, noted));
+    for (int64_t added = 1; added < 100; added++) {
+        assert_true(ue_legacy_add(l, added));
     }
     ue_legacy_flushed(l);
-    assert_true(ue_legacy_next_resend(l, &id) && id == 1); /* a packet left while repeating */
-    for (int64_t noted = 100; noted < 200; noted++) {
-        assert_true(ue_legacy_add(l, noted));
+    assert_true(ue_legacy_next_resend(l, &id) && id == 1); /* a packet was sent while acks were resent */
+    for (int64_t added = 100; added < 200; added++) {
+        assert_true(ue_legacy_add(l, added));
     }
     ue_legacy_flushed(l);
-    expect_resends(l, 2, 200);
+    assert_resent_acks(l, 2, 200);
 }
 
-static void without_memory_an_ack_is_written_once_only(void **state) {
-    struct fixture *f = *state;
+static void without_memory_an_ack_is_written_only_once(void **state) {
+    struct legacy_fixture *f = *state;
     f->share.limit_bytes = 300; /* one list of 32 */
-    uint32_t noted = 0;
-    while (noted < 1000 && ue_legacy_add(&f->legacy, noted)) {
-        noted++;
+    uint32_t added = 0;
+    while (added < 1000 && ue_legacy_add(&f->legacy, added)) {
+        added++;
     }
-    assert_int_equal(noted, 32);
+    assert_int_equal(added, 32);
     ue_legacy_flushed(&f->legacy);
     assert_false(ue_legacy_add(&f->legacy, 1000));
-    expect_resends(&f->legacy, 0, 32);
+    assert_resent_acks(&f->legacy, 0, 32);
 }
 
-/* One ack is always left, so that neither list is ever empty. */
-static void memory_does_not_grow_with_time(void **state) {
-    struct fixture *f = *state;
+/* One ack is always pending, so neither list is ever empty. */
+static void memory_stays_bounded_over_time(void **state) {
+    struct legacy_fixture *f = *state;
     assert_true(ue_legacy_add(&f->legacy, 0));
     for (int64_t id = 1; id < 10000; id++) {
-        int64_t repeated;
+        int64_t resent;
         ue_legacy_flushed(&f->legacy);
         assert_true(ue_legacy_add(&f->legacy, id));
         ue_legacy_flushed(&f->legacy);
-        assert_true(ue_legacy_next_resend(&f->legacy, &repeated) && repeated == id - 1);
+        assert_true(ue_legacy_next_resend(&f->legacy, &resent) && resent == id - 1);
     }
     assert_true(is_within(f->share.peak_bytes, 1, 1024));
 }
 
-static void names_find_their_close_reasons(void **state) {
+static void close_reasons_are_found_by_name(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_CLOSE_REASON_COUNT; i++) {
         const char *name = ue_close_reason_name((enum ue_close_reason)i);
@@ -159,20 +159,20 @@ static void names_find_their_close_reasons(void **state) {
     }
     assert_string_equal(ue_close_reason_name(UE_CLOSE_RECEIVED_NET_GUID_BUNCH_FAIL), "ReceivedNetGUIDBunchFail");
     assert_string_equal(ue_close_reason_name(UE_CLOSE_NONE), "");
-    assert_int_equal(ue_close_reason_find("ZeroSize,Cleanup", 8), UE_CLOSE_ZERO_SIZE); /* the length counts */
+    assert_int_equal(ue_close_reason_find("ZeroSize,Cleanup", 8), UE_CLOSE_ZERO_SIZE); /* compares only this length */
     assert_int_equal(ue_close_reason_find("ZeroSiz", 7), UE_CLOSE_NONE);
     assert_int_equal(ue_close_reason_find("zerosize", 8), UE_CLOSE_NONE);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(t68_a_gap_is_lost_at_once_and_a_late_ack_loses_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(t68_ids_go_on_across_the_wrap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_gap_is_nacked_at_once_and_a_late_ack_nacks_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(packet_ids_continue_across_the_wrap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_ack_is_written_in_two_packets, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(flushes_without_a_repetition_between_keep_the_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_memory_an_ack_is_written_once_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(memory_does_not_grow_with_time, set_up, tear_down),
-        cmocka_unit_test(names_find_their_close_reasons),
+        cmocka_unit_test_setup_teardown(flushes_without_resends_between_them_keep_the_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_memory_an_ack_is_written_only_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_stays_bounded_over_time, set_up, tear_down),
+        cmocka_unit_test(close_reasons_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool against a shadow that remembers every block and what was written into it. */
+/* The pool against a model of every block and its contents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +17,14 @@
 #define BLOCKS 512
 #define UNLIMITED SIZE_MAX
 
-/* A region of exactly its size, so that the sanitizer sees a step over either end. */
-struct fixture {
+/* The region is allocated on its own, so that the sanitizer finds accesses beyond either end. */
+struct pool_fixture {
     uint8_t *region;
     struct ue_pool *pool;
 };
 
 static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
+    struct pool_fixture *f = malloc(sizeof *f);
     if (f == NULL || (f->region = malloc(REGION_BYTES)) == NULL) {
         free(f);
         return -1;
@@ -35,14 +35,14 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    struct fixture *f = *state;
+    struct pool_fixture *f = *state;
     int leaked = ue_pool_used_bytes(f->pool) != 0;
     free(f->region);
     free(f);
     return leaked ? -1 : 0;
 }
 
-/* The largest block that can be had now. */
+/* Size of the largest block that can be allocated now. */
 static size_t largest(struct ue_share *share) {
     size_t fits = 0;
     for (size_t step = REGION_BYTES; step > 0; step /= 2) {
@@ -53,34 +53,34 @@ static size_t largest(struct ue_share *share) {
     return fits;
 }
 
-struct shadow {
+struct block_model {
     uint8_t *bytes;
     size_t size_bytes;
     uint8_t pattern;
     struct ue_share *share;
 };
 
-static void shadow_check(const struct shadow *s) {
+static void check_block(const struct block_model *s) {
     for (size_t i = 0; i < s->size_bytes; i++) {
         assert_int_equal(s->bytes[i], s->pattern);
     }
 }
 
-static void shadow_fill(struct shadow *s, size_t size_bytes, uint8_t pattern) {
+static void fill_block(struct block_model *s, size_t size_bytes, uint8_t pattern) {
     assert_int_equal((uintptr_t)s->bytes % 8, 0);
     s->size_bytes = size_bytes;
     s->pattern = pattern;
     memset(s->bytes, pattern, size_bytes);
 }
 
-static void shadow_give(struct shadow *s) {
-    shadow_check(s);
+static void free_block(struct block_model *s) {
+    check_block(s);
     ue_share_free_block(s->share, s->bytes);
-    *s = (struct shadow){0};
+    *s = (struct block_model){0};
 }
 
-/* Takes a new block, or resizes what is there; what fits of the old contents must survive. */
-static void shadow_resize(struct shadow *s, struct ue_share *share, size_t size_bytes, uint8_t pattern) {
+/* Allocates a block or resizes it; the old contents that fit must survive. */
+static void resize_block(struct block_model *s, struct ue_share *share, size_t size_bytes, uint8_t pattern) {
     size_t used_bytes = share->used_bytes;
     uint8_t *bytes = ue_share_resize(share, s->bytes, size_bytes);
     if (bytes == NULL) {
@@ -90,12 +90,12 @@ static void shadow_resize(struct shadow *s, struct ue_share *share, size_t size_
     s->bytes = bytes;
     s->share = share;
     s->size_bytes = size_bytes < s->size_bytes ? size_bytes : s->size_bytes;
-    shadow_check(s);
-    shadow_fill(s, size_bytes, pattern);
+    check_block(s);
+    fill_block(s, size_bytes, pattern);
 }
 
-/* Each block costs its size rounded up to 8, a head of 8, and a rest of 8 at most. */
-static void shadow_count(const struct shadow *blocks, const struct ue_share *share) {
+/* Each block uses its size rounded up to 8, a header of 8 bytes, and at most 8 bytes of padding. */
+static void assert_used_bytes(const struct block_model *blocks, const struct ue_share *share) {
     size_t least = 0;
     size_t most = 0;
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -112,34 +112,34 @@ static size_t random_size(struct rng *rng) {
     return rng_below(rng, UINT64_C(1) << rng_below(rng, 15));
 }
 
-static void random_use_keeps_every_byte(void **state) {
-    struct fixture *f = *state;
-    struct rng rng = rng_seeded("random_use_keeps_every_byte");
+static void random_use_preserves_every_byte(void **state) {
+    struct pool_fixture *f = *state;
+    struct rng rng = rng_seeded("random_use_preserves_every_byte");
     struct ue_share shares[2];
-    static struct shadow blocks[BLOCKS];
+    static struct block_model blocks[BLOCKS];
     memset(blocks, 0, sizeof blocks);
     ue_share_init(&shares[0], f->pool, UNLIMITED);
     ue_share_init(&shares[1], f->pool, REGION_BYTES / 4);
     size_t whole = largest(&shares[0]);
     uint64_t rounds = rng_rounds(200000);
     for (uint64_t i = 0; i < rounds; i++) {
-        struct shadow *s = &blocks[rng_below(&rng, BLOCKS)];
+        struct block_model *s = &blocks[rng_below(&rng, BLOCKS)];
         if (s->bytes != NULL && rng_chance(&rng, 55)) {
-            shadow_give(s);
+            free_block(s);
         } else {
             struct ue_share *share = s->bytes != NULL ? s->share : &shares[rng_below(&rng, 2)];
-            shadow_resize(s, share, random_size(&rng), (uint8_t)rng_next(&rng));
+            resize_block(s, share, random_size(&rng), (uint8_t)rng_next(&rng));
         }
         assert_true(ue_pool_used_bytes(f->pool) == shares[0].used_bytes + shares[1].used_bytes);
         assert_true(shares[1].used_bytes <= shares[1].limit_bytes);
         if (i % 4096 == 0) {
-            shadow_count(blocks, &shares[0]);
-            shadow_count(blocks, &shares[1]);
+            assert_used_bytes(blocks, &shares[0]);
+            assert_used_bytes(blocks, &shares[1]);
         }
     }
     for (size_t i = 0; i < BLOCKS; i++) {
         if (blocks[i].bytes != NULL) {
-            shadow_give(&blocks[i]);
+            free_block(&blocks[i]);
         }
     }
     assert_true(largest(&shares[0]) == whole);
@@ -147,8 +147,8 @@ static void random_use_keeps_every_byte(void **state) {
     assert_true(ue_pool_peak_bytes(f->pool) >= shares[1].peak_bytes);
 }
 
-static void an_exhausted_pool_recovers_whole(void **state) {
-    struct fixture *f = *state;
+static void a_freed_pool_has_all_its_memory_again(void **state) {
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
     size_t whole = largest(&share);
@@ -158,11 +158,12 @@ static void an_exhausted_pool_recovers_whole(void **state) {
     while ((blocks[count] = ue_share_alloc(&share, 24)) != NULL) {
         count++;
     }
-    assert_true(is_within(share.used_bytes, count * 32, count * 32 + 8)); /* 8 per block; a rest too small for one */
+    assert_true(is_within(share.used_bytes, count * 32,
+                          count * 32 + 8)); /* 8 bytes of header each; padding too small for a block */
     assert_true(count > (REGION_BYTES - 8192) / 32);
     assert_null(ue_share_alloc(&share, 1000));
     assert_null(ue_share_resize(&share, blocks[0], 1000));
-    for (size_t i = 0; i < count; i += 2) { /* every other: free, but nothing larger than one fits */
+    for (size_t i = 0; i < count; i += 2) { /* every second block is free, but no larger block fits */
         ue_share_free_block(&share, blocks[i]);
     }
     assert_null(ue_share_alloc(&share, 1000));
@@ -173,10 +174,11 @@ static void an_exhausted_pool_recovers_whole(void **state) {
     assert_true(largest(&share) == whole);
 }
 
-/* Whatever others take, a reserve is there; beyond, each group and the one above it have limits of their own. */
-static void a_reserve_is_nobody_elses(void **state) {
-    struct fixture *f = *state;
-    static const size_t room_bytes[] = {4096, 1024, 2048};
+/* A reserve is available whatever other owners allocate; beyond it, each group and its parent have limits of their
+   own. */
+static void a_reserve_is_available_to_its_owner_only(void **state) {
+    struct pool_fixture *f = *state;
+    static const size_t capacity_bytes[] = {4096, 1024, 2048};
     struct ue_share_group all = {.limit_bytes = 4096};
     struct ue_share_group groups[2] = {{.parent = &all, .limit_bytes = 3072}, {.parent = &all, .limit_bytes = 3072}};
     struct ue_share shares[3];
@@ -184,7 +186,7 @@ static void a_reserve_is_nobody_elses(void **state) {
     for (size_t i = 0; i < 3; i++) {
         ue_share_init(&shares[i], f->pool, 8192);
         ue_share_join(&shares[i], 1024, &groups[i / 2]);
-        assert_int_equal(ue_share_room_bytes(&shares[i]), room_bytes[i]);
+        assert_int_equal(ue_share_room_bytes(&shares[i]), capacity_bytes[i]);
         for (size_t n = 0; n < 64 && (blocks[i][n] = ue_share_alloc(&shares[i], 248)) != NULL; n++) {
         }
     }
@@ -197,7 +199,7 @@ static void a_reserve_is_nobody_elses(void **state) {
     assert_int_equal(all.used_bytes, 4096);
     blocks[1][0] = ue_share_alloc(&shares[1], 248);
     assert_non_null(blocks[1][0]);
-    ue_share_join(&shares[2], 1024, &groups[0]); /* beyond the limit, and then no further */
+    ue_share_join(&shares[2], 1024, &groups[0]); /* beyond the limit; the group's use does not grow further */
     assert_int_equal(groups[0].used_bytes, 4096);
     assert_null(ue_share_resize(&shares[2], blocks[2][0], 504));
     ue_share_join(&shares[2], 2048, &groups[0]);
@@ -210,11 +212,11 @@ static void a_reserve_is_nobody_elses(void **state) {
     assert_int_equal(all.used_bytes + groups[0].used_bytes + groups[1].used_bytes, 0);
 }
 
-static void a_limit_is_exact(void **state) {
-    struct fixture *f = *state;
+static void a_limit_counts_block_headers(void **state) {
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, 1024);
-    assert_null(ue_share_alloc(&share, 1024)); /* with its head it is larger */
+    assert_null(ue_share_alloc(&share, 1024)); /* with its header it exceeds the limit */
     uint8_t *block = ue_share_alloc(&share, 1016);
     assert_non_null(block);
     assert_true(share.used_bytes == 1024);
@@ -228,9 +230,9 @@ static void a_limit_is_exact(void **state) {
     ue_share_free_block(&share, other);
 }
 
-static void growing_uses_the_free_neighbour_first(void **state) {
+static void a_growing_block_uses_its_free_neighbour_first(void **state) {
     enum { BYTES = 4000 };
-    struct fixture *f = *state;
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
     uint8_t *first = ue_share_alloc(&share, BYTES);
@@ -240,7 +242,7 @@ static void growing_uses_the_free_neighbour_first(void **state) {
     memset(first, 7, BYTES);
     ue_share_free_block(&share, second);
     assert_ptr_equal(ue_share_resize(&share, first, 2 * BYTES), first);
-    uint8_t *moved = ue_share_resize(&share, first, 4 * BYTES); /* the third is in the way */
+    uint8_t *moved = ue_share_resize(&share, first, 4 * BYTES); /* the third block is in use */
     assert_true(moved != NULL && moved != first);
     for (size_t i = 0; i < BYTES; i++) {
         assert_int_equal(moved[i], 7);
@@ -249,9 +251,9 @@ static void growing_uses_the_free_neighbour_first(void **state) {
     ue_share_free_block(&share, moved);
 }
 
-/* Small blocks are kept for requests of their size, but not from a larger one, a growing one or a smaller one. */
-static void small_blocks_serve_every_other_size(void **state) {
-    struct fixture *f = *state;
+/* Small free blocks are kept for requests of their size, but merge for larger, growing and smaller blocks. */
+static void small_free_blocks_merge_for_other_sizes(void **state) {
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
     size_t whole = largest(&share);
@@ -276,9 +278,9 @@ static void small_blocks_serve_every_other_size(void **state) {
     }
 }
 
-/* What was given back last is taken first, while it is warm. */
-static void a_common_size_is_served_by_the_block_given_last(void **state) {
-    struct fixture *f = *state;
+/* The block freed last is reused first, because it is likely to be in the cache. */
+static void the_block_freed_last_is_reused_first(void **state) {
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
     uint8_t *first = ue_share_alloc(&share, 200);
@@ -291,8 +293,8 @@ static void a_common_size_is_served_by_the_block_given_last(void **state) {
     ue_share_free_block(&share, second);
 }
 
-static void absurd_sizes_give_null(void **state) {
-    struct fixture *f = *state;
+static void impossible_sizes_return_null(void **state) {
+    struct pool_fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
     void *block = ue_share_alloc(&share, 8);
@@ -312,7 +314,7 @@ static void absurd_sizes_give_null(void **state) {
     ue_share_free_block(&share, NULL);
 }
 
-static void a_region_may_begin_anywhere(void **state) {
+static void a_region_may_be_unaligned(void **state) {
     (void)state;
     for (size_t skew = 0; skew < 16; skew++) {
         uint8_t *region = malloc(UE_POOL_BYTES_MIN + skew);
@@ -321,10 +323,10 @@ static void a_region_may_begin_anywhere(void **state) {
         struct ue_share share;
         assert_non_null(pool);
         ue_share_init(&share, pool, UNLIMITED);
-        struct shadow block = {.share = &share};
-        shadow_resize(&block, &share, largest(&share), 0xa5);
+        struct block_model block = {.share = &share};
+        resize_block(&block, &share, largest(&share), 0xa5);
         assert_true(block.size_bytes > UE_POOL_BYTES_MIN / 2 - 512);
-        shadow_give(&block);
+        free_block(&block);
         assert_true(ue_pool_used_bytes(pool) == 0);
         assert_null(ue_pool_init(region, UE_POOL_BYTES_MIN - 1));
         free(region);
@@ -333,15 +335,15 @@ static void a_region_may_begin_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random_use_keeps_every_byte, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_exhausted_pool_recovers_whole, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reserve_is_nobody_elses, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_limit_is_exact, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(growing_uses_the_free_neighbour_first, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(small_blocks_serve_every_other_size, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_common_size_is_served_by_the_block_given_last, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(absurd_sizes_give_null, set_up, tear_down),
-        cmocka_unit_test(a_region_may_begin_anywhere),
+        cmocka_unit_test_setup_teardown(random_use_preserves_every_byte, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_freed_pool_has_all_its_memory_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reserve_is_available_to_its_owner_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_limit_counts_block_headers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_growing_block_uses_its_free_neighbour_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(small_free_blocks_merge_for_other_sizes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_block_freed_last_is_reused_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(impossible_sizes_return_null, set_up, tear_down),
+        cmocka_unit_test(a_region_may_be_unaligned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

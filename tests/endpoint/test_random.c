@@ -33,7 +33,7 @@ static void blocks_are_sha512_of_seed_and_number(void **state) {
                "5a06912f0832efd6e53848259ed102e7b189f3c617c1e7c9496ef77d52438b65");
 }
 
-static void no_seed_is_a_seed_of_zeros(void **state) {
+static void a_missing_seed_equals_a_seed_of_zeros(void **state) {
     (void)state;
     struct ue_random random;
     uint8_t bytes[8];
@@ -42,7 +42,7 @@ static void no_seed_is_a_seed_of_zeros(void **state) {
     assert_hex(bytes, sizeof bytes, "5ec97cc048a3cb5d");
 }
 
-static void pieces_add_up_to_the_same_stream(void **state) {
+static void reads_of_any_length_continue_one_stream(void **state) {
     (void)state;
     uint8_t whole[1000];
     uint8_t pieces[1000];
@@ -64,8 +64,9 @@ static uint32_t word_of(struct ue_random *random) {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* What ue_random_below must give: the first little-endian word of the stream that does not spoil the odds. */
-static void numbers_are_taken_evenly(void **state) {
+/* The expected result of ue_random_below: the first little-endian word of the stream that causes no bias, modulo the
+   bound. */
+static void numbers_below_a_bound_are_unbiased(void **state) {
     (void)state;
     static const uint32_t bounds[] = {1, 2, 3, 9, 255, 5000000, 0x80000000, 0x80000001, 0xc0000000, 0xffffffff};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
@@ -85,7 +86,7 @@ static void numbers_are_taken_evenly(void **state) {
     }
 }
 
-static void every_number_below_the_bound_comes(void **state) {
+static void every_number_below_the_bound_occurs_equally_often(void **state) {
     (void)state;
     struct ue_random random = counting_seed();
     unsigned seen[255] = {0};
@@ -95,16 +96,18 @@ static void every_number_below_the_bound_comes(void **state) {
         seen[number]++;
     }
     for (size_t i = 0; i < 255; i++) {
-        assert_true(is_within(seen[i], 50, 150)); /* five standard deviations about 100 */
+        assert_true(is_within(seen[i], 50, 150)); /* 100, plus or minus five standard deviations */
     }
     assert_int_equal(ue_random_below(&random, 0), 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_sha512_of_seed_and_number), cmocka_unit_test(no_seed_is_a_seed_of_zeros),
-        cmocka_unit_test(pieces_add_up_to_the_same_stream),     cmocka_unit_test(numbers_are_taken_evenly),
-        cmocka_unit_test(every_number_below_the_bound_comes),
+        cmocka_unit_test(blocks_are_sha512_of_seed_and_number),
+        cmocka_unit_test(a_missing_seed_equals_a_seed_of_zeros),
+        cmocka_unit_test(reads_of_any_length_continue_one_stream),
+        cmocka_unit_test(numbers_below_a_bound_are_unbiased),
+        cmocka_unit_test(every_number_below_the_bound_occurs_equally_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth, jitter, ping and statistics with worked numbers (endpoint.md 23). */
+/* Bandwidth, jitter, ping and traffic statistics: worked examples (endpoint.md 23). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +15,11 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define HZ(n) (NS_PER_SECOND / (n))
 
-static void near(double value, double expected, double tolerance) {
+static void assert_near(double value, double expected, double tolerance) {
     assert_true(fabs(value - expected) <= tolerance);
 }
 
-static void t63_a_budget_drains_to_two_ticks_of_credit(void **state) {
+static void a_budget_drains_to_two_ticks_of_credit(void **state) {
     (void)state;
     static const int32_t after[] = {870, -1796, -4462, -5332, -5332};
     struct ue_send_budget b = {.net_speed = 10000};
@@ -32,25 +32,25 @@ static void t63_a_budget_drains_to_two_ticks_of_credit(void **state) {
     }
 }
 
-/* What one tick takes from a debt large enough. */
+/* Bits that one tick subtracts from large queued bits. */
 static int32_t allowance(int32_t net_speed, uint64_t elapsed_ns, uint64_t desired_tick_ns) {
     struct ue_send_budget b = {net_speed, INT32_MAX};
     ue_send_budget_tick(&b, elapsed_ns, desired_tick_ns);
     return (int32_t)(INT32_MAX - (int64_t)b.queued_bits);
 }
 
-static void t63_allowances(void **state) {
+static void the_allowance_of_a_tick_follows_net_speed_and_elapsed_time(void **state) {
     (void)state;
     assert_int_equal(allowance(10000, HZ(30), 0), 2666);
     assert_int_equal(allowance(100000, HZ(60), 0), 13333);
     assert_int_equal(allowance(200000, HZ(30), 0), 53333);
     assert_int_equal(allowance(1800, HZ(10), 0), 1440);
-    assert_int_equal(allowance(10000, NS_PER_SECOND, HZ(30)), 2666); /* a hitch is clamped */
+    assert_int_equal(allowance(10000, NS_PER_SECOND, HZ(30)), 2666); /* the elapsed time is clamped */
     assert_int_equal(allowance(10000, NS_PER_SECOND, 0), 80000);
     assert_int_equal(allowance(10000, HZ(60), HZ(30)), 1333);
 }
 
-static void t63_queued_bits_saturate(void **state) {
+static void queued_bits_saturate(void **state) {
     (void)state;
     struct ue_send_budget b = {10000, INT32_MAX - 999}; /* 2^31 - 1000 */
     ue_send_budget_sent(&b, 1024);
@@ -63,7 +63,7 @@ static void t63_queued_bits_saturate(void **state) {
     assert_true(b.queued_bits == INT32_MIN);
 }
 
-static void readiness_counts_what_is_in_the_buffer(void **state) {
+static void readiness_counts_the_bits_in_the_send_buffer(void **state) {
     (void)state;
     struct ue_send_budget b = {10000, -100};
     assert_true(ue_send_budget_is_ready(&b, 100, false));
@@ -75,7 +75,7 @@ static void readiness_counts_what_is_in_the_buffer(void **state) {
     assert_false(ue_send_budget_is_ready(&b, UINT32_MAX, false));
 }
 
-static void t64_speeds_are_clamped(void **state) {
+static void net_speeds_are_clamped(void **state) {
     (void)state;
     assert_int_equal(ue_net_speed_clamp(0, 15000), 1800);
     assert_int_equal(ue_net_speed_clamp(100, 15000), 1800);
@@ -88,7 +88,7 @@ static void t64_speeds_are_clamped(void **state) {
     assert_int_equal(ue_net_speed(100000), 100000);
 }
 
-static void t65_jitter_average(void **state) {
+static void jitter_is_a_smoothed_average(void **state) {
     (void)state;
     static const struct {
         uint16_t sent_ms;
@@ -101,12 +101,12 @@ static void t65_jitter_average(void **state) {
     struct ue_jitter j = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ue_jitter_feed(&j, rows[i].sent_ms, (3000 + rows[i].received_ms) * NS_PER_MS);
-        near(j.average_ms, rows[i].average_ms, 1e-6);
+        assert_near(j.average_ms, rows[i].average_ms, 1e-6);
     }
 }
 
 /* endpoint.md 23.2: real clients send 1023 first, then the clock. */
-static void the_jitter_clock_is_silent_after_a_second(void **state) {
+static void the_jitter_clock_is_not_sent_after_a_second(void **state) {
     (void)state;
     struct ue_jitter_clock clock = {0};
     uint64_t now_ns = 5400 * NS_PER_MS;
@@ -117,7 +117,7 @@ static void the_jitter_clock_is_silent_after_a_second(void **state) {
     assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 2140 * NS_PER_MS), UE_JITTER_IGNORED);
 }
 
-static void t66_a_reused_slot_gives_no_sample(void **state) {
+static void a_reused_lag_slot_gives_no_sample(void **state) {
     (void)state;
     struct ue_ping ping = {0};
     assert_false(ue_ping_feed(&ping, 1000, 1256, 0, NS_PER_SECOND, 0));
@@ -126,17 +126,17 @@ static void t66_a_reused_slot_gives_no_sample(void **state) {
     assert_true(ping.last_ns == NS_PER_SECOND);
 }
 
-static void frame_time_is_no_part_of_the_ping(void **state) {
+static void the_frame_time_is_subtracted_from_the_ping(void **state) {
     (void)state;
     struct ue_ping ping = {0};
     assert_true(ue_ping_feed(&ping, 7, 7, 100 * NS_PER_MS, 180 * NS_PER_MS, 30));
     assert_true(ping.last_ns == 50 * NS_PER_MS && ping.smoothed_ns == 50 * NS_PER_MS);
-    assert_true(ue_ping_feed(&ping, 8, 8, 200 * NS_PER_MS, 210 * NS_PER_MS, 30)); /* never negative */
+    assert_true(ue_ping_feed(&ping, 8, 8, 200 * NS_PER_MS, 210 * NS_PER_MS, 30)); /* the ping is never negative */
     assert_true(ping.last_ns == 0);
-    near((double)ping.smoothed_ns, 43.75e6, 8);
+    assert_near((double)ping.smoothed_ns, 43.75e6, 8);
 }
 
-static void a_second_of_traffic_becomes_rates(void **state) {
+static void traffic_rates_are_computed_once_a_second(void **state) {
     (void)state;
     struct ue_traffic traffic = {.second_begin_ns = 3 * NS_PER_SECOND};
     struct ue_ping ping = {0};
@@ -151,33 +151,33 @@ static void a_second_of_traffic_becomes_rates(void **state) {
     traffic.out_judged = 40;
     assert_false(ue_traffic_tick(&traffic, &ping, 4 * NS_PER_SECOND - 1));
     assert_int_equal(traffic.in_packets, 60);
-    assert_true(ue_traffic_tick(&traffic, &ping, 5 * NS_PER_SECOND)); /* the tick came a second late */
+    assert_true(ue_traffic_tick(&traffic, &ping, 5 * NS_PER_SECOND)); /* the tick is a second late */
     assert_int_equal(traffic.last.in_bytes, 2000);
     assert_true(traffic.last.out_bytes == UINT32_MAX / 2);
     assert_int_equal(traffic.last.in_packets, 30);
     assert_int_equal(traffic.last.out_packets, 15);
-    near((double)traffic.last.in_lost_percent, 25, 1e-6);
-    near((double)traffic.last.out_lost_percent, 12.5, 1e-6);
+    assert_near((double)traffic.last.in_lost_percent, 25, 1e-6);
+    assert_near((double)traffic.last.out_lost_percent, 12.5, 1e-6);
     assert_true(ping.average_ns == 50 * NS_PER_MS);
     assert_int_equal(traffic.in_packets + traffic.in_lost + traffic.out_judged + ping.lag_count, 0);
 
-    assert_true(ue_traffic_tick(&traffic, &ping, 6 * NS_PER_SECOND)); /* a silent second */
-    near((double)traffic.last.in_lost_percent, 0, 0);
-    assert_true(ping.average_ns == 50 * NS_PER_MS); /* of the last one that had samples */
+    assert_true(ue_traffic_tick(&traffic, &ping, 6 * NS_PER_SECOND)); /* a second without traffic */
+    assert_near((double)traffic.last.in_lost_percent, 0, 0);
+    assert_true(ping.average_ns == 50 * NS_PER_MS); /* of the last second with samples */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t63_a_budget_drains_to_two_ticks_of_credit),
-        cmocka_unit_test(t63_allowances),
-        cmocka_unit_test(t63_queued_bits_saturate),
-        cmocka_unit_test(readiness_counts_what_is_in_the_buffer),
-        cmocka_unit_test(t64_speeds_are_clamped),
-        cmocka_unit_test(t65_jitter_average),
-        cmocka_unit_test(the_jitter_clock_is_silent_after_a_second),
-        cmocka_unit_test(t66_a_reused_slot_gives_no_sample),
-        cmocka_unit_test(frame_time_is_no_part_of_the_ping),
-        cmocka_unit_test(a_second_of_traffic_becomes_rates),
+        cmocka_unit_test(a_budget_drains_to_two_ticks_of_credit),
+        cmocka_unit_test(the_allowance_of_a_tick_follows_net_speed_and_elapsed_time),
+        cmocka_unit_test(queued_bits_saturate),
+        cmocka_unit_test(readiness_counts_the_bits_in_the_send_buffer),
+        cmocka_unit_test(net_speeds_are_clamped),
+        cmocka_unit_test(jitter_is_a_smoothed_average),
+        cmocka_unit_test(the_jitter_clock_is_not_sent_after_a_second),
+        cmocka_unit_test(a_reused_lag_slot_gives_no_sample),
+        cmocka_unit_test(the_frame_time_is_subtracted_from_the_ping),
+        cmocka_unit_test(traffic_rates_are_computed_once_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

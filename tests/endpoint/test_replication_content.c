@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format inside the bunches of replicated objects, and what a mirror makes of noise. */
+/* The format inside bunches of replicated objects, and a mirror that reads random content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <uerudp/replication.h>
 #include "tests/support/rng.h"
 
-static void content_says_what_it_holds(void **state) {
+static void items_are_read_as_they_were_written(void **state) {
     (void)state;
     uint8_t bytes[64] = {0};
     struct ue_replication_writer w = {.bytes = bytes};
@@ -43,7 +43,7 @@ static void content_says_what_it_holds(void **state) {
     assert_int_equal(r.status, UE_OK);
 }
 
-static void malformed_content_ends_with_a_status(void **state) {
+static void malformed_content_is_refused(void **state) {
     (void)state;
     static const struct {
         const char *bytes;
@@ -52,9 +52,9 @@ static void malformed_content_ends_with_a_status(void **state) {
     } cases[] = {
         {"\3", 8, UE_E_TYPE},                      /* kind 3 */
         {"\0\0\0", 24, UE_E_TRUNCATED},            /* an id of 22 bits */
-        {"\5\x00\x00", 16, UE_E_TRUNCATED},        /* one property, 7 bits of it */
-        {"\x05\x00\x01\x00", 28, UE_E_LENGTH},     /* of two bits, none left */
-        {"\x02\x00\x04\x00\x00", 34, UE_E_LENGTH}, /* a call with parameters of 1 bit, none left */
+        {"\5\x00\x00", 16, UE_E_TRUNCATED},        /* one property, of which 7 bits are there */
+        {"\x05\x00\x01\x00", 28, UE_E_LENGTH},     /* a value of two bits, of which none is there */
+        {"\x02\x00\x04\x00\x00", 34, UE_E_LENGTH}, /* a call with parameters of 1 bit, which is missing */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ue_replication_reader r = {.data = {(const uint8_t *)cases[i].bytes, 0, cases[i].bits}};
@@ -65,7 +65,7 @@ static void malformed_content_ends_with_a_status(void **state) {
     }
 }
 
-static void a_channel_is_one_object(void **state) {
+static void one_channel_holds_one_object(void **state) {
     (void)state;
     static const enum ue_status expected[] = {UE_OK, UE_OK, UE_E_CONFLICT};
     struct ue_mirror mirror;
@@ -79,7 +79,7 @@ static void a_channel_is_one_object(void **state) {
     }
 }
 
-static void noise_does_no_harm(void **state) {
+static void random_content_crashes_nothing(void **state) {
     (void)state;
     struct rng rng = rng_seeded("replication noise");
     static uint8_t region[1 << 20];
@@ -100,10 +100,10 @@ static void noise_does_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(content_says_what_it_holds),
-        cmocka_unit_test(malformed_content_ends_with_a_status),
-        cmocka_unit_test(a_channel_is_one_object),
-        cmocka_unit_test(noise_does_no_harm),
+        cmocka_unit_test(items_are_read_as_they_were_written),
+        cmocka_unit_test(malformed_content_is_refused),
+        cmocka_unit_test(one_channel_holds_one_object),
+        cmocka_unit_test(random_content_crashes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changelists, shared and sent (endpoint.md 9). */
+/* Changelists of objects and of sent updates (endpoint.md 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void send(struct ue_sent *sent, const char *changed, int64_t packet_id, i
     }
 }
 
-static void a_lost_list_goes_into_the_next_one(void **state) {
+static void a_lost_list_is_merged_into_the_next_one(void **state) {
     (void)state;
     struct ue_sent sent = {0};
     send(&sent, "12", 10, 9, "12");
@@ -50,8 +50,8 @@ static void a_lost_list_goes_into_the_next_one(void **state) {
     assert_int_equal(sent.count, 0);
 }
 
-/* 31 lists of one handle each, nothing acknowledged; the 32nd carries all 32 handles. */
-static void a_full_ring_becomes_one_list(void **state) {
+/* 31 lists of one handle each, none acknowledged; the 32nd carries all 32 handles. */
+static void a_full_ring_is_merged_into_one_list(void **state) {
     (void)state;
     struct ue_sent sent = {0};
     for (uint32_t handle = 1; handle <= 31; handle++) {
@@ -63,8 +63,8 @@ static void a_full_ring_becomes_one_list(void **state) {
     assert_int_equal(sent.count, 1);
 }
 
-/* Packets 10 to 12 carry one list: it has arrived with the last of them, and is lost with any, once. */
-static void a_list_in_several_packets_arrives_whole_or_not(void **state) {
+/* Packets 10 to 12 carry one list: it has arrived when the last of them has, and is lost once if any of them is. */
+static void a_list_in_several_packets_is_acknowledged_or_lost_as_a_whole(void **state) {
     (void)state;
     struct ue_sent sent = {0};
     ue_sent_begin(&sent, handles("1"), 9);
@@ -81,12 +81,12 @@ static void a_list_in_several_packets_arrives_whole_or_not(void **state) {
     assert_int_equal(sent.count, 0);
 }
 
-static void what_could_not_be_sent_counts_as_lost(void **state) {
+static void a_list_without_packets_counts_as_lost(void **state) {
     (void)state;
     struct ue_sent sent = {0};
     ue_sent_begin(&sent, handles("4"), 9);
     ue_sent_fail(&sent);
-    assert_int_equal(ue_sent_nak(&sent, 0), 0); /* no packet carried it */
+    assert_int_equal(ue_sent_nak(&sent, 0), 0); /* no packet carried the list */
     assert_int_equal(sent.naks, 1);
     assert_true(ue_sent_begin(&sent, 0, 9) == handles("4"));
     ue_sent_fail(&sent);
@@ -94,9 +94,9 @@ static void what_could_not_be_sent_counts_as_lost(void **state) {
     assert_int_equal(sent.count, 1);
 }
 
-/* Lists 0 to 63 hold a bit each and list 64 bit 0 again: list 1 then stands for lists 0 and 1, and from list 2 on only
+/* Lists 0 to 63 hold one bit each, list 64 bit 0 again: list 1 then stands for lists 0 and 1, and from list 2 on only
    bit 1 is missing. */
-static void the_two_oldest_changes_become_one(void **state) {
+static void the_two_oldest_changes_are_merged(void **state) {
     (void)state;
     struct ue_changes changes = {0};
     uint64_t seen[] = {0, 1, 2, 65};
@@ -111,35 +111,35 @@ static void the_two_oldest_changes_become_one(void **state) {
     }
 }
 
-/* Readers at any distance miss nothing that was added behind them. */
-static void no_change_is_ever_missed(void **state) {
+/* Readers at any distance see every change that was added after their last read. */
+static void a_reader_at_any_distance_sees_every_change(void **state) {
     (void)state;
     struct rng rng = rng_seeded("changes");
     struct ue_changes changes = {0};
     uint64_t seen[4] = {0};
-    uint64_t owed[4] = {0};
+    uint64_t missing[4] = {0};
     for (uint64_t round = rng_rounds(20000); round > 0; round--) {
         uint64_t added = UINT64_C(1) << rng_below(&rng, 64);
         ue_changes_add(&changes, added);
         for (size_t i = 0; i < 4; i++) {
-            owed[i] |= added;
+            missing[i] |= added;
             if (rng_below(&rng, 40 * (i + 1)) == 0) {
-                assert_true((ue_changes_since(&changes, &seen[i]) & owed[i]) == owed[i]);
-                owed[i] = 0;
+                assert_true((ue_changes_since(&changes, &seen[i]) & missing[i]) == missing[i]);
+                missing[i] = 0;
             }
         }
     }
 }
 
-/* Packets with verdicts in order, any of them lost: a handle is on no list only after a packet arrived that was sent
-   behind its last change. */
-static void a_handle_rests_only_when_it_arrived(void **state) {
+/* Packets are acknowledged or lost in order. A handle leaves all lists only after the arrival of a packet that was sent
+   after its last change. */
+static void a_handle_leaves_the_lists_only_when_its_change_arrived(void **state) {
     (void)state;
     struct rng rng = rng_seeded("sent lists");
     static uint64_t packets[100000];
     struct ue_sent sent = {0};
-    int64_t next = 0, judged = 0, out_ack = -1;
-    int64_t changed_in[64]; /* first packet behind the last change; -1: it arrived */
+    int64_t next = 0, acknowledged = 0, out_ack = -1;
+    int64_t changed_in[64]; /* first packet after the last change; -1: it arrived */
     memset(changed_in, 0xff, sizeof changed_in);
     for (uint64_t round = rng_rounds(50000); round > 0 && next < 100000; round--) {
         uint64_t changed = rng_chance(&rng, 60) ? UINT64_C(1) << rng_below(&rng, 64) : 0;
@@ -152,17 +152,17 @@ static void a_handle_rests_only_when_it_arrived(void **state) {
             packets[next] = sends;
             ue_sent_end(&sent, packet(next++));
         }
-        while (judged < next && rng_chance(&rng, 55)) {
+        while (acknowledged < next && rng_chance(&rng, 55)) {
             if (rng_chance(&rng, 30)) {
-                ue_sent_nak(&sent, judged);
+                ue_sent_nak(&sent, acknowledged);
             } else {
-                out_ack = judged;
+                out_ack = acknowledged;
                 for (size_t bit = 0; bit < 64; bit++) {
-                    bool is_last = (packets[judged] >> bit & 1) != 0 && judged >= changed_in[bit];
+                    bool is_last = (packets[acknowledged] >> bit & 1) != 0 && acknowledged >= changed_in[bit];
                     changed_in[bit] = is_last ? -1 : changed_in[bit];
                 }
             }
-            judged++;
+            acknowledged++;
         }
         uint64_t held = 0;
         uint32_t naks = 0;
@@ -180,13 +180,13 @@ static void a_handle_rests_only_when_it_arrived(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lost_list_goes_into_the_next_one),
-        cmocka_unit_test(a_full_ring_becomes_one_list),
-        cmocka_unit_test(a_list_in_several_packets_arrives_whole_or_not),
-        cmocka_unit_test(what_could_not_be_sent_counts_as_lost),
-        cmocka_unit_test(the_two_oldest_changes_become_one),
-        cmocka_unit_test(no_change_is_ever_missed),
-        cmocka_unit_test(a_handle_rests_only_when_it_arrived),
+        cmocka_unit_test(a_lost_list_is_merged_into_the_next_one),
+        cmocka_unit_test(a_full_ring_is_merged_into_one_list),
+        cmocka_unit_test(a_list_in_several_packets_is_acknowledged_or_lost_as_a_whole),
+        cmocka_unit_test(a_list_without_packets_counts_as_lost),
+        cmocka_unit_test(the_two_oldest_changes_are_merged),
+        cmocka_unit_test(a_reader_at_any_distance_sees_every_change),
+        cmocka_unit_test(a_handle_leaves_the_lists_only_when_its_change_arrived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash table behind a server: a hash nobody can steer, and a set of pairs. */
+/* The hash table of a server: a keyed hash, and a set of pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include "tests/support/rng.h"
 #include "tools/endpoint/server_table.h"
 
-/* From the reference implementation: key 00 to 0f, input 00, 01, 02, ... */
-static void the_hash_is_siphash(void **state) {
+/* From the reference implementation of SipHash: key 00 to 0f, input 00, 01, 02, ... */
+static void the_hash_matches_the_reference_implementation(void **state) {
     (void)state;
     static const struct {
         size_t size_bytes;
@@ -42,13 +42,13 @@ static bool table_has(const struct ue_table *table, uint64_t hash, const void *v
     return false;
 }
 
-/* Against a plain list; few different hashes, so that nearly everything collides. */
-static void the_table_is_a_set_of_pairs(void **state) {
+/* Compares with a list; few different hashes, so that nearly all collide. */
+static void the_table_behaves_as_a_set_of_pairs(void **state) {
     (void)state;
     static uint8_t region[65536];
     static char values[MODEL_MAX];
     uint64_t hashes[MODEL_MAX];
-    bool is_in[MODEL_MAX] = {false};
+    bool in_model[MODEL_MAX] = {false};
     struct rng rng = rng_seeded("server table");
     struct ue_share share;
     struct ue_table table;
@@ -58,18 +58,18 @@ static void the_table_is_a_set_of_pairs(void **state) {
     assert_true(ue_table_init(&table, &share, MODEL_MAX));
     for (uint64_t round = rng_rounds(20000); round > 0; round--) {
         size_t i = rng_below(&rng, MODEL_MAX);
-        if (is_in[i]) {
+        if (in_model[i]) {
             ue_table_remove(&table, hashes[i], &values[i]);
         } else {
             hashes[i] = rng_below(&rng, 5) + 126 * rng_below(&rng, 2);
             ue_table_put(&table, hashes[i], &values[i]);
         }
-        is_in[i] = !is_in[i];
+        in_model[i] = !in_model[i];
         i = rng_below(&rng, MODEL_MAX);
-        assert_int_equal(table_has(&table, is_in[i] ? hashes[i] : 3, &values[i]), is_in[i]);
+        assert_int_equal(table_has(&table, in_model[i] ? hashes[i] : 3, &values[i]), in_model[i]);
     }
     for (size_t i = 0; i < MODEL_MAX; i++) {
-        assert_int_equal(table_has(&table, is_in[i] ? hashes[i] : 3, &values[i]), is_in[i]);
+        assert_int_equal(table_has(&table, in_model[i] ? hashes[i] : 3, &values[i]), in_model[i]);
     }
     ue_table_free(&table, &share);
     assert_int_equal(share.used_bytes, 0);
@@ -77,8 +77,8 @@ static void the_table_is_a_set_of_pairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_is_siphash),
-        cmocka_unit_test(the_table_is_a_set_of_pairs),
+        cmocka_unit_test(the_hash_matches_the_reference_implementation),
+        cmocka_unit_test(the_table_behaves_as_a_set_of_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bits as a whole message of any kind and generation, traced and learned from. The first five bytes choose; seed.py
-   writes the same. */
+/* Arbitrary bits as a whole message of any kind and generation, which is traced and from which guids are learned. The
+   first five bytes select the context; seed.py writes the same form. */
 #include <stdlib.h>
 
 #include <uerudp/guid_map.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void choose(const uint8_t *header, struct ue_context *x, struct ue_content *content) {
+static void read_header(const uint8_t *header, struct ue_context *x, struct ue_content *content) {
     struct ue_settings settings = {
         .internal_ack = (header[1] & 4) != 0,
         .guid_bits = (header[1] & 8) != 0 ? 128 : 0,
@@ -29,17 +29,17 @@ static void choose(const uint8_t *header, struct ue_context *x, struct ue_conten
     };
 }
 
-struct known {
+struct guid_paths {
     struct ue_guid_map *map;
     char path[UE_GUID_MAP_PATH_MAX + 1];
 };
 
 static const char *path_of(void *user, uint64_t guid) {
-    struct known *known = user;
-    return ue_guid_map_path(known->map, guid, 1, known->path) != 0 ? known->path : NULL;
+    struct guid_paths *paths = user;
+    return ue_guid_map_path(paths->map, guid, 1, paths->path) != 0 ? paths->path : NULL;
 }
 
-/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would. */
+/* For tests/fuzz/prove.sh: reads one byte past the end, as an unchecked length would. */
 static void plant_bug(const struct content_tally *tally, const struct ue_content *content) {
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
@@ -55,15 +55,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct content_tally tally = {0};
     struct ue_content content;
     struct ue_context x;
-    struct known known = {.map = ue_guid_map_new(&heap)};
-    const struct ue_guid_names names = {path_of, &known};
+    struct guid_paths paths = {.map = ue_guid_map_new(&heap)};
+    const struct ue_guid_names names = {path_of, &paths};
     if (size > HEADER_BYTES) {
-        choose(data, &x, &content);
+        read_header(data, &x, &content);
         size -= HEADER_BYTES;
-        uint8_t *bytes = malloc(size); /* a block of that very size: the sanitizer sees every byte too many */
+        uint8_t *bytes = malloc(size); /* a block of the exact size, so that the sanitizer finds reads past its end */
         memcpy(bytes, data + HEADER_BYTES, size);
         content.data = (struct ue_view){bytes, 0, size * 8 - data[4] % 8};
-        ue_guid_map_learn(known.map, &x, &content, 1);
+        ue_guid_map_learn(paths.map, &x, &content, 1);
         content_tally_add(&tally, &x, &content, &names);
         if (tally.problem != NULL) {
             abort();
@@ -71,6 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         plant_bug(&tally, &content);
         free(bytes);
     }
-    ue_guid_map_free(known.map);
+    ue_guid_map_free(paths.map);
     return 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a script, played in the first generation that it names, and rewritten by what came. */
+/* Arbitrary text as a script, run in the first generation that it names, and its expectations rewritten from the
+   outputs. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/require.h"
 #include "tools/script/expectation_update.h"
 #include "tools/script/player.h"
 
@@ -11,14 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void expect(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
-
-/* For tests/fuzz/prove.sh: takes a line to have at most PLANTED_LINE_BYTES when it looks at the place of a mistake. No
-   seed has a mistake. */
+/* For tests/fuzz/prove.sh: assumes that a line has at most PLANTED_LINE_BYTES when it looks at the column of an error.
+   No seed has an error. */
 static void plant_bug(const char *line, size_t column) {
 #ifdef UERUDP_PLANT_BUG
     static volatile char sum;
@@ -33,31 +29,31 @@ static void plant_bug(const char *line, size_t column) {
 }
 
 static void check_end(const struct script_file *script, const struct script_result *end) {
-    expect(end->commands <= script->lines->len && end->expectations <= script->lines->len);
+    REQUIRE(end->commands <= script->lines->len && end->expectations <= script->lines->len);
     if (end->result == SCRIPT_OK) {
-        expect(end->what == NULL && end->line == 0);
+        REQUIRE(end->what == NULL && end->line == 0);
         return;
     }
-    expect(end->what != NULL && end->line >= 1 && end->line <= script->lines->len + 1);
+    REQUIRE(end->what != NULL && end->line >= 1 && end->line <= script->lines->len + 1);
     const char *line = end->line <= script->lines->len ? script->lines->pdata[end->line - 1] : "";
-    expect(end->column <= (size_t)g_utf8_strlen(line, -1) + 1);
+    REQUIRE(end->column <= (size_t)g_utf8_strlen(line, -1) + 1);
     plant_bug(line, end->column);
 }
 
-/* What came is what comes again: a recording that is complete tells no mistake. */
+/* Runs the script and records its outputs; each output belongs to a line of the script. */
 static void record(const struct script_file *script, const struct script_generation *generation,
                    const struct script_player_options *options) {
     struct script_result end;
     GArray *records = script_command_outputs_new();
     script_run(script, generation, options, records, &end);
     for (size_t i = 0; i < records->len; i++) {
-        expect(g_array_index(records, struct script_command_output, i).line < script->lines->len);
+        REQUIRE(g_array_index(records, struct script_command_output, i).line < script->lines->len);
     }
     script_result_clear(&end);
     g_array_free(records, TRUE);
 }
 
-static void play(const struct script_file *script) {
+static void run_script(const struct script_file *script) {
     const struct script_player_options options = {0};
     struct script_error mistake = {0};
     struct script_result end;
@@ -79,9 +75,9 @@ static void play(const struct script_file *script) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *problem = NULL;
     struct script_file *script = script_file_parse("fuzz", (const char *)data, size, &problem);
-    expect((script == NULL) == (problem != NULL));
+    REQUIRE((script == NULL) == (problem != NULL));
     if (script != NULL) {
-        play(script);
+        run_script(script);
         script_file_free(script);
     }
     g_free(problem);

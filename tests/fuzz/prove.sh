@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Shows that the fuzz targets find what they are for: runs each with a bug planted in its harness (UERUDP_PLANT_BUG)
-# from the same seeds, none of which shows the bug, until the sanitizer reports it, a minute at most.
+# Shows that the fuzz targets find bugs: runs each with a bug planted in its harness (UERUDP_PLANT_BUG) from the same seeds,
+# none of which triggers it, until the sanitizer reports the bug, for at most a minute.
 #
 # usage: tests/fuzz/prove.sh [FOLDER_OF_THE_FUZZ_BUILD]
 set -euo pipefail
@@ -19,7 +19,7 @@ prove() {
     local corpora=("$work/corpus")
     [ ! -d "$folder/tests/fuzz/seeds/$name" ] || corpora+=("$folder/tests/fuzz/seeds/$name")
     if ! "$target" -runs=0 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1; then
-        printf '%s: the planted bug is in the seeds, which proves nothing\n' "$name"
+        printf '%s: a seed triggers the planted bug\n' "$name"
         failed=1
         return
     fi

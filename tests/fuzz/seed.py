@@ -4,9 +4,9 @@
 
 usage: seed.py FOLDER
 
-Writes FOLDER/datagram and FOLDER/handshake from the vectors and recordings of tests/support/recordings.py, in the forms that
-fuzz_datagram.c and fuzz_handshake.c describe. FOLDER/track and
-FOLDER/dissector have the form of the latter. FOLDER/endpoint holds scripts in the form of fuzz_endpoint.c.
+Writes FOLDER/datagram from the vectors of tests/support/recordings.py in the form of fuzz_datagram.c, and FOLDER/handshake,
+FOLDER/track and FOLDER/dissector from its vectors and recordings in the form of datagram_input.h. FOLDER/endpoint holds
+scripts in the form of fuzz_endpoint.c, FOLDER/content messages in the form of fuzz_content.c.
 """
 import os
 import random
@@ -96,7 +96,7 @@ def flows(path):
     return found.values()
 
 
-def conversation(datagrams, settings=0, count=DATAGRAMS_PER_FLOW):
+def datagram_input(datagrams, settings=0, count=DATAGRAMS_PER_FLOW):
     parts = [bytes([settings])]
     for from_server, payload in datagrams[:count]:
         parts += [struct.pack("<H", len(payload) | from_server << 15), payload]
@@ -108,28 +108,28 @@ def handshake_seeds():
     for path in recordings.paths():
         name = path.stem
         for number, datagrams in enumerate(flows(path)):
-            yield f"{name}-{number}", conversation(datagrams, magic.get(name, 0))
-            yield f"{name}-{number}-handshake", conversation(datagrams, magic.get(name, 0), HANDSHAKE_DATAGRAMS)
-            yield f"{name}-{number}-middle", conversation(datagrams[len(datagrams) // 2:], magic.get(name, 0))
+            yield f"{name}-{number}", datagram_input(datagrams, magic.get(name, 0))
+            yield f"{name}-{number}-handshake", datagram_input(datagrams, magic.get(name, 0), HANDSHAKE_DATAGRAMS)
+            yield f"{name}-{number}-middle", datagram_input(datagrams[len(datagrams) // 2:], magic.get(name, 0))
     for entry in vectors("handshake.json"):
         datagram = (entry["direction"] == "S2C", bytes.fromhex(entry["hex"]))
-        yield f"vector-{entry['name']}", conversation([datagram], entry["params"]["magic_bits"])
+        yield f"vector-{entry['name']}", datagram_input([datagram], entry["params"]["magic_bits"])
 
 
 def track_seeds():
-    """Conversations that are long enough for losses and resends."""
+    """Sequences of datagrams that are long enough for losses and retransmissions."""
     for path in recordings.paths():
         if path.stem.startswith("utcp-"):
             for number, datagrams in enumerate(flows(path)):
-                yield f"{path.stem}-{number}-long", conversation(datagrams, count=DATAGRAMS_TRACKED)
+                yield f"{path.stem}-{number}-long", datagram_input(datagrams, count=DATAGRAMS_TRACKED)
 
 
 def fragment_seeds():
-    """Messages in fragments, lost and sent again."""
+    """Messages in fragments that are lost and retransmitted."""
     for name in ("big-bunch", "actor-world"):
         packets = pcapng.read(os.path.join(ROOT, "captures", f"{name}.pcapng"))
         datagrams = [(packet.source == 7777, packet.payload) for packet in packets]
-        yield name, conversation(datagrams, count=DATAGRAMS_TRACKED)
+        yield name, datagram_input(datagrams, count=DATAGRAMS_TRACKED)
 
 
 def own_seeds():
@@ -138,8 +138,8 @@ def own_seeds():
     hello = bytes.fromhex("0040182000000000fe6f028080ff0250002060a60f931100000060")
     yield "datagram", [("initial", header("4.18") + initial), ("keep-alive", header("4.18") + keep_alive),
                        ("hello", header("4.25", 1) + hello)]
-    yield "handshake", [("initial", conversation([(False, initial), (False, keep_alive)])),
-                        ("hello", conversation([(False, hello)] * 3))]
+    yield "handshake", [("initial", datagram_input([(False, initial), (False, keep_alive)])),
+                        ("hello", datagram_input([(False, hello)] * 3))]
 
 
 def capture_seeds():
@@ -148,14 +148,14 @@ def capture_seeds():
     return [(name, open(os.path.join(folder, name), "rb").read()) for name in names]
 
 
-# Operations of fuzz_endpoint.c: number of the operation, how often it is taken.
+# Operations of fuzz_endpoint.c: number and weight.
 OPERATIONS = {0: 2, 1: 8, 5: 4, 6: 6, 7: 3, 9: 6, 10: 12, 13: 2, 14: 1, 15: 1}
-DAMAGE = 15
+CORRUPT = 15
 
 
-def script(rng, damages):
-    """Operations of both sides; no bunch of theirs is marked as paused."""
-    numbers = [number for number, weight in OPERATIONS.items() for _ in range(weight) if damages or number != DAMAGE]
+def script(rng, corrupts):
+    """Random operations of both sides; no bunch has the paused flag."""
+    numbers = [number for number, weight in OPERATIONS.items() for _ in range(weight) if corrupts or number != CORRUPT]
     for _ in range(rng.randrange(60, 400)):
         flags, channel, length = rng.randrange(256) & ~32, rng.randrange(256), rng.choice([2, 10, 80, 199, 230])
         yield bytes([rng.choice(numbers) | rng.randrange(2) << 4, flags, channel, length])
@@ -164,11 +164,11 @@ def script(rng, damages):
 def endpoint_seeds():
     rng = random.Random(1)
     for generation in range(11):
-        for kind in ("clean", "options", "damaged", "small"):
+        for kind in ("clean", "options", "corrupted", "small"):
             options = rng.randrange(1 << 14) if kind == "options" else 0
             front = struct.pack("<BHBHH", generation, options, 3 if kind == "small" else 255,
                                 rng.choice([0, 100, 1020, 16380]), rng.randrange(1 << 14))
-            yield f"{kind}-{generation}", front + b"".join(script(rng, kind == "damaged"))
+            yield f"{kind}-{generation}", front + b"".join(script(rng, kind == "corrupted"))
 
 
 KINDS = {"control": 1, "actor": 2, "voice": 3}
@@ -221,7 +221,7 @@ def main():
     targets["endpoint"] = list(endpoint_seeds())
     targets["script"] = list(script_seeds())
     for target, seeds in targets.items():
-        shutil.rmtree(os.path.join(folder, target), ignore_errors=True)  # seeds of an earlier build
+        shutil.rmtree(os.path.join(folder, target), ignore_errors=True)  # removes seeds of an earlier build
         os.makedirs(os.path.join(folder, target))
         for name, content in seeds:
             with open(os.path.join(folder, target, name), "wb") as file:

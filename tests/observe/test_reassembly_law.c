@@ -100,7 +100,7 @@ static void carry(void) {
             ue_conn_receive(w.pair.conns[PAIR_CLIENT], w.pair.now_ns, datagram.bytes, datagram.size_bytes);
         }
     }
-    pair_forget(&w.pair);
+    pair_clear_received(&w.pair);
 }
 
 static void tick(void) {
@@ -110,16 +110,16 @@ static void tick(void) {
         ue_conn_tick(w.pair.conns[side], w.pair.now_ns);
     }
     carry();
-    pair_carry(&w.pair, PAIR_CLIENT);
-    pair_forget(&w.pair);
+    pair_deliver(&w.pair, PAIR_CLIENT);
+    pair_clear_received(&w.pair);
 }
 
 static void talk(const char *release) {
     const struct ue_conn_config config = {.partial_threshold = -1};
-    pair_begin(&w.pair, release, &config);
+    pair_init(&w.pair, release, &config);
     w.x = w.pair.conns[PAIR_SERVER]->out_context;
     for (uint32_t i = 0; i < CHANNELS; i++) {
-        pair_open(&w.pair, FIRST_CHANNEL + i);
+        pair_open_channel(&w.pair, FIRST_CHANNEL + i);
     }
     for (unsigned i = 0; i < MESSAGES; i++) {
         speak();
@@ -131,7 +131,7 @@ static void talk(const char *release) {
     for (unsigned i = 0; i < 60; i++) {
         tick();
     }
-    pair_end(&w.pair);
+    pair_free(&w.pair);
 }
 
 /* ---- reassembled messages ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Dissects a sequence of datagrams in Wireshark: the first pass, then each datagram with all details, in order or in
    reverse order. The first byte of the input selects settings and port. Each datagram is a 16-bit word (bit 15: from
-   the server; bits 13 and 14: bytes that are cut off its end; the rest: its length) and its bytes, as in the seeds of
-   fuzz_handshake.c. The size of the input selects the order and whether the first pass builds trees. Tap listeners read
-   all data of the taps. */
+   the server; bits 13 and 14: bytes that are cut off its end; the rest: its length) and its bytes, as in
+   tests/fuzz/datagram_input.h. The size of the input selects the order and whether the first pass builds trees. Tap
+   listeners read all data of the taps. */
 #include "plugin/compat.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options that the engine does not have (endpoint.md 7) are good for: each with and without, in a network for
-   which it was made. The table is for readers; what is asserted is that every run is correct, that options that are off
-   leave no trace, and that those that only judge the peer change nothing between peers that behave. */
+/* The options that the engine does not have (endpoint.md 7): each off and on, in a network that it is meant for. The
+   printed table is for readers. The tests assert that every run is correct, that options of one run do not affect
+   another, and that options that only validate the peer change nothing between valid endpoints. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "tools/sim/sim.h"
+#include "tests/sim/scenarios.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 #define SEEDS 10
 #define LATENCIES_MAX 200000
 
-/* ---- figures of one way to run a scenario ---- */
+/* ---- figures of a scenario ---- */
 
 struct figures {
     double p50_ms, p99_ms, max_ms; /* of reliable messages */
@@ -28,37 +28,37 @@ struct figures {
     double wire_bytes;             /* per second, both ways */
     double datagrams;              /* per second, both ways */
     double resent;                 /* bunches, per run */
-    double overflowed;             /* datagrams that a queue had no room for, per run */
+    double overflowed;             /* datagrams that a full queue dropped, per run */
 };
 
 static double latencies_ms[LATENCIES_MAX];
 static size_t latency_count;
 static uint64_t overflowed;
 
-static void note_delivery(void *user, const struct sim_delivery *delivery) {
+static void record_latency(void *user, const struct sim_delivery *delivery) {
     (void)user;
     if (delivery->reliable && latency_count < LATENCIES_MAX) {
         latencies_ms[latency_count++] = (double)(delivery->now_ns - delivery->sent_ns) / (double)NS_PER_MS;
     }
 }
 
-static void note_datagram(void *user, const struct sim_datagram *datagram) {
+static void count_overflow(void *user, const struct sim_datagram *datagram) {
     (void)user;
     overflowed += datagram->report->event == SIM_DATAGRAM_OVERFLOWED;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_double(const void *a, const void *b) {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 static struct figures run_seeds(const struct sim_scenario *base) {
-    struct sim_callbacks watch = {.delivered = note_delivery, .datagram = note_datagram};
+    struct sim_callbacks watch = {.delivered = record_latency, .datagram = count_overflow};
     struct figures f = {0};
     double seconds = 0;
     uint64_t sent = 0;
-    uint64_t heard = 0;
+    uint64_t received = 0;
     latency_count = 0;
     overflowed = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -72,19 +72,19 @@ static struct figures run_seeds(const struct sim_scenario *base) {
         seconds += (double)result.end_ns / (double)NS_PER_S;
         for (size_t side = 0; side < 2; side++) {
             sent += result.sides[side].sent[0];
-            heard += result.sides[side].received[0];
+            received += result.sides[side].received[0];
             f.wire_bytes += (double)result.sides[side].wire_bytes;
             f.datagrams += (double)result.sides[side].datagrams;
             f.resent += (double)result.sides[side].counters.out_bunches_resent / SEEDS;
         }
     }
-    qsort(latencies_ms, latency_count, sizeof latencies_ms[0], compare);
+    qsort(latencies_ms, latency_count, sizeof latencies_ms[0], compare_double);
     if (latency_count > 0) {
         f.p50_ms = latencies_ms[latency_count / 2];
         f.p99_ms = latencies_ms[latency_count * 99 / 100];
         f.max_ms = latencies_ms[latency_count - 1];
     }
-    f.lost_percent = sent > 0 ? 100 * (1 - (double)heard / (double)sent) : 0;
+    f.lost_percent = sent > 0 ? 100 * (1 - (double)received / (double)sent) : 0;
     f.wire_bytes /= seconds;
     f.datagrams /= seconds;
     f.overflowed = (double)overflowed / SEEDS;
@@ -101,7 +101,7 @@ static void print_header(void) {
            "bytes/s", "packets/s", "resent", "overflow");
 }
 
-/* Both ends without the option, then both with it. */
+/* Both sides without the option, then both with it. */
 static void compare_option(const char *option, const struct sim_scenario *scenario,
                            const struct ue_conn_options *options) {
     struct sim_scenario with = *scenario;
@@ -115,29 +115,18 @@ static void compare_option(const char *option, const struct sim_scenario *scenar
 
 /* ---- scenarios ---- */
 
-static struct sim_scenario named(const char *name) {
-    const struct sim_scenario *scenario = sim_scenario_find(name);
-    assert_non_null(scenario);
-    return *scenario;
-}
-
-static void set_paths(struct sim_scenario *scenario, const struct sim_link_config *path) {
-    scenario->paths[UE_ROLE_CLIENT] = *path;
-    scenario->paths[UE_ROLE_SERVER] = *path;
-}
-
-/* Seldom a message, and nothing behind it: the last packet of a burst is lost more often than noticed. */
+/* Messages at long intervals: the loss of the last packet of a burst is often detected late. */
 static struct sim_scenario sparse(void) {
-    struct sim_scenario scenario = named("game");
+    struct sim_scenario scenario = scenario_named("game");
     memset(scenario.streams, 0, sizeof scenario.streams);
     scenario.streams[0] = (struct sim_stream){
         .from = UE_ROLE_SERVER, .channel = 2, .reliable = true, .every_ticks = 61, .min_bits = 800, .max_bits = 800};
-    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.3});
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.3});
     scenario.duration_ns = 60 * NS_PER_S;
     return scenario;
 }
 
-static void test_tail_probe(void **state) {
+static void tail_probes_work_on_a_sparse_stream(void **state) {
     (void)state;
     struct sim_scenario scenario = sparse();
     print_header();
@@ -145,59 +134,60 @@ static void test_tail_probe(void **state) {
     compare_option("tail_probe_data", &scenario, &(struct ue_conn_options){.tail_probe_data = true});
 }
 
-static void test_quiet(void **state) {
+static void quiet_works_on_a_sparse_stream(void **state) {
     (void)state;
     struct sim_scenario scenario = sparse();
-    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.01});
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.01});
     compare_option("quiet", &scenario, &(struct ue_conn_options){.quiet = true});
 }
 
-/* Nothing comes back for five seconds, and unreliable data pushes what is unreported out of the history. */
-static void test_send_window(void **state) {
+/* The server receives nothing for five seconds, and its unreliable data pushes unreported packets out of the
+   history. */
+static void the_send_window_works_with_an_outage_of_acks(void **state) {
     (void)state;
-    struct sim_scenario scenario = named("game");
+    struct sim_scenario scenario = scenario_named("game");
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
     scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * NS_PER_S, 7 * NS_PER_S};
     scenario.duration_ns = 10 * NS_PER_S;
     compare_option("send_window", &scenario, &(struct ue_conn_options){.send_window = true});
 }
 
-/* After an outage everything that was lost leaves in one tick, more than the queue takes. */
-static void test_burst_limit(void **state) {
+/* After an outage everything that was lost is resent in one tick, more than the queue holds. */
+static void the_burst_limit_works_after_an_outage(void **state) {
     (void)state;
-    struct sim_scenario scenario = named("game");
+    struct sim_scenario scenario = scenario_named("game");
     scenario.streams[0].every_ticks = 1;
-    set_paths(&scenario,
-              &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
+    scenario_set_paths(
+        &scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
     scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){2 * NS_PER_S, 3 * NS_PER_S};
     scenario.duration_ns = 10 * NS_PER_S;
     compare_option("burst_limit", &scenario, &(struct ue_conn_options){.burst_limit = 2});
 }
 
-/* A program that says more than the line carries, and does not ask. */
-static void test_pacing(void **state) {
+/* A program that sends more than the link carries, without asking whether the connection is ready. */
+static void pacing_works_on_a_slow_link(void **state) {
     (void)state;
-    struct sim_scenario scenario = named("game");
+    struct sim_scenario scenario = scenario_named("game");
     scenario.streams[1].every_ticks = 1;
     scenario.streams[1].hasty = true;
     scenario.sides[UE_ROLE_SERVER].net_speed = 30000;
-    set_paths(&scenario,
-              &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
+    scenario_set_paths(&scenario,
+                       &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
     scenario.duration_ns = 20 * NS_PER_S;
     compare_option("pacing", &scenario, &(struct ue_conn_options){.pacing = true});
 }
 
-static void test_reorder_wait(void **state) {
+static void the_reorder_wait_works_with_jitter(void **state) {
     (void)state;
-    struct sim_scenario scenario = named("game");
-    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
+    struct sim_scenario scenario = scenario_named("game");
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("reorder_wait_ns", &scenario, &(struct ue_conn_options){.reorder_wait_ns = 30 * NS_PER_MS});
 }
 
-/* A resend begins a packet while most of a tick's packets are still to be read: these need another history word, and
-   after them nothing comes for a while. */
-static void test_prompt_acks(void **state) {
+/* A resend starts a packet before most of a tick's packets are received: their acks need another history word, and
+   nothing is sent for a while afterwards. */
+static void prompt_acks_work_with_bursts(void **state) {
     (void)state;
     struct sim_scenario scenario = sparse();
     scenario.streams[0].every_ticks = 13;
@@ -211,97 +201,98 @@ static void test_prompt_acks(void **state) {
     compare_option("prompt_acks", &scenario, &(struct ue_conn_options){.prompt_acks = true});
 }
 
-static void test_repeat_reliable(void **state) {
+static void repeating_reliable_bunches_works_with_loss(void **state) {
     (void)state;
-    struct sim_scenario scenario = named("game");
-    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
+    struct sim_scenario scenario = scenario_named("game");
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("repeat_reliable", &scenario, &(struct ue_conn_options){.repeat_reliable = true});
 }
 
-/* ---- leaving ---- */
+/* ---- closing ---- */
 
 #define TICK_NS (NS_PER_S / 60)
 #define POOL_BYTES (2u << 20)
 
-/* Two ends on a direct line. */
-struct duo {
+/* Two connections without a network between them. */
+struct direct_pair {
     void *region;
     struct ue_conn *conns[2];
     uint64_t now_ns;
-    bool is_cut; /* what the server sends is lost */
+    bool drops_from_server; /* the server's datagrams are lost */
 };
 
-static void open_duo(struct duo *duo, const struct ue_conn_options *options) {
+static void direct_pair_init(struct direct_pair *pair, const struct ue_conn_options *options) {
     static const uint8_t seed[UE_SEED_BYTES];
     static const uint8_t hello[] = {0, 1, 0, 0, 0, 0};
-    *duo = (struct duo){.region = malloc(POOL_BYTES), .now_ns = NS_PER_S};
-    struct ue_pool *pool = ue_pool_init(duo->region, POOL_BYTES);
+    *pair = (struct direct_pair){.region = malloc(POOL_BYTES), .now_ns = NS_PER_S};
+    struct ue_pool *pool = ue_pool_init(pair->region, POOL_BYTES);
     for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
         struct ue_conn_config config = {
             .profile = ue_profile_find("5.5"), .role = role, .seed = seed, .options = *options};
-        duo->conns[role] = ue_conn_new(pool, &config);
-        assert_non_null(duo->conns[role]);
-        ue_conn_adopt(duo->conns[role], duo->now_ns, 100, 100);
-        ue_conn_admit(duo->conns[role]);
+        pair->conns[role] = ue_conn_new(pool, &config);
+        assert_non_null(pair->conns[role]);
+        ue_conn_adopt(pair->conns[role], pair->now_ns, 100, 100);
+        ue_conn_admit(pair->conns[role]);
     }
     struct ue_outgoing bunch = {.reliable = true, .data = {hello, 0, sizeof hello * 8}};
-    assert_int_equal(ue_conn_send(duo->conns[UE_ROLE_CLIENT], duo->now_ns, &bunch, NULL), UE_OK);
+    assert_int_equal(ue_conn_send(pair->conns[UE_ROLE_CLIENT], pair->now_ns, &bunch, NULL), UE_OK);
 }
 
-static void close_duo(struct duo *duo) {
-    ue_conn_free(duo->conns[0]);
-    ue_conn_free(duo->conns[1]);
-    free(duo->region);
+static void direct_pair_free(struct direct_pair *pair) {
+    ue_conn_free(pair->conns[0]);
+    ue_conn_free(pair->conns[1]);
+    free(pair->region);
 }
 
-static void tick_duo(struct duo *duo) {
-    duo->now_ns += TICK_NS;
+static void direct_pair_tick(struct direct_pair *pair) {
+    pair->now_ns += TICK_NS;
     for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
         struct ue_bytes datagram;
         struct ue_event event;
-        ue_conn_end_receive(duo->conns[role], duo->now_ns);
-        ue_conn_tick(duo->conns[role], duo->now_ns);
-        while (ue_conn_next_event(duo->conns[role], &event)) {
+        ue_conn_end_receive(pair->conns[role], pair->now_ns);
+        ue_conn_tick(pair->conns[role], pair->now_ns);
+        while (ue_conn_next_event(pair->conns[role], &event)) {
         }
-        while (ue_conn_next_datagram(duo->conns[role], &datagram)) {
-            if (role == UE_ROLE_CLIENT || !duo->is_cut) {
-                ue_conn_receive(duo->conns[!role], duo->now_ns, datagram.bytes, datagram.size_bytes);
+        while (ue_conn_next_datagram(pair->conns[role], &datagram)) {
+            if (role == UE_ROLE_CLIENT || !pair->drops_from_server) {
+                ue_conn_receive(pair->conns[!role], pair->now_ns, datagram.bytes, datagram.size_bytes);
             }
         }
     }
 }
 
-/* The server leaves, and the packet that says so is lost: seconds until the client knows. */
-static double seconds_until_known(const struct ue_conn_options *options) {
-    struct duo duo;
-    open_duo(&duo, options);
+/* The server closes and the packet with the close is lost; returns the seconds until the client has closed. */
+static double seconds_until_client_closed(const struct ue_conn_options *options) {
+    struct direct_pair pair;
+    direct_pair_init(&pair, options);
     for (int i = 0; i < 60; i++) {
-        tick_duo(&duo);
+        direct_pair_tick(&pair);
     }
-    assert_int_equal(ue_conn_state(duo.conns[UE_ROLE_CLIENT]), UE_CONN_OPEN);
-    uint64_t left_ns = duo.now_ns;
-    ue_conn_close(duo.conns[UE_ROLE_SERVER], duo.now_ns, UE_CLOSE_HOST_CLOSED);
-    duo.is_cut = true;
-    tick_duo(&duo);
-    duo.is_cut = false;
-    while (ue_conn_state(duo.conns[UE_ROLE_CLIENT]) != UE_CONN_CLOSED && duo.now_ns < left_ns + 100 * NS_PER_S) {
-        tick_duo(&duo);
+    assert_int_equal(ue_conn_state(pair.conns[UE_ROLE_CLIENT]), UE_CONN_OPEN);
+    uint64_t closed_ns = pair.now_ns;
+    ue_conn_close(pair.conns[UE_ROLE_SERVER], pair.now_ns, UE_CLOSE_HOST_CLOSED);
+    pair.drops_from_server = true;
+    direct_pair_tick(&pair);
+    pair.drops_from_server = false;
+    while (ue_conn_state(pair.conns[UE_ROLE_CLIENT]) != UE_CONN_CLOSED && pair.now_ns < closed_ns + 100 * NS_PER_S) {
+        direct_pair_tick(&pair);
     }
-    double seconds = (double)(duo.now_ns - left_ns) / (double)NS_PER_S;
-    close_duo(&duo);
+    double seconds = (double)(pair.now_ns - closed_ns) / (double)NS_PER_S;
+    direct_pair_free(&pair);
     return seconds;
 }
 
-static void test_resend_close(void **state) {
+static void a_resent_close_reaches_the_client_earlier(void **state) {
     (void)state;
-    double off = seconds_until_known(&(struct ue_conn_options){0});
-    double on = seconds_until_known(&(struct ue_conn_options){.resend_close = true});
-    printf("%-18s off  client knows after %.2f s\n%-18s on   client knows after %.2f s\n", "resend_close", off, "", on);
+    double off = seconds_until_client_closed(&(struct ue_conn_options){0});
+    double on = seconds_until_client_closed(&(struct ue_conn_options){.resend_close = true});
+    printf("%-18s off  client closes after %.2f s\n%-18s on   client closes after %.2f s\n", "resend_close", off, "",
+           on);
     assert_true(on <= off);
 }
 
-/* ---- what must not change anything ---- */
+/* ---- options without effect ---- */
 
 static uint64_t transcript_of(const struct sim_scenario *base, const struct ue_conn_options *options) {
     struct sim_scenario scenario = *base;
@@ -316,7 +307,7 @@ static uint64_t transcript_of(const struct sim_scenario *base, const struct ue_c
     return result.transcript;
 }
 
-static void test_strictness_changes_nothing(void **state) {
+static void strict_options_do_not_change_valid_traffic(void **state) {
     (void)state;
     const struct ue_conn_options none = {0};
     const struct sim_scenario *scenario;
@@ -324,13 +315,13 @@ static void test_strictness_changes_nothing(void **state) {
         const struct ue_conn_options strict = {
             .strict_client = true, .strict_header = true, .resend_close = scenario->ending == SIM_ENDING_QUIET};
         if (!scenario->hostile && transcript_of(scenario, &strict) != transcript_of(scenario, &none)) {
-            fail_msg("%s: strictness changes what well-behaved ends say", scenario->name);
+            fail_msg("%s: strict options change the traffic of valid endpoints", scenario->name);
         }
     }
 }
 
-/* A run with every option between two without leaves these alike: options live in their connection only. */
-static void test_off_leaves_no_trace(void **state) {
+/* A run with every option between two runs without: the latter are equal. */
+static void options_do_not_affect_later_runs(void **state) {
     (void)state;
     const struct ue_conn_options all = {.tail_probe = true,
                                         .quiet = true,
@@ -341,7 +332,7 @@ static void test_off_leaves_no_trace(void **state) {
                                         .prompt_acks = true,
                                         .repeat_reliable = true};
     const struct ue_conn_options none = {0};
-    struct sim_scenario scenario = named("terrible");
+    struct sim_scenario scenario = scenario_named("terrible");
     uint64_t before = transcript_of(&scenario, &none);
     uint64_t with = transcript_of(&scenario, &all);
     assert_true(transcript_of(&scenario, &none) == before);
@@ -351,17 +342,17 @@ static void test_off_leaves_no_trace(void **state) {
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tail_probe),
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_send_window),
-        cmocka_unit_test(test_burst_limit),
-        cmocka_unit_test(test_pacing),
-        cmocka_unit_test(test_reorder_wait),
-        cmocka_unit_test(test_prompt_acks),
-        cmocka_unit_test(test_repeat_reliable),
-        cmocka_unit_test(test_resend_close),
-        cmocka_unit_test(test_strictness_changes_nothing),
-        cmocka_unit_test(test_off_leaves_no_trace),
+        cmocka_unit_test(tail_probes_work_on_a_sparse_stream),
+        cmocka_unit_test(quiet_works_on_a_sparse_stream),
+        cmocka_unit_test(the_send_window_works_with_an_outage_of_acks),
+        cmocka_unit_test(the_burst_limit_works_after_an_outage),
+        cmocka_unit_test(pacing_works_on_a_slow_link),
+        cmocka_unit_test(the_reorder_wait_works_with_jitter),
+        cmocka_unit_test(prompt_acks_work_with_bursts),
+        cmocka_unit_test(repeating_reliable_bunches_works_with_loss),
+        cmocka_unit_test(a_resent_close_reaches_the_client_earlier),
+        cmocka_unit_test(strict_options_do_not_change_valid_traffic),
+        cmocka_unit_test(options_do_not_affect_later_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ struct ue_view arbitrary_view(struct rng *rng, size_t bits) {
     return (struct ue_view){pool, rng_below(rng, POOL_BYTES * 8 - bits), bits};
 }
 
-/* ASCII, or UTF-16 with a letter beyond it; units that no sender writes when spoilt. */
+/* ASCII, or UTF-16 with one surrogate pair; if spoiled, units that no sender writes. */
 struct ue_text arbitrary_text(struct rng *rng) {
     static const uint8_t ascii[] = "/Game/Maps/Entry?Name=Player_0123456789ABCDEF";
     static const uint8_t wide[] = {0xe5, 0x65, 'm', 0, 0x2c, 0x67, 'x', 0, 0x3d, 0xd8, 0x00, 0xde, 0xe9, 0};
@@ -121,7 +121,7 @@ static void arbitrary_versioned(struct rng *rng, const struct ue_context *x, str
     m->version = (uint8_t)(rng_chance(rng, 90) ? 1 + rng_below(rng, 4) : rng_below(rng, 256));
     m->sent_count = (uint8_t)rng_next(rng);
     m->network_version = m->version >= 2 ? (uint32_t)rng_next(rng) : 0;
-    m->features = m->version >= 2 && x->features ? (uint16_t)rng_edgy(rng, 65536) : 0;
+    m->features = m->version >= 2 && x->features ? (uint16_t)rng_boundary(rng, 65536) : 0;
     if (m->type != UE_HANDSHAKE_RESTART_REQUEST && m->type != UE_HANDSHAKE_VERSION_UPGRADE) {
         arbitrary_body(rng, x, m);
     }
@@ -170,11 +170,11 @@ static void arbitrary_component(struct rng *rng, const struct ue_context *x, enu
         rng_fill(rng, m->tag, sizeof m->tag);
     }
     if (m->compressed) {
-        m->decompressed_bytes = 1 + (uint32_t)rng_edgy(rng, x->data_bound / 8);
+        m->decompressed_bytes = 1 + (uint32_t)rng_boundary(rng, x->data_bound / 8);
     }
     if (kind == UE_HANDLER_RELIABILITY) {
-        m->reliability_ack = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
-        m->reliability_id = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
+        m->reliability_ack = (uint32_t)rng_boundary(rng, UINT64_C(1) << 32);
+        m->reliability_id = (uint32_t)rng_boundary(rng, UINT64_C(1) << 32);
     }
     m->dtls_handshake = kind == UE_HANDLER_DTLS && m->encrypted && rng_chance(rng, 50);
 }
@@ -247,7 +247,7 @@ void arbitrary_packet(struct rng *rng, const struct ue_context *x, struct ue_pac
 void arbitrary_ack(struct rng *rng, const struct ue_context *x, struct ue_ack *m) {
     *m = (struct ue_ack){.ack_id = (uint16_t)rng_below(rng, arbitrary_spoil(rng) ? 65536 : 16384),
                          .has_frame_time = rng_chance(rng, 50),
-                         .remote_kbps = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32)};
+                         .remote_kbps = (uint32_t)rng_boundary(rng, UINT64_C(1) << 32)};
     bool has_byte = m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT;
     m->frame_time_ms = has_byte || arbitrary_spoil(rng) ? (uint8_t)rng_next(rng) : 0;
 }
@@ -259,10 +259,10 @@ static void arbitrary_name(struct rng *rng, struct ue_name *m) {
     m->hardcoded = rng_chance(rng, 70);
     if (m->hardcoded) {
         m->index =
-            rng_chance(rng, 70) ? known[rng_below(rng, COUNT(known))] : (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
+            rng_chance(rng, 70) ? known[rng_below(rng, COUNT(known))] : (uint32_t)rng_boundary(rng, UINT64_C(1) << 32);
     } else {
         m->text = arbitrary_text(rng);
-        m->number = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
+        m->number = (uint32_t)rng_boundary(rng, UINT64_C(1) << 32);
     }
 }
 
@@ -294,7 +294,7 @@ static void arbitrary_partial(struct rng *rng, const struct ue_context *x, struc
 
 static size_t arbitrary_data_bits(struct rng *rng, const struct ue_context *x) {
     uint32_t bound = rng_chance(rng, 90) && x->data_bound > 300 ? 300 : x->data_bound;
-    return rng_edgy(rng, bound);
+    return rng_boundary(rng, bound);
 }
 
 void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunch *m) {
@@ -307,7 +307,7 @@ void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunc
     m->close_reason = !legacy && m->close ? (uint8_t)rng_below(rng, 15) : 0;
     m->paused = x->profile.paused && rng_chance(rng, 20);
     m->legacy_bit = legacy && x->settings.internal_ack && rng_chance(rng, 20);
-    m->channel = (uint32_t)rng_edgy(rng, bounded ? x->profile.channel_bound : UINT64_C(1) << 32);
+    m->channel = (uint32_t)rng_boundary(rng, bounded ? x->profile.channel_bound : UINT64_C(1) << 32);
     m->has_exports = rng_chance(rng, 20);
     m->has_mapped = rng_chance(rng, 20);
     m->ch_seq = m->reliable && !x->settings.internal_ack ? (uint32_t)rng_below(rng, x->ch_seq_bound) : 0;

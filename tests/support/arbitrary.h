@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Random contexts and structures: mostly what a sender could mean, now and then with one member that does not fit. */
+/* Random contexts and structures: mostly valid, sometimes with one invalid member. */
 #ifndef UERUDP_TESTS_SUPPORT_ARBITRARY_H
 #define UERUDP_TESTS_SUPPORT_ARBITRARY_H
 
 #include <uerudp/datagram.h>
 #include "tests/support/rng.h"
 
-/* A generation with settings that are stock half of the time. */
+/* A context of the generation in that row; in half of the calls with stock settings. */
 struct ue_context arbitrary_context(struct rng *rng, size_t row);
 
 void arbitrary_prefix(struct rng *rng, const struct ue_context *x, struct ue_prefix *prefix);
@@ -19,11 +19,11 @@ void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunc
 /* The caller provides items and item_capacity. */
 void arbitrary_datagram(struct rng *rng, const struct ue_context *x, struct ue_datagram *datagram);
 
-/* A run of random bits that stays valid for ever. */
+/* A view of random bits in static memory. */
 struct ue_view arbitrary_view(struct rng *rng, size_t bits);
 struct ue_text arbitrary_text(struct rng *rng);
 
-/* In one of a few dozen calls: whether to spoil a member. */
+/* True in one of 40 calls: then the caller makes a member invalid. */
 bool arbitrary_spoil(struct rng *rng);
 
 #endif

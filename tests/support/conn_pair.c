@@ -11,7 +11,7 @@
 #define PAYLOAD_MAX ((size_t)4 << 20)
 #define HELLO 1
 
-static void collect(struct conn_pair *pair, unsigned side) {
+static void read_events(struct conn_pair *pair, unsigned side) {
     struct ue_event event;
     while (ue_conn_next_event(pair->conns[side], &event)) {
         if (event.type == UE_EVENT_FAULT) {
@@ -24,14 +24,14 @@ static void collect(struct conn_pair *pair, unsigned side) {
         if (event.type != UE_EVENT_BUNCH) {
             continue;
         }
-        assert_true(pair->heard_count[side] < PAIR_HEARD_MAX);
-        pair->heard[side][pair->heard_count[side]++] = (struct pair_heard){
+        assert_true(pair->received_count[side] < PAIR_RECEIVED_MAX);
+        pair->received[side][pair->received_count[side]++] = (struct pair_received){
             event.channel, event.reliable, event.has_mapped, event.data.bits,
             event.data.bits != 0 ? (uint8_t)ue_bits_load(event.data.base, ue_bits_bytes(event.data.bits), 0, 8) : 0};
     }
 }
 
-void pair_begin(struct conn_pair *pair, const char *release, const struct ue_conn_config *config) {
+void pair_init(struct conn_pair *pair, const char *release, const struct ue_conn_config *config) {
     struct ue_conn_config filled = *config;
     filled.profile = ue_profile_find(release);
     memset(pair, 0, sizeof *pair);
@@ -48,14 +48,14 @@ void pair_begin(struct conn_pair *pair, const char *release, const struct ue_con
         ue_conn_admit(pair->conns[side]);
     }
     if (!ue_conn_has_internal_ack(pair->conns[0])) {
-        assert_int_equal(pair_say(pair, PAIR_CLIENT, 0, HELLO), UE_OK);
+        assert_int_equal(pair_send_short(pair, PAIR_CLIENT, 0, HELLO), UE_OK);
         pair_run(pair, 3);
-        pair_assert_heard(pair, PAIR_SERVER, 0, "\001");
+        pair_assert_received(pair, PAIR_SERVER, 0, "\001");
     }
-    pair_forget(pair);
+    pair_clear_received(pair);
 }
 
-void pair_end(struct conn_pair *pair) {
+void pair_free(struct conn_pair *pair) {
     for (unsigned side = 0; side < 2; side++) {
         ue_conn_free(pair->conns[side]);
     }
@@ -63,26 +63,26 @@ void pair_end(struct conn_pair *pair) {
     free(pair->region);
 }
 
-static size_t move(struct conn_pair *pair, unsigned from, bool arrives) {
+static size_t transfer(struct conn_pair *pair, unsigned from, bool arrives) {
     struct ue_bytes datagram;
     size_t count = 0;
     while (ue_conn_next_datagram(pair->conns[from], &datagram)) {
         if (arrives) {
             ue_conn_receive(pair->conns[!from], pair->now_ns, datagram.bytes, datagram.size_bytes);
-            collect(pair, !from);
+            read_events(pair, !from);
         }
         count++;
     }
-    collect(pair, from);
+    read_events(pair, from);
     return count;
 }
 
-size_t pair_carry(struct conn_pair *pair, unsigned from) {
-    return move(pair, from, true);
+size_t pair_deliver(struct conn_pair *pair, unsigned from) {
+    return transfer(pair, from, true);
 }
 
-size_t pair_lose(struct conn_pair *pair, unsigned from) {
-    return move(pair, from, false);
+size_t pair_drop(struct conn_pair *pair, unsigned from) {
+    return transfer(pair, from, false);
 }
 
 void pair_run(struct conn_pair *pair, unsigned ticks) {
@@ -91,66 +91,66 @@ void pair_run(struct conn_pair *pair, unsigned ticks) {
         for (unsigned side = 0; side < 2; side++) {
             ue_conn_end_receive(pair->conns[side], pair->now_ns);
             ue_conn_tick(pair->conns[side], pair->now_ns);
-            pair_carry(pair, side);
+            pair_deliver(pair, side);
         }
     }
 }
 
-void pair_forget(struct conn_pair *pair) {
+void pair_clear_received(struct conn_pair *pair) {
     for (unsigned side = 0; side < 2; side++) {
-        collect(pair, side);
-        pair->heard_count[side] = 0;
+        read_events(pair, side);
+        pair->received_count[side] = 0;
         pair->faults[side] = UE_CLOSE_NONE;
     }
 }
 
-void pair_starve(struct conn_pair *pair, unsigned side, size_t spare_bytes) {
+void pair_limit_memory(struct conn_pair *pair, unsigned side, size_t spare_bytes) {
     struct ue_conn *c = pair->conns[side];
     ue_conn_settle(c);
     c->share.limit_bytes = c->share.used_bytes + spare_bytes;
 }
 
-void pair_feed(struct conn_pair *pair, unsigned side) {
+void pair_restore_memory(struct conn_pair *pair, unsigned side) {
     struct ue_conn *c = pair->conns[side];
     c->share.limit_bytes = c->config.memory_limit_bytes;
 }
 
-enum ue_status pair_send(struct conn_pair *pair, unsigned side, const struct ue_outgoing *like, uint8_t value,
+enum ue_status pair_send(struct conn_pair *pair, unsigned side, const struct ue_outgoing *header, uint8_t value,
                          size_t size_bytes) {
     static uint8_t payload[PAYLOAD_MAX];
-    struct ue_outgoing bunch = *like;
+    struct ue_outgoing bunch = *header;
     assert_true(size_bytes <= sizeof payload);
     memset(payload, value, size_bytes);
     bunch.data = (struct ue_view){payload, 0, size_bytes * 8};
     return ue_conn_send(pair->conns[side], pair->now_ns, &bunch, NULL);
 }
 
-enum ue_status pair_say(struct conn_pair *pair, unsigned side, uint32_t channel, uint8_t value) {
+enum ue_status pair_send_short(struct conn_pair *pair, unsigned side, uint32_t channel, uint8_t value) {
     return pair_send(pair, side, &(struct ue_outgoing){.channel = channel, .reliable = true}, value, 10);
 }
 
-void pair_open(struct conn_pair *pair, uint32_t channel) {
+void pair_open_channel(struct conn_pair *pair, uint32_t channel) {
     uint32_t opened;
     assert_int_equal(ue_conn_open(pair->conns[PAIR_SERVER], UE_KIND_ACTOR, channel, &opened), UE_OK);
-    assert_int_equal(pair_say(pair, PAIR_SERVER, channel, 'o'), UE_OK);
+    assert_int_equal(pair_send_short(pair, PAIR_SERVER, channel, 'o'), UE_OK);
     pair_run(pair, 3);
-    pair_assert_heard(pair, PAIR_CLIENT, channel, "o");
-    pair_forget(pair);
+    pair_assert_received(pair, PAIR_CLIENT, channel, "o");
+    pair_clear_received(pair);
 }
 
-void pair_assert_heard(const struct conn_pair *pair, unsigned side, uint32_t channel, const char *values) {
-    for (size_t i = 0; i < pair->heard_count[side]; i++) {
-        const struct pair_heard *heard = &pair->heard[side][i];
-        if (heard->channel == channel) {
-            assert_int_equal(heard->first_byte, (uint8_t)*values);
+void pair_assert_received(const struct conn_pair *pair, unsigned side, uint32_t channel, const char *values) {
+    for (size_t i = 0; i < pair->received_count[side]; i++) {
+        const struct pair_received *received = &pair->received[side][i];
+        if (received->channel == channel) {
+            assert_int_equal(received->first_byte, (uint8_t)*values);
             values++;
         }
     }
     assert_int_equal(*values, 0);
 }
 
-size_t pair_forge(const struct conn_pair *pair, unsigned from, const struct ue_item *items, size_t count,
-                  uint8_t *bytes, size_t size_bytes) {
+size_t pair_encode_packet(const struct conn_pair *pair, unsigned from, const struct ue_item *items, size_t count,
+                          uint8_t *bytes, size_t size_bytes) {
     struct ue_conn *c = pair->conns[from];
     struct ue_fault fault;
     size_t bit = 0;

@@ -27,7 +27,7 @@ bool handlers_equal(const struct ue_context *x, const struct ue_handlers *a, con
         return false;
     }
     if (x->settings.handlers[0] == UE_HANDLER_NONE) {
-        return true; /* nothing else was read */
+        return true; /* nothing after the handlers was decoded */
     }
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         if (!component_equal(&a->components[i], &b->components[i])) {
@@ -79,7 +79,7 @@ bool fault_equal(const struct ue_fault *a, const struct ue_fault *b) {
     return SAME(status) && SAME(field) && SAME(bit);
 }
 
-bool verdict_equal(const struct ue_decode_result *a, const struct ue_decode_result *b) {
+bool decode_result_equal(const struct ue_decode_result *a, const struct ue_decode_result *b) {
     return fault_equal(&a->fault, &b->fault) && SAME(canonical) && SAME(is_handshake) && SAME(is_opaque) &&
            SAME(closed_by) && SAME(is_opened) && SAME(seq) && SAME(ack) && SAME(acked_history_seq) &&
            SAME(has_frame_time) && SAME(item_count) && SAME(payload_end_bit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether two structures say the same, member by member; texts and payloads by their bits, not by where they are. */
+/* Compare two structures member by member; texts and payloads by their bits, not by their addresses. */
 #ifndef UERUDP_TESTS_SUPPORT_EQUAL_H
 #define UERUDP_TESTS_SUPPORT_EQUAL_H
 
@@ -13,9 +13,9 @@ bool ack_equal(const struct ue_ack *a, const struct ue_ack *b);
 bool bunch_equal(const struct ue_bunch *a, const struct ue_bunch *b);
 bool message_equal(const struct ue_message *a, const struct ue_message *b);
 bool fault_equal(const struct ue_fault *a, const struct ue_fault *b);
-bool verdict_equal(const struct ue_decode_result *a, const struct ue_decode_result *b);
+bool decode_result_equal(const struct ue_decode_result *a, const struct ue_decode_result *b);
 
-/* The parts that the datagram has, as its prefix and handlers say. */
+/* Compares the parts that the prefix and the handlers say the datagram has. */
 bool datagram_equal(const struct ue_context *x, const struct ue_datagram *a, const struct ue_datagram *b);
 
 #endif

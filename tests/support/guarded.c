@@ -16,9 +16,9 @@ static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-struct guarded guarded_new(size_t room_bytes) {
+struct guarded guarded_new(size_t capacity_bytes) {
     size_t page = page_bytes();
-    size_t room = (room_bytes + page - 1) / page * page;
+    size_t room = (capacity_bytes + page - 1) / page * page;
     void *base = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(base != MAP_FAILED);
     assert_int_equal(mprotect((uint8_t *)base + room, page, PROT_NONE), 0);
@@ -26,13 +26,13 @@ struct guarded guarded_new(size_t room_bytes) {
 }
 
 void guarded_free(struct guarded *guarded) {
-    assert_int_equal(munmap(guarded->base, guarded->room_bytes + page_bytes()), 0);
+    assert_int_equal(munmap(guarded->base, guarded->capacity_bytes + page_bytes()), 0);
     guarded->base = NULL;
 }
 
 uint8_t *guarded_end(const struct guarded *guarded, size_t size_bytes) {
-    assert_true(size_bytes <= guarded->room_bytes);
-    return guarded->base + guarded->room_bytes - size_bytes;
+    assert_true(size_bytes <= guarded->capacity_bytes);
+    return guarded->base + guarded->capacity_bytes - size_bytes;
 }
 
 uint8_t *guarded_put(const struct guarded *guarded, const void *bytes, size_t size_bytes) {
@@ -50,14 +50,14 @@ static int digit_value(char digit) {
     return (int)(found - digits);
 }
 
-size_t hex_read(const char *digits, uint8_t *bytes, size_t room_bytes) {
+size_t hex_read(const char *digits, uint8_t *bytes, size_t capacity_bytes) {
     size_t count = 0;
     while (*digits != '\0') {
         if (*digits == ' ') {
             digits++;
             continue;
         }
-        assert_true(count < room_bytes);
+        assert_true(count < capacity_bytes);
         int high = digit_value(digits[0]);
         bytes[count++] = (uint8_t)(high << 4 | digit_value(digits[1]));
         digits += 2;
@@ -77,13 +77,13 @@ void assert_wire_bits(const uint8_t *bytes, size_t bit, const char *bits) {
 void assert_hex(const uint8_t *bytes, size_t size_bytes, const char *digits) {
     uint8_t expected[4096];
     size_t count = hex_read(digits, expected, sizeof expected);
-    bool same = count == size_bytes && memcmp(bytes, expected, count) == 0;
-    if (!same) {
+    bool is_equal = count == size_bytes && memcmp(bytes, expected, count) == 0;
+    if (!is_equal) {
         fprintf(stderr, "expected %s\ngot      ", digits);
         for (size_t i = 0; i < size_bytes; i++) {
             fprintf(stderr, "%02x", bytes[i]);
         }
         fprintf(stderr, "\n");
     }
-    assert_true(same);
+    assert_true(is_equal);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of the C library, for trackers and reassemblies whose memory no test counts. */
+/* An allocator over the C library's heap, for tests that do not count memory. */
 #ifndef UERUDP_TESTS_SUPPORT_HEAP_H
 #define UERUDP_TESTS_SUPPORT_HEAP_H
 

@@ -49,8 +49,8 @@ struct ue_trace recorder_sink(struct recorder *recorder) {
     return (struct ue_trace){on_begin, on_field, on_end, recorder};
 }
 
-/* The type of the oldest handshake layouts is not on the wire, yet a builder asks for it. */
-static bool is_told(const struct ue_record *record) {
+/* The type of the oldest handshake layouts is not on the wire, but a builder reads it. */
+static bool is_replayed(const struct ue_record *record) {
     return !record->generated || record->field == UE_F_HANDSHAKE_TYPE;
 }
 
@@ -79,9 +79,9 @@ bool recorder_covers(const struct recorder *recorder, size_t bits) {
     for (size_t i = 0; i < recorder->count; i++) {
         const struct recorded *entry = &recorder->records[i];
         const struct ue_record *record = &entry->record;
-        bool second_look = record->generated || record->field == UE_F_PACKET_HISTORY_FLUSH ||
+        bool is_repeated = record->generated || record->field == UE_F_PACKET_HISTORY_FLUSH ||
                            record->field == UE_F_CONTROL_OPAQUE || is_inside_payload(recorder, entry->group);
-        if (second_look) {
+        if (is_repeated) {
             continue;
         }
         bool padded = record->field == UE_F_TERMINATOR && i > 0 &&
@@ -96,7 +96,7 @@ bool recorder_covers(const struct recorder *recorder, size_t bits) {
 
 /* ---- playback ---- */
 
-static bool belongs(const struct playback *p, size_t group) {
+static bool is_in_group(const struct playback *p, size_t group) {
     const struct recorded_group *g = &p->recorder->groups[group];
     if (group == p->group) {
         return true;
@@ -107,15 +107,15 @@ static bool belongs(const struct playback *p, size_t group) {
     return p->group == 0 ? g->kind == UE_GROUP_HANDSHAKE || g->kind == UE_GROUP_PACKET : g->kind == UE_GROUP_UNIQUE_ID;
 }
 
-/* The answer to the next question about a field; the last one is given again and again. */
-static const struct ue_record *answer(const struct playback *p, enum ue_field field) {
+/* The next record of a field; after the last one, the last one again. */
+static const struct ue_record *find_next(const struct playback *p, enum ue_field field) {
     const struct ue_record *found = NULL;
-    size_t skip = p->asked[field];
+    size_t skip = p->read_count[field];
     const struct recorded_group *group = &p->recorder->groups[p->group];
     size_t last = p->group == 0 ? p->recorder->count : group->last_record;
     for (size_t i = group->first_record; i < last; i++) {
         const struct recorded *at = &p->recorder->records[i];
-        if (at->record.field == field && is_told(&at->record) && belongs(p, at->group)) {
+        if (at->record.field == field && is_replayed(&at->record) && is_in_group(p, at->group)) {
             found = &at->record;
             if (skip-- == 0) {
                 break;
@@ -125,36 +125,36 @@ static const struct ue_record *answer(const struct playback *p, enum ue_field fi
     return found;
 }
 
-static bool give(void *user, struct ue_record *record) {
+static bool get_record(void *user, struct ue_record *record) {
     struct playback *p = user;
-    const struct ue_record *found = answer(p, record->field);
+    const struct ue_record *found = find_next(p, record->field);
     if (found == NULL) {
         return false;
     }
-    p->asked[record->field]++;
+    p->read_count[record->field]++;
     record->number = found->number;
     record->text = found->text;
     return true;
 }
 
-static size_t recorded_times(const struct playback *p, enum ue_field field) {
+static size_t count_recorded(const struct playback *p, enum ue_field field) {
     size_t count = 0;
     for (size_t i = 0; i < p->recorder->count; i++) {
-        count += p->recorder->records[i].record.field == field && belongs(p, p->recorder->records[i].group);
+        count += p->recorder->records[i].record.field == field && is_in_group(p, p->recorder->records[i].group);
     }
     return count;
 }
 
-/* The byte-wise AES-GCM form has a vector or, in its place, a zero byte; behind a vector comes nothing else. */
-static bool give_more(void *user, enum ue_field field) {
+/* The byte-wise AES-GCM form has an IV or, in its place, a zero byte; nothing follows the IV. */
+static bool has_more(void *user, enum ue_field field) {
     const struct playback *p = user;
-    if (field == UE_F_HANDLER_IV && p->asked[UE_F_HANDLER_PLAIN] < recorded_times(p, UE_F_HANDLER_PLAIN)) {
+    if (field == UE_F_HANDLER_IV && p->read_count[UE_F_HANDLER_PLAIN] < count_recorded(p, UE_F_HANDLER_PLAIN)) {
         return false;
     }
-    return answer(p, field) != NULL;
+    return find_next(p, field) != NULL;
 }
 
 struct ue_field_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group) {
     *playback = (struct playback){.recorder = recorder, .group = group};
-    return (struct ue_field_source){give, give_more, playback};
+    return (struct ue_field_source){get_record, has_more, playback};
 }

@@ -3,8 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "tests/support/environment.h"
 
 #define SEED_STOCK UINT64_C(0x5eed0fa110ca7eD5)
 
@@ -32,7 +33,7 @@ void rng_fill(struct rng *rng, void *bytes, size_t size_bytes) {
     }
 }
 
-uint64_t rng_edgy(struct rng *rng, uint64_t bound) {
+uint64_t rng_boundary(struct rng *rng, uint64_t bound) {
     uint64_t value = 0;
     switch (rng_below(rng, 4)) {
     case 0: value = rng_below(rng, 4); break;
@@ -43,17 +44,12 @@ uint64_t rng_edgy(struct rng *rng, uint64_t bound) {
     return bound != 0 ? value % bound : value;
 }
 
-static uint64_t number_of(const char *variable, uint64_t otherwise) {
-    const char *text = getenv(variable);
-    return text != NULL && *text != '\0' ? strtoull(text, NULL, 0) : otherwise;
-}
-
 struct rng rng_seeded(const char *name) {
-    struct rng rng = {number_of("UERUDP_LAW_SEED", SEED_STOCK)};
+    struct rng rng = {environment_number("UERUDP_LAW_SEED", SEED_STOCK)};
     printf("%s: UERUDP_LAW_SEED=0x%" PRIx64 "\n", name, rng.state);
     return rng;
 }
 
-uint64_t rng_rounds(uint64_t otherwise) {
-    return number_of("UERUDP_LAW_ROUNDS", otherwise);
+uint64_t rng_rounds(uint64_t fallback) {
+    return environment_number("UERUDP_LAW_ROUNDS", fallback);
 }

@@ -13,7 +13,7 @@ struct rng {
 
 uint64_t rng_next(struct rng *rng);
 
-/* 0 to bound - 1; bound 0 gives 0. */
+/* 0 to bound - 1; 0 if bound is 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
 /* True in `percent` of 100 calls. */
@@ -21,13 +21,13 @@ bool rng_chance(struct rng *rng, unsigned percent);
 
 void rng_fill(struct rng *rng, void *bytes, size_t size_bytes);
 
-/* A number that is small, or near a power of two, as often as it is any other. */
-uint64_t rng_edgy(struct rng *rng, uint64_t bound);
+/* A number below bound that is often small or near a power of two. */
+uint64_t rng_boundary(struct rng *rng, uint64_t bound);
 
-/* The seed in UERUDP_LAW_SEED, or a fixed one; printed under the given name. */
+/* Seeded from UERUDP_LAW_SEED or with a fixed number; prints the seed under the given name. */
 struct rng rng_seeded(const char *name);
 
-/* The count in UERUDP_LAW_ROUNDS, or the given one. */
-uint64_t rng_rounds(uint64_t otherwise);
+/* The number in UERUDP_LAW_ROUNDS, or the fallback. */
+uint64_t rng_rounds(uint64_t fallback);
 
 #endif

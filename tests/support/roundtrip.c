@@ -18,7 +18,7 @@ void roundtrip_free(struct roundtrip *roundtrip) {
     free(roundtrip);
 }
 
-/* Where the outer terminator is: the number of payload bits plus one. */
+/* Number of bits up to and including the outer terminator. */
 static size_t used_bits(const uint8_t *bytes, size_t size_bytes) {
     size_t last = 0;
     ue_bits_last_set(bytes, 0, size_bytes * 8, &last);
@@ -32,12 +32,12 @@ static const char *encode_problem(struct roundtrip *r, const struct ue_context *
     if (size_bytes > sizeof r->bytes) {
         return NULL;
     }
-    /* A buffer of exactly that size: not a byte more is needed. */
+    /* The buffer has the exact size: encode must not need one more byte. */
     if (ue_datagram_encode(x, d, r->bytes, size_bytes, &written, &fault) != UE_OK) {
-        return "encode refuses what decode accepted";
+        return "encode refuses the structure that decode returned";
     }
     bool same = written == size_bytes && memcmp(r->bytes, bytes, written) == 0;
-    return same ? NULL : "encode gives other bytes (L1)";
+    return same ? NULL : "encode writes other bytes (L1)";
 }
 
 static const char *build_problem(struct roundtrip *r, const struct ue_context *x) {
@@ -45,20 +45,20 @@ static const char *build_problem(struct roundtrip *r, const struct ue_context *x
     struct ue_fault fault;
     struct ue_field_source source = playback_source(&playback, &r->recorder, 0);
     if (ue_datagram_build(x, &source, &r->built, &fault) != UE_OK) {
-        return "build refuses what trace reported";
+        return "build refuses the fields that trace reported";
     }
     for (size_t i = 0; i < r->recorder.group_count; i++) {
         const struct recorded_group *group = &r->recorder.groups[i];
         bool is_item = group->kind == UE_GROUP_ACK || group->kind == UE_GROUP_BUNCH;
         if (i == 0 || group->parent != 0 || !is_item) {
-            continue; /* items below another group are decrypted ones */
+            continue; /* items inside another group are decrypted ones */
         }
         source = playback_source(&playback, &r->recorder, i);
         if (ue_item_build(x, &source, &r->built.items[r->built.item_count++], &fault) != UE_OK) {
             return "build refuses an item that trace reported";
         }
     }
-    return datagram_equal(x, &r->decoded, &r->built) ? NULL : "build gives another structure than decode";
+    return datagram_equal(x, &r->decoded, &r->built) ? NULL : "build and decode return different structures";
 }
 
 static bool fault_is_inside(const struct ue_fault *fault, size_t size_bytes) {
@@ -77,19 +77,19 @@ static bool groups_are_closed(const struct recorder *recorder) {
 static const char *trace_problem(struct roundtrip *r, const struct ue_context *x, const uint8_t *bytes,
                                  size_t size_bytes) {
     struct ue_trace sink = recorder_sink(&r->recorder);
-    struct ue_decode_result verdict;
-    ue_datagram_trace(x, bytes, size_bytes, NULL, &sink, &verdict);
-    if (!verdict_equal(&r->verdict, &verdict) && !verdict.is_opened) {
+    struct ue_decode_result result;
+    ue_datagram_trace(x, bytes, size_bytes, NULL, &sink, &result);
+    if (!decode_result_equal(&r->result, &result) && !result.is_opened) {
         return "trace and decode disagree";
     }
     if (r->recorder.overflow) {
-        return "trace does not nest, or is longer than any datagram";
+        return "groups of the trace do not nest, or the recorder overflowed";
     }
     if (!groups_are_closed(&r->recorder)) {
         return "trace leaves a group open";
     }
-    bool whole = verdict.fault.status == UE_OK && verdict.canonical;
-    if (whole && !recorder_covers(&r->recorder, used_bits(bytes, size_bytes))) {
+    bool is_complete = result.fault.status == UE_OK && result.canonical;
+    if (is_complete && !recorder_covers(&r->recorder, used_bits(bytes, size_bytes))) {
         return "trace does not cover every bit once";
     }
     return NULL;
@@ -98,22 +98,22 @@ static const char *trace_problem(struct roundtrip *r, const struct ue_context *x
 const char *roundtrip_problem(struct roundtrip *r, const struct ue_context *x, const uint8_t *bytes,
                               size_t size_bytes) {
     struct ue_decode_result checked;
-    enum ue_status status = ue_datagram_decode(x, bytes, size_bytes, &r->decoded, &r->verdict);
+    enum ue_status status = ue_datagram_decode(x, bytes, size_bytes, &r->decoded, &r->result);
     if (status == UE_E_FULL) {
         return NULL;
     }
-    if (!fault_is_inside(&r->verdict.fault, size_bytes)) {
-        return "fault lies outside the datagram";
+    if (!fault_is_inside(&r->result.fault, size_bytes)) {
+        return "fault is outside the datagram";
     }
-    if (status != r->verdict.fault.status || (status != UE_OK && r->verdict.canonical)) {
-        return "verdict contradicts the status";
+    if (status != r->result.fault.status || (status != UE_OK && r->result.canonical)) {
+        return "decode result contradicts the status";
     }
     ue_datagram_check(x, bytes, size_bytes, NULL, &checked);
-    if (!verdict_equal(&r->verdict, &checked) && !checked.is_opened) {
+    if (!decode_result_equal(&r->result, &checked) && !checked.is_opened) {
         return "check and decode disagree";
     }
     const char *problem = trace_problem(r, x, bytes, size_bytes);
-    if (problem != NULL || status != UE_OK || !r->verdict.canonical) {
+    if (problem != NULL || status != UE_OK || !r->result.canonical) {
         return problem;
     }
     problem = encode_problem(r, x, &r->decoded, bytes, size_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One datagram through every path of the codec: decode, check, trace, encode, and build from the trace. */
+/* Runs one datagram through every path of the codec: decode, check, trace, encode, and build from the trace. */
 #ifndef UERUDP_TESTS_SUPPORT_ROUNDTRIP_H
 #define UERUDP_TESTS_SUPPORT_ROUNDTRIP_H
 
@@ -8,9 +8,9 @@
 #define ROUNDTRIP_ITEMS 4096
 #define ROUNDTRIP_BYTES 70000
 
-/* What one round leaves behind; large, so it is allocated once. */
+/* The results of one run. The structure is large, so callers allocate it once. */
 struct roundtrip {
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_datagram decoded;
     struct ue_datagram built;
     struct ue_item decoded_items[ROUNDTRIP_ITEMS];
@@ -22,8 +22,8 @@ struct roundtrip {
 struct roundtrip *roundtrip_new(void);
 void roundtrip_free(struct roundtrip *roundtrip);
 
-/* Runs a datagram, well-formed or not, through every path. NULL when they agree and law L1 holds, else what is wrong.
- */
+/* Runs a datagram, well-formed or not, through every path. Returns NULL if all paths agree and law L1 holds, else a
+   description of the problem. */
 const char *roundtrip_problem(struct roundtrip *roundtrip, const struct ue_context *x, const uint8_t *bytes,
                               size_t size_bytes);
 

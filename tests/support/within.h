@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka's own assertion on ranges has another name in each of its generations. */
+/* Replaces cmocka's assertion on ranges, whose name differs between its versions. */
 #ifndef UERUDP_TESTS_SUPPORT_WITHIN_H
 #define UERUDP_TESTS_SUPPORT_WITHIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clients who log in and then make their server keep all that it will. usage: hostile_clients PORT CLIENTS SECONDS.
-   Prints how many of them joined. */
+   Prints traffic many of them joined. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +32,13 @@ static void take_events(void *user) {
     }
 }
 
-static void tick(struct intruder *intruder, enum hostility how, uint64_t now_ns) {
+static void tick(struct intruder *intruder, enum hostile_traffic traffic, uint64_t now_ns) {
     struct ue_conn *conn = intruder->client.conn;
     live_client_receive(&intruder->client, now_ns, take_events, intruder);
     ue_conn_end_receive(conn, now_ns);
     take_events(intruder);
     for (uint32_t i = 0; intruder->has_joined && i < BUNCHES_PER_TICK && intruder->sent < BUNCHES_MAX; i++) {
-        hostile_put(conn, now_ns, how, intruder->sent++, true);
+        hostile_send(conn, now_ns, traffic, intruder->sent++, true);
     }
     live_client_tick(&intruder->client, now_ns);
 }
@@ -54,7 +54,7 @@ static bool start(struct intruder *intruder, const struct live_options *options,
 static void run(struct intruder *intruders, uint32_t count, uint64_t until_ns) {
     while (event_loop_now_ns() < until_ns) {
         for (uint32_t i = 0; i < count; i++) {
-            tick(&intruders[i], (enum hostility)(i % KINDS), event_loop_now_ns());
+            tick(&intruders[i], (enum hostile_traffic)(i % KINDS), event_loop_now_ns());
         }
         nanosleep(&(struct timespec){.tv_nsec = (long)TICK_NS}, NULL);
     }

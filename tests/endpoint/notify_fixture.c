@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/endpoint/notify_end.h"
+#include "tests/endpoint/notify_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ int notify_tear_down(void **state) {
     return notify_share.used_bytes == 0 ? 0 : -1;
 }
 
-struct ue_notify notify_make(enum ue_ack_generation generation, uint16_t in, uint16_t out) {
+struct ue_notify notify_init(enum ue_ack_generation generation, uint16_t in, uint16_t out) {
     struct ue_notify n;
     ue_notify_init(&n, generation, in, out, &notify_share);
     return n;
@@ -54,9 +54,9 @@ static void append_run(char *text, size_t size_bytes, unsigned first, unsigned l
     }
 }
 
-void notify_take_acks(struct ue_notify *n, const struct ue_packet *header, const char *expected) {
+void notify_read_acks(struct ue_notify *n, const struct ue_packet *header, const char *expected) {
     char text[256] = "";
-    struct ue_notify_acks verdicts;
+    struct ue_notify_acks acks;
     uint16_t first = 0;
     uint16_t last = 0;
     uint16_t seq;
@@ -64,8 +64,8 @@ void notify_take_acks(struct ue_notify *n, const struct ue_packet *header, const
     bool now;
     unsigned count = 0;
     assert_true(ue_notify_delta(n, header) > 0);
-    ue_notify_begin_acks(n, header, &verdicts);
-    for (; ue_notify_next_ack(&verdicts, &seq, &now); last = seq, delivered = now, count++) {
+    ue_notify_begin_acks(n, header, &acks);
+    for (; ue_notify_next_ack(&acks, &seq, &now); last = seq, delivered = now, count++) {
         if (count > 0 && now != delivered) {
             append_run(text, sizeof text, first, last, delivered);
         }
@@ -78,8 +78,8 @@ void notify_take_acks(struct ue_notify *n, const struct ue_packet *header, const
     assert_string_equal(text, expected);
 }
 
-uint32_t notify_take(struct ue_notify *n, const struct ue_packet *header, const char *expected) {
-    notify_take_acks(n, header, expected);
+uint32_t notify_receive(struct ue_notify *n, const struct ue_packet *header, const char *expected) {
+    notify_read_acks(n, header, expected);
     uint32_t moved = ue_notify_accept(n, header);
     if (!ue_notify_is_waiting(n)) {
         ue_notify_report(n, header->seq, true);
@@ -87,17 +87,17 @@ uint32_t notify_take(struct ue_notify *n, const struct ue_packet *header, const 
     return moved;
 }
 
-struct ue_packet notify_plain(const struct ue_notify *n, uint16_t seq) {
+struct ue_packet notify_empty_packet(const struct ue_notify *n, uint16_t seq) {
     return (struct ue_packet){.seq = seq, .ack = n->out_ack_seq, .history_words = 1};
 }
 
-uint32_t notify_arrive(struct ue_notify *n, uint16_t seq) {
-    struct ue_packet header = notify_plain(n, seq);
-    return notify_take(n, &header, "");
+uint32_t notify_receive_empty(struct ue_notify *n, uint16_t seq) {
+    struct ue_packet header = notify_empty_packet(n, seq);
+    return notify_receive(n, &header, "");
 }
 
-void notify_arrive_range(struct ue_notify *n, uint16_t first, uint16_t last) {
+void notify_receive_range(struct ue_notify *n, uint16_t first, uint16_t last) {
     for (uint16_t seq = first; seq <= last; seq++) {
-        notify_arrive(n, seq);
+        notify_receive_empty(n, seq);
     }
 }
