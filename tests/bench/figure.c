@@ -35,6 +35,11 @@ double figure_median(double *values, size_t count) {
     return count == 0 ? 0 : values[count / 2];
 }
 
+double figure_spread(double *values, size_t count) {
+    double median = figure_median(values, count);
+    return median > 0 ? (values[count * 9 / 10] - values[count / 10]) / median : 1;
+}
+
 bool figure_is_wanted(int argc, char **argv, const char *row) {
     bool names_rows = false;
     for (int i = 1; i < argc; i++) {

@@ -24,6 +24,10 @@ void figure_print_value(const char *row, const char *figure, double value, const
 /* Sorts the values. 0 without any. */
 double figure_median(double *values, size_t count);
 
+/* How far values of a loop that never changes varied: from the tenth percentile to the ninetieth, over the median.
+   Sorts the values. */
+double figure_spread(double *values, size_t count);
+
 /* Whether the arguments of the program name the row, or no row at all. */
 bool figure_is_wanted(int argc, char **argv, const char *row);
 

@@ -1,59 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference endpoint against ideals and rivals in virtual time: goals E1 to E8 and E10 to E13 of the performance
-   document. All candidates meet the same bad moments; figures of two runs are never compared. */
+/* Rows E1 to E6, E10 and E14: the reference endpoint against models and rivals in virtual time. All candidates of a
+   seed lose what they send in the same milliseconds.
+   usage: bench_sim [--long] [ROW]... */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/bench/endpoint/one.h"
 #include "tests/bench/endpoint/play.h"
-#include "tests/bench/endpoint/scale.h"
-#include "tests/bench/endpoint/soak.h"
-#include "tests/bench/report.h"
+#include "tests/bench/figure.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define SEEDS 20
-#define SEEDS_MAX 1000
-#define SECONDS 1800
+#define SEEDS_LONG 250 /* with four losses a thousand */
 #define BULK_SEEDS 100
+#define SECONDS 1800
 #define BULK_BYTES 10000000
 #define BULK_LIMIT_SECONDS 120
-#define ROUNDS 31
-#define SOAK_MESSAGES 20000
-#define SCALE_ROUNDS 7
-#define NAK_P99_KNOWN_MS 126.0 /* model-nak at 5 % when the goals were set; a weaker model would flatter */
+#define SPARSE_TICKS 30
+#define NAK_P99_KNOWN_MS 126.0 /* of model-nak at 5 % when the goals were set */
+#define NAK_P99_TOLERANCE 0.1
 
-#ifndef BENCH_LIBRARY_FLAGS
-#define BENCH_LIBRARY_FLAGS ""
-#endif
+enum { LOSSES = 5, LOSS_5 = 2 };
 
-struct options {
-    struct report report;
-    uint32_t seeds;
-    uint32_t bulk_seeds;
-    double seconds;
-};
+static const double losses[LOSSES] = {0, 0.01, 0.05, 0.10, 0.20};
 
-static bool is_invalid;
+static uint32_t seeds = SEEDS;
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, compare);
-    return count == 0 ? 0 : values[count / 2];
-}
-
-static void fail(const char *what) {
-    fprintf(stderr, "bench_sim: %s\n", what);
-    exit(1);
-}
-
-/* ---- a case: medians over seeds ---- */
-
+/* Of one candidate in one case. */
 struct medians {
     double p50_ms, p99_ms, p999_ms, max_ms, wire, bulk_seconds;
     double unreliable_lost; /* share of unreliable messages, over all seeds */
@@ -63,16 +37,18 @@ struct medians {
     uint32_t stalled;       /* bulk that did not end in time */
 };
 
-static struct medians play_seeds(const struct rival *rival, const struct play *base, uint32_t seeds) {
-    static double p50[SEEDS_MAX], p99[SEEDS_MAX], p999[SEEDS_MAX], max[SEEDS_MAX], wire[SEEDS_MAX], bulk[SEEDS_MAX];
+static struct medians play_seeds(const struct rival *rival, const struct play *base, uint32_t count) {
+    static double p50[SEEDS_LONG], p99[SEEDS_LONG], p999[SEEDS_LONG], max[SEEDS_LONG], wire[SEEDS_LONG],
+        bulk[SEEDS_LONG];
     struct medians m = {0};
-    uint64_t sent = 0, heard = 0, datagrams = 0, lost = 0;
-    for (uint32_t i = 0; i < seeds; i++) {
+    uint64_t sent = 0, received = 0, datagrams = 0, lost = 0;
+    for (uint32_t i = 0; i < count; i++) {
         struct play play = *base;
         struct play_result r;
         play.seed = i + 1;
         if (!play_run(rival, &play, &r)) {
-            fail("a candidate cannot be created");
+            fprintf(stderr, "bench_sim: %s cannot be created\n", rival->name);
+            exit(1);
         }
         p50[i] = r.p50_ms;
         p99[i] = r.p99_ms;
@@ -81,242 +57,180 @@ static struct medians play_seeds(const struct rival *rival, const struct play *b
         wire[i] = r.wire_per_app;
         bulk[i] = r.bulk_seconds;
         sent += r.unreliable_sent;
-        heard += r.unreliable_heard;
+        received += r.unreliable_heard;
         datagrams += r.datagrams[RIVAL_SERVER];
         lost += r.datagrams_lost[RIVAL_SERVER];
         m.undelivered += r.reliable_sent - r.reliable_heard;
         m.disorderly += !r.ok;
         m.stalled += base->bulk_bytes != 0 && r.bulk_seconds == 0;
     }
-    m.p50_ms = median(p50, seeds);
-    m.p99_ms = median(p99, seeds);
-    m.p999_ms = median(p999, seeds);
-    m.max_ms = median(max, seeds);
-    m.wire = median(wire, seeds);
-    m.bulk_seconds = median(bulk, seeds);
-    m.unreliable_lost = sent > 0 ? 1 - (double)heard / (double)sent : 0;
+    m.p50_ms = figure_median(p50, count);
+    m.p99_ms = figure_median(p99, count);
+    m.p999_ms = figure_median(p999, count);
+    m.max_ms = figure_median(max, count);
+    m.wire = figure_median(wire, count);
+    m.bulk_seconds = figure_median(bulk, count);
+    m.unreliable_lost = sent > 0 ? 1 - (double)received / (double)sent : 0;
     m.datagrams_lost = datagrams > 0 ? (double)lost / (double)datagrams : 0;
     return m;
 }
 
-static void say(struct options *o, const char *id, double value, const char *unit, const char *anchor,
-                double anchor_value, double must, double stretch) {
-    report_metric(&o->report, &(struct metric){.id = id,
-                                               .value = value,
-                                               .unit = unit,
-                                               .anchor = anchor,
-                                               .anchor_value = anchor_value,
-                                               .must = must,
-                                               .stretch = stretch});
+static struct play game(double loss) {
+    return (struct play){.path = {.delay_ns = 25 * NS_PER_MS, .loss = loss}, .seconds = SECONDS};
 }
 
-static void say_case(struct options *o, const char *goal, const char *name, const char *what, double value,
-                     const char *unit, const char *anchor, double anchor_value, double must, double stretch) {
-    char id[64];
-    snprintf(id, sizeof id, "%s.%s.%s", goal, name, what);
-    say(o, id, value, unit, anchor, anchor_value, must, stretch);
+/* The reference endpoint at losses[i]; several rows ask for it. */
+static const struct medians *ue_at(size_t i) {
+    static struct medians known[LOSSES];
+    static bool is_known[LOSSES];
+    if (!is_known[i]) {
+        struct play play = game(losses[i]);
+        known[i] = play_seeds(&rival_ue, &play, seeds);
+        is_known[i] = true;
+    }
+    return &known[i];
 }
 
-static struct play game_of(const struct options *o, double loss) {
-    return (struct play){.path = {.delay_ns = 25 * NS_PER_MS, .loss = loss}, .seconds = o->seconds};
+static void print_noted(const char *row, const char *figure, double value, const char *unit, const char *note,
+                        const char *invalid) {
+    figure_print(&(struct figure){
+        .row = row, .figure = figure, .value = value, .unit = unit, .spread = -1, .note = note, .invalid = invalid});
 }
 
-/* ---- E1, E2, E5, E6: loss ---- */
-
-static void say_latencies(struct options *o, const char *name, double loss, const struct medians *ue,
-                          const struct medians *nak) {
-    say_case(o, "E1", name, "p50", ue->p50_ms, "ms", "model-nak", nak->p50_ms, 0, 0);
-    say_case(o, "E1", name, "p99", ue->p99_ms, "ms", "model-nak", nak->p99_ms, loss >= 0.05 ? 1.10 : 0,
-             loss >= 0.05 ? 1.02 : 0);
-    say_case(o, "E1", name, "p99.9", ue->p999_ms, "ms", "model-nak", nak->p999_ms, 1.15, 0);
-    say_case(o, "E1", name, "max", ue->max_ms, "ms", "model-nak", nak->max_ms, 0, 0);
+static const char *percent(char text[48], double loss, const char *what) {
+    snprintf(text, 48, "%.0f %%%s", loss * 100, what);
+    return text;
 }
 
-/* Half of one is none: a goal of 0 would mean that there is no goal. */
-static void say_delivery(struct options *o, const char *name, const struct medians *ue) {
-    double difference = (ue->unreliable_lost - ue->datagrams_lost) * 100;
-    say_case(o, "E2", name, "undelivered", (double)ue->undelivered, "messages", NULL, 0, 0.5, 0);
-    say_case(o, "E2", name, "disorderly", ue->disorderly, "seeds", NULL, 0, 0.5, 0);
-    say_case(o, "E2", name, "unreliable-off-link", difference < 0 ? -difference : difference, "%points", NULL, 0, 0.2,
-             0);
+static void measure_latency(void) {
+    struct medians nak[LOSSES];
+    for (size_t i = 1; i < LOSSES; i++) {
+        struct play play = game(losses[i]);
+        nak[i] = play_seeds(&rival_nak, &play, seeds);
+    }
+    double known = nak[LOSS_5].p99_ms / NAK_P99_KNOWN_MS;
+    bool is_weak = fabs(known - 1) > NAK_P99_TOLERANCE;
+    for (size_t i = 1; i < LOSSES; i++) {
+        const struct medians *ue = ue_at(i);
+        char name[48], note[160];
+        snprintf(note, sizeof note, "ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f; model-nak %.1f, %.1f, %.1f, %.1f",
+                 ue->p50_ms, ue->p99_ms, ue->p999_ms, ue->max_ms, nak[i].p50_ms, nak[i].p99_ms, nak[i].p999_ms,
+                 nak[i].max_ms);
+        print_noted("E1", percent(name, losses[i], ""), ue->p99_ms / nak[i].p99_ms, "x model-nak", note,
+                    is_weak ? "model-nak is not what it was when the goals were set" : NULL);
+    }
+    for (size_t i = LOSS_5; i < LOSSES; i++) {
+        struct play play = game(losses[i]);
+        struct medians repeat = play_seeds(&rival_ue_repeat, &play, seeds);
+        char name[48], note[80];
+        snprintf(note, sizeof note, "%.3f bytes on the wire per byte, %.3f without the option", repeat.wire,
+                 ue_at(i)->wire);
+        print_noted("E1", percent(name, losses[i], ", repeat_reliable"), repeat.p99_ms, "ms", note, NULL);
+    }
 }
 
-static void say_rival(struct options *o, const char *name, const struct play *play, const char *title,
-                      const struct rival *rival, const struct medians *ue, double stretch) {
-    if (rival == NULL) {
-        printf("SKIP E5.%s %s: not installed\n", name, title);
+static void measure_delivery(void) {
+    uint64_t undelivered = 0;
+    uint32_t disorderly = 0;
+    double difference = 0;
+    for (size_t i = 1; i < LOSSES; i++) {
+        const struct medians *ue = ue_at(i);
+        undelivered += ue->undelivered;
+        disorderly += ue->disorderly;
+        difference = fmax(difference, fabs(ue->unreliable_lost - ue->datagrams_lost) * 100);
+    }
+    figure_print_value("E2", "missing", (double)undelivered, "messages");
+    figure_print_value("E2", "out of order", disorderly, "runs");
+    figure_print_value("E2", "unreliable loss", difference, "% points");
+}
+
+static void measure_jitter(void) {
+    struct play play = game(0);
+    play.path.jitter_ns = 20 * NS_PER_MS;
+    struct medians ue = play_seeds(&rival_ue, &play, seeds);
+    struct medians patient = play_seeds(&rival_ue_patient, &play, seeds);
+    figure_print_value("E3", "p99", ue.p99_ms, "ms");
+    figure_print_value("E3", "unreliable", 1 - ue.unreliable_lost, "of all");
+    figure_print_value("E3", "unreliable, reorder_wait_ns", 1 - patient.unreliable_lost, "of all");
+}
+
+static void measure_bursts(void) {
+    struct play play = game(0.05);
+    play.path.loss_burst = 3;
+    struct medians ue = play_seeds(&rival_ue, &play, seeds);
+    struct medians nak = play_seeds(&rival_nak, &play, seeds);
+    char note[80];
+    snprintf(note, sizeof note, "%.1f ms, model-nak %.1f", ue.p99_ms, nak.p99_ms);
+    print_noted("E4", "p99", ue.p99_ms / nak.p99_ms, "x model-nak", note, NULL);
+}
+
+static void measure_rivals(void) {
+    struct play play = game(losses[LOSS_5]);
+    double ue_ms = ue_at(LOSS_5)->p99_ms;
+    if (rival_ngtcp2 == NULL) {
+        fputs("bench_sim: E5 needs libngtcp2-dev and libngtcp2-crypto-gnutls-dev\n", stderr);
         return;
     }
-    struct medians m = play_seeds(rival, play, o->seeds);
-    say_case(o, "E5", name, "p99", ue->p99_ms, "ms", title, m.p99_ms, 1.0, stretch);
-    say_case(o, "E6", name, "wire", ue->wire, "bytes/byte", title, m.wire, 0, 0);
-}
-
-static void say_rivals(struct options *o, const char *name, double loss, const struct medians *ue) {
-    struct play play = game_of(o, loss);
-    struct medians red = play_seeds(&rival_red, &play, o->seeds < 3 ? o->seeds : 3);
-    say_case(o, "E1", name, "p99-of-model-red", red.p99_ms, "ms", NULL, 0, 0, 0);
-    struct medians repeat = play_seeds(&rival_ue_repeat, &play, o->seeds < 3 ? o->seeds : 3);
-    say_case(o, "E1", name, "p99-with-repeat", repeat.p99_ms, "ms", "model-red", red.p99_ms, 0, 0);
-    say_case(o, "E6", name, "wire-with-repeat", repeat.wire, "bytes/byte", "uerudp", ue->wire, 0, 0);
-    say_rival(o, name, &play, "ENet", rival_enet, ue, 0);
-    say_rival(o, name, &play, "ngtcp2", rival_ngtcp2, ue, 0.9);
-}
-
-static void measure_loss(struct options *o, double loss) {
-    char name[16];
-    snprintf(name, sizeof name, "loss-%.0f", loss * 100);
-    struct play play = game_of(o, loss);
-    struct medians ue = play_seeds(&rival_ue, &play, o->seeds);
-    struct medians nak = play_seeds(&rival_nak, &play, o->seeds);
-    say_latencies(o, name, loss, &ue, &nak);
-    say_delivery(o, name, &ue);
-    if (loss == 0 || loss == 0.05) {
-        bool is_clean = loss == 0;
-        say_case(o, "E6", name, "wire", ue.wire, "bytes/byte", NULL, 0, is_clean ? 1.20 : 1.21, is_clean ? 1.17 : 1.18);
-        say_case(o, "E6", name, "wire-of-model-nak", nak.wire, "bytes/byte", NULL, 0, 0, 0);
+    double quic_ms = play_seeds(rival_ngtcp2, &play, seeds).p99_ms;
+    char note[120];
+    int size = snprintf(note, sizeof note, "%.1f ms, ngtcp2 %.1f", ue_ms, quic_ms);
+    if (rival_enet != NULL) {
+        struct medians enet = play_seeds(rival_enet, &play, seeds);
+        snprintf(note + size, sizeof note - (size_t)size, ", ENet %.1f, which did not deliver %llu messages",
+                 enet.p99_ms, (unsigned long long)enet.undelivered);
     }
-    if (loss == 0.05) {
-        say_rivals(o, name, loss, &ue);
-        double known = nak.p99_ms / NAK_P99_KNOWN_MS;
-        if (known < 0.9 || known > 1.1) {
-            printf("INVALID: model-nak has p99 %.1f ms at 5 %% loss, not within 10 %% of %.0f\n", nak.p99_ms,
-                   NAK_P99_KNOWN_MS);
-            is_invalid = true;
-        }
-    }
+    print_noted("E5", "5 %", ue_ms / quic_ms, "x ngtcp2", note, NULL);
 }
 
-/* ---- E3, E4: jitter, bursts ---- */
-
-static void measure_jitter(struct options *o) {
-    struct play play = game_of(o, 0);
-    play.path.jitter_ns = 20 * NS_PER_MS;
-    struct medians ue = play_seeds(&rival_ue, &play, o->seeds);
-    struct medians nak = play_seeds(&rival_nak, &play, o->seeds);
-    say(o, "E3.jitter.p99", ue.p99_ms, "ms", NULL, 0, 61, 0);
-    say(o, "E3.jitter.p99.9", ue.p999_ms, "ms", "model-nak", nak.p999_ms, 0, 0);
-    say(o, "E3.jitter.unreliable-lost", ue.unreliable_lost, "share", NULL, 0, 0.0005, 0);
-    struct medians patient = play_seeds(&rival_ue_patient, &play, o->seeds < 3 ? o->seeds : 3);
-    say(o, "E3.jitter.unreliable-lost-with-reorder-wait", patient.unreliable_lost, "share", NULL, 0, 0, 0);
-    say(o, "E3.jitter.p99-with-reorder-wait", patient.p99_ms, "ms", NULL, 0, 0, 0);
-    play = game_of(o, 0.05);
-    play.path.loss_burst = 3;
-    ue = play_seeds(&rival_ue, &play, o->seeds);
-    nak = play_seeds(&rival_nak, &play, o->seeds);
-    say(o, "E4.burst.p99", ue.p99_ms, "ms", "model-nak", nak.p99_ms, 1.10, 0);
+static void measure_wire(void) {
+    figure_print_value("E6", "0 %", ue_at(0)->wire, "bytes per byte");
+    figure_print_value("E6", "5 %", ue_at(LOSS_5)->wire, "bytes per byte");
 }
 
-/* The phase of ticks matters more than the protocol: the network read each millisecond (no goal). */
-static void measure_polling(struct options *o) {
-    struct play play = game_of(o, 0.05);
-    play.polls = 17;
-    struct medians ue = play_seeds(&rival_ue, &play, o->seeds < 3 ? o->seeds : 3);
-    struct medians nak = play_seeds(&rival_nak, &play, o->seeds < 3 ? o->seeds : 3);
-    say(o, "E1.polled-each-ms.p50", ue.p50_ms, "ms", "model-nak", nak.p50_ms, 0, 0);
-    say(o, "E1.polled-each-ms.p99", ue.p99_ms, "ms", "model-nak", nak.p99_ms, 0, 0);
-}
-
-/* ---- E10: bulk ---- */
-
-static void measure_bulk(struct options *o) {
-    static const struct {
-        double loss;
-        double must; /* seconds: 1.06 times the bound, then what dpull/utcp with the span held needs */
-    } cases[] = {{0, 1.06 * 3.2}, {0.01, 5.0}, {0.05, 7.0}, {0.20, 17.0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+static void measure_bulk(void) {
+    static const double bulk_losses[] = {0, 0.01, 0.05, 0.20};
+    uint32_t bad = 0;
+    for (size_t i = 0; i < sizeof bulk_losses / sizeof *bulk_losses; i++) {
         struct play play = {
-            .path = {.delay_ns = 25 * NS_PER_MS, .loss = cases[i].loss, .rate_bytes = 12500000, .queue_bytes = 256000},
+            .path = {.delay_ns = 25 * NS_PER_MS, .loss = bulk_losses[i], .rate_bytes = 12500000, .queue_bytes = 256000},
             .bulk_bytes = BULK_BYTES,
             .limit_seconds = BULK_LIMIT_SECONDS};
-        struct medians ue = play_seeds(&rival_ue, &play, i == 0 ? 1 : o->bulk_seeds);
-        char name[16];
-        snprintf(name, sizeof name, "loss-%.0f", cases[i].loss * 100);
-        say_case(o, "E10", name, "seconds", ue.bulk_seconds, "s", NULL, 0, cases[i].must,
-                 i == 0 ? 0 : 0.8 * cases[i].must);
-        say_case(o, "E10", name, "stalled", ue.stalled, "seeds", NULL, 0, 0.5, 0);
-        say_case(o, "E10", name, "disorderly", ue.disorderly, "seeds", NULL, 0, 0.5, 0);
+        struct medians ue = play_seeds(&rival_ue, &play, BULK_SEEDS);
+        char name[48];
+        figure_print_value("E10", percent(name, bulk_losses[i], ""), ue.bulk_seconds, "s");
+        bad += ue.stalled + ue.disorderly;
     }
+    figure_print_value("E10", "stalled", bad, "runs");
 }
 
-/* ---- E8, E11 to E13: work and memory ---- */
-
-static void measure_soak(struct options *o, uint32_t messages_per_step) {
-    const struct rival *rivals[] = {&rival_ue, &rival_nak, rival_enet, rival_ngtcp2};
-    static double ns[4][ROUNDS];
-    for (size_t round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < 4; i++) {
-            ns[i][round] = rivals[i] != NULL ? soak_run(rivals[i], messages_per_step, SOAK_MESSAGES) : 0;
-        }
+static void measure_sparse(void) {
+    for (size_t i = LOSS_5; i < LOSSES; i++) {
+        struct play play = game(losses[i]);
+        play.sparse_ticks = SPARSE_TICKS;
+        struct medians best = play_seeds(&rival_ue_sparse, &play, seeds);
+        struct medians plain = play_seeds(&rival_ue, &play, seeds);
+        char name[48], note[120];
+        snprintf(note, sizeof note, "%.1f ms without options; %.2f bytes on the wire per byte, %.2f without options",
+                 plain.p99_ms, best.wire, plain.wire);
+        print_noted("E14", percent(name, losses[i], ""), best.p99_ms, "ms", note, NULL);
     }
-    char name[8];
-    snprintf(name, sizeof name, "k-%u", messages_per_step);
-    double ue = median(ns[0], ROUNDS);
-    for (size_t i = 1; i < 4; i++) {
-        if (rivals[i] != NULL) {
-            bool is_goal = rivals[i] == rival_enet && messages_per_step == 4;
-            say_case(o, "E8", name, "per-message", ue, "ns", rivals[i]->name, median(ns[i], ROUNDS), is_goal ? 1.0 : 0,
-                     is_goal ? 0.6 : 0);
-        }
-    }
-    if (rival_enet == NULL) {
-        printf("SKIP E8.%s ENet: not installed\n", name);
-    }
-}
-
-static void measure_scale(struct options *o) {
-    static double one[SCALE_ROUNDS], connections[SCALE_ROUNDS], channels[SCALE_ROUNDS];
-    for (size_t i = 0; i < SCALE_ROUNDS; i++) {
-        one[i] = scale_packet_ns(1, 1, 20000);
-        connections[i] = scale_packet_ns(1000, 1, 100);
-        channels[i] = scale_packet_ns(1, 1000, 20000);
-    }
-    double base = median(one, SCALE_ROUNDS);
-    say(o, "E11.idle", scale_idle_bytes("5.5"), "bytes", NULL, 0, 16384, 6144);
-    say(o, "E12.bunch", scale_bunch_bytes("5.5"), "bytes+payload", NULL, 0, 96, 48);
-    say(o, "E13.connections-1000", median(connections, SCALE_ROUNDS), "ns", "one", base, 1.5, 1.2);
-    say(o, "E13.channels-1000", median(channels, SCALE_ROUNDS), "ns", "one", base, 1.2, 1.05);
-}
-
-/* ---- the program ---- */
-
-static void usage(void) {
-    fail("usage: bench_sim [--json] [--quick] [--seeds N] | --count NAME K MESSAGES | --play NAME OPTIONS");
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.seeds = SEEDS, .bulk_seeds = BULK_SEEDS, .seconds = SECONDS};
-    if (argc == 5 && strcmp(argv[1], "--count") == 0) {
-        return one_count(argv[2], (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
-    }
-    if (argc >= 3 && strcmp(argv[1], "--play") == 0) {
-        return one_play(argc - 2, argv + 2);
-    }
+    static const struct {
+        const char *row;
+        void (*measure)(void);
+    } rows[] = {{"E1", measure_latency}, {"E2", measure_delivery}, {"E3", measure_jitter}, {"E4", measure_bursts},
+                {"E5", measure_rivals},  {"E6", measure_wire},     {"E10", measure_bulk},  {"E14", measure_sparse}};
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            o.report.json = true;
-        } else if (strcmp(argv[i], "--quick") == 0) {
-            o = (struct options){.report = o.report, .seeds = 3, .bulk_seeds = 5, .seconds = 300};
-        } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
-            o.seeds = (uint32_t)atoi(argv[++i]);
-            o.bulk_seeds = o.seeds;
-        } else {
-            usage();
+        if (strcmp(argv[i], "--long") == 0) {
+            seeds = SEEDS_LONG;
         }
     }
-    if (o.seeds == 0 || o.seeds > SEEDS_MAX) {
-        usage();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (figure_is_wanted(argc, argv, rows[i].row)) {
+            rows[i].measure();
+        }
     }
-    report_header(&o.report, "bench_sim", BENCH_LIBRARY_FLAGS);
-    const double losses[] = {0, 0.01, 0.05, 0.10, 0.20};
-    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
-        measure_loss(&o, losses[i]);
-    }
-    measure_jitter(&o);
-    measure_polling(&o);
-    measure_bulk(&o);
-    measure_soak(&o, 1);
-    measure_soak(&o, 4);
-    measure_scale(&o);
-    return is_invalid ? 1 : 0;
+    return 0;
 }

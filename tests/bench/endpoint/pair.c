@@ -8,7 +8,8 @@
 #define RELEASE "5.1"
 #define WINDOW 256
 #define PATIENCE_NS UINT64_C(20000000)
-#define NET_SPEED 100000000 /* the budget is not what is measured */
+#define SPARSE_KEEP_ALIVE_NS UINT64_C(33000000) /* every other tick */
+#define NET_SPEED 100000000                     /* the budget is not what is measured */
 
 struct pair {
     struct rival_host host;
@@ -111,9 +112,10 @@ void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
     if (pool == NULL && (pair->region = malloc(POOL_BYTES)) != NULL) {
         pool = ue_pool_init(pair->region, POOL_BYTES);
     }
-    struct ue_conn_config ends = {
-        .profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED, .options = config->options};
+    struct ue_conn_config ends = {.profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED};
     for (enum rival_side side = RIVAL_CLIENT; pool != NULL && side <= RIVAL_SERVER; side++) {
+        ends.options = config->options[side];
+        ends.keep_alive_ns = config->keep_alive_ns[side];
         ends.role = side == RIVAL_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
         pair->conns[side] = ue_conn_new(pool, &ends);
     }
@@ -134,12 +136,20 @@ static void *create_plain(const struct rival_host *host, uint64_t seed, uint64_t
 
 static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     return pair_create(host, seed, now_ns,
-                       &(struct pair_config){.release = RELEASE, .options = {.repeat_reliable = true}});
+                       &(struct pair_config){.release = RELEASE, .options[RIVAL_SERVER] = {.repeat_reliable = true}});
+}
+
+static void *create_sparse(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return pair_create(host, seed, now_ns,
+                       &(struct pair_config){.release = RELEASE,
+                                             .options[RIVAL_SERVER] = {.repeat_reliable = true},
+                                             .keep_alive_ns[RIVAL_SERVER] = SPARSE_KEEP_ALIVE_NS});
 }
 
 static void *create_patient(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    return pair_create(host, seed, now_ns,
-                       &(struct pair_config){.release = RELEASE, .options = {.reorder_wait_ns = PATIENCE_NS}});
+    return pair_create(
+        host, seed, now_ns,
+        &(struct pair_config){.release = RELEASE, .options[RIVAL_CLIENT] = {.reorder_wait_ns = PATIENCE_NS}});
 }
 
 static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
@@ -172,6 +182,8 @@ static void tick(void *user, enum rival_side at, uint64_t now_ns) {
 
 const struct rival rival_ue = {"uerudp", create_plain, destroy, send_message, receive, end_receive, tick};
 const struct rival rival_ue_repeat = {"uerudp-repeat", create_repeat, destroy, send_message,
+                                      receive,         end_receive,   tick};
+const struct rival rival_ue_sparse = {"uerudp-sparse", create_sparse, destroy, send_message,
                                       receive,         end_receive,   tick};
 const struct rival rival_ue_patient = {"uerudp-patient", create_patient, destroy, send_message,
                                        receive,          end_receive,    tick};

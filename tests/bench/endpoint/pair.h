@@ -10,9 +10,10 @@
 
 struct pair_config {
     const char *release;
-    struct ue_conn_options options;
-    uint32_t channels;    /* open, PAIR_CHANNEL among them; 0 counts as 1 */
-    struct ue_pool *pool; /* shared by many, or NULL: one of its own */
+    struct ue_conn_options options[2]; /* by side */
+    uint64_t keep_alive_ns[2];         /* by side; 0: the engine's */
+    uint32_t channels;                 /* open, PAIR_CHANNEL among them; 0 counts as 1 */
+    struct ue_pool *pool;              /* shared by many, or NULL: one of its own */
 };
 
 /* As create of a rival. */

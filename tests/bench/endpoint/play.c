@@ -13,6 +13,8 @@
 #define UDP_IP_BYTES 28
 #define MESSAGE_BYTES_MAX 1024
 #define BULK_BYTES 900
+#define ARRIVED_MAX 1024
+#define DATAGRAM_BYTES_MAX 2048
 
 /* What a message begins with. */
 struct stamp {
@@ -110,16 +112,28 @@ static void say_bulk(struct playing *p, enum rival_side side) {
     }
 }
 
+static void say_sparse(struct playing *p, enum rival_side side) {
+    if (side == RIVAL_SERVER && p->polls[side] / p->polls_per_tick % p->play->sparse_ticks == 0) {
+        say(p, side, true, 200);
+    }
+}
+
+static uint8_t arrived[ARRIVED_MAX][DATAGRAM_BYTES_MAX]; /* in one poll */
+
 static void poll(struct playing *p, enum rival_side side, bool is_talking) {
     bool is_tick = p->polls[side] % p->polls_per_tick == 0;
     const uint8_t *bytes;
     size_t size_bytes;
-    while (sim_link_pop(p->links[!side], p->now_ns, &bytes, &size_bytes)) {
-        p->rival->receive(p->pair, side, p->now_ns, bytes, size_bytes);
+    for (size_t i = 0; sim_link_pop(p->links[!side], p->now_ns, &bytes, &size_bytes); i = (i + 1) % ARRIVED_MAX) {
+        size_bytes = size_bytes < DATAGRAM_BYTES_MAX ? size_bytes : DATAGRAM_BYTES_MAX;
+        memcpy(arrived[i], bytes, size_bytes);
+        p->rival->receive(p->pair, side, p->now_ns, arrived[i], size_bytes);
     }
     p->rival->end_receive(p->pair, side, p->now_ns);
     if (is_tick && is_talking && p->play->bulk_bytes != 0) {
         say_bulk(p, side);
+    } else if (is_tick && is_talking && p->play->sparse_ticks != 0) {
+        say_sparse(p, side);
     } else if (is_tick && is_talking) {
         say_game(p, side);
     }

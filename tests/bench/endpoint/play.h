@@ -10,10 +10,11 @@
 struct play {
     struct sim_link_config path; /* of both directions */
     uint64_t seed;
-    double seconds;       /* of the game; 0: bulk */
-    uint64_t bulk_bytes;  /* server to client, in messages of 900 bytes */
-    double limit_seconds; /* of bulk: what lasts longer has stalled */
-    uint32_t polls;       /* of the network in each tick of the program; 0 counts as 1, as games do */
+    double seconds;        /* of the game; 0: bulk */
+    uint64_t bulk_bytes;   /* server to client, in messages of 900 bytes */
+    double limit_seconds;  /* of bulk: what lasts longer has stalled */
+    uint32_t sparse_ticks; /* a reliable message of 200 bytes each so many ticks, and nothing else; 0: game or bulk */
+    uint32_t polls;        /* of the network in each tick of the program; 0 counts as 1, as games do */
 };
 
 struct play_result {

@@ -26,6 +26,7 @@ struct rival {
     /* False: there is no room now. */
     bool (*send)(void *pair, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                  size_t size_bytes);
+    /* The bytes stay where they are until end_receive of the same side. */
     void (*receive)(void *pair, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
     /* Everything that arrived in this tick was received. */
     void (*end_receive)(void *pair, enum rival_side at, uint64_t now_ns);
@@ -34,8 +35,9 @@ struct rival {
 };
 
 extern const struct rival rival_ue;            /* the reference endpoint, 5.1: the window of 256 */
-extern const struct rival rival_ue_repeat;     /* the same with repeat_reliable */
-extern const struct rival rival_ue_patient;    /* the same with reorder_wait_ns, longer than jitter */
+extern const struct rival rival_ue_repeat;     /* the same; the server has repeat_reliable */
+extern const struct rival rival_ue_sparse;     /* and a keep-alive packet every other tick */
+extern const struct rival rival_ue_patient;    /* the client has reorder_wait_ns, longer than jitter */
 extern const struct rival rival_nak;           /* model-nak */
 extern const struct rival rival_red;           /* model-red */
 extern const struct rival *const rival_enet;   /* NULL: not built in */

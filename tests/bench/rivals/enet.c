@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Debian's ENet in virtual time: the functions of its socket layer and its clock are defined here, and the library
    finds these before its own. One pair at a time. */
-#include "tests/bench/endpoint/rival.h"
+#include "tests/bench/endpoint/soak.h"
 
 #ifndef BENCH_HAVE_ENET
 
 const struct rival *const rival_enet = NULL;
+const struct rival *const rival_enet_stub = NULL;
 
 #else
 
@@ -17,6 +18,7 @@ const struct rival *const rival_enet = NULL;
 #define REPLACES __attribute__((visibility("default")))
 #define NS_PER_MS UINT64_C(1000000)
 #define WAITING_MAX 1024
+#define COPIES 64
 #define PORT 7777
 #define CHANNELS 2
 #define HANDSHAKE_STEPS 100
@@ -24,7 +26,7 @@ const struct rival *const rival_enet = NULL;
 
 struct waiting {
     size_t size_bytes;
-    uint8_t *bytes;
+    const uint8_t *bytes;
 };
 
 struct enet_end {
@@ -33,6 +35,8 @@ struct enet_end {
     struct waiting waiting[WAITING_MAX]; /* datagrams that arrived and were not yet read */
     uint32_t begin;
     uint32_t count;
+    uint8_t copies[COPIES][ENET_PROTOCOL_MAXIMUM_MTU];
+    uint32_t copy_count;
 };
 
 struct enet_pair {
@@ -41,18 +45,26 @@ struct enet_pair {
     bool is_connecting; /* the network is a direct line */
     uint64_t now_ns;
     ENetSocket next_socket;
+    /* Of the stub, by sender: */
+    double due[2]; /* datagrams */
+    ENetBuffer buffers[2][ENET_BUFFER_MAXIMUM];
+    size_t buffer_count[2];
 };
 
 static struct enet_pair *current;
+static uint64_t datagrams_sent[2], buffers_sent[2]; /* by the last pair, by sender */
 
-static void put_waiting(struct enet_end *end, const void *bytes, size_t size_bytes) {
-    struct waiting *w = &end->waiting[(end->begin + end->count) % WAITING_MAX];
-    uint8_t *copy = end->count < WAITING_MAX ? malloc(size_bytes) : NULL;
-    if (copy != NULL) {
-        memcpy(copy, bytes, size_bytes);
-        *w = (struct waiting){size_bytes, copy};
-        end->count++;
+static void put_waiting(struct enet_end *end, const uint8_t *bytes, size_t size_bytes) {
+    if (end->count < WAITING_MAX) {
+        end->waiting[(end->begin + end->count++) % WAITING_MAX] = (struct waiting){size_bytes, bytes};
     }
+}
+
+/* A datagram of the handshake, on a direct line. */
+static void put_copy(struct enet_end *end, const uint8_t *bytes, size_t size_bytes) {
+    uint8_t *copy = end->copies[end->copy_count++ % COPIES];
+    memcpy(copy, bytes, size_bytes);
+    put_waiting(end, copy, size_bytes);
 }
 
 /* ---- the socket layer: a socket's number is its side ---- */
@@ -97,12 +109,14 @@ REPLACES int enet_socket_send(ENetSocket socket, const ENetAddress *address, con
     uint8_t datagram[ENET_PROTOCOL_MAXIMUM_MTU];
     size_t size_bytes = 0;
     (void)address;
+    datagrams_sent[socket]++;
+    buffers_sent[socket] += buffer_count;
     for (size_t i = 0; i < buffer_count && size_bytes + buffers[i].dataLength <= sizeof datagram; i++) {
         memcpy(datagram + size_bytes, buffers[i].data, buffers[i].dataLength);
         size_bytes += buffers[i].dataLength;
     }
     if (current->is_connecting) {
-        put_waiting(&current->ends[socket == RIVAL_CLIENT ? RIVAL_SERVER : RIVAL_CLIENT], datagram, size_bytes);
+        put_copy(&current->ends[socket == RIVAL_CLIENT ? RIVAL_SERVER : RIVAL_CLIENT], datagram, size_bytes);
     } else {
         current->host.emit(current->host.user, (enum rival_side)socket, datagram, size_bytes);
     }
@@ -119,7 +133,6 @@ REPLACES int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBu
     end->count--;
     size_t size_bytes = w.size_bytes < buffers[0].dataLength ? w.size_bytes : buffers[0].dataLength;
     memcpy(buffers[0].data, w.bytes, size_bytes);
-    free(w.bytes);
     *address = address_of(socket == RIVAL_CLIENT ? RIVAL_SERVER : RIVAL_CLIENT);
     return (int)size_bytes;
 }
@@ -147,9 +160,6 @@ static void destroy(void *user) {
         struct enet_end *end = &pair->ends[side];
         if (end->host != NULL) {
             enet_host_destroy(end->host);
-        }
-        for (; end->count > 0; end->count--, end->begin++) {
-            free(end->waiting[end->begin % WAITING_MAX].bytes);
         }
     }
     current = NULL;
@@ -184,6 +194,8 @@ static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_n
     }
     pair->host = *host;
     pair->is_connecting = true;
+    memset(datagrams_sent, 0, sizeof datagrams_sent);
+    memset(buffers_sent, 0, sizeof buffers_sent);
     current = pair;
     if (!shake_hands(pair, now_ns)) {
         destroy(pair);
@@ -225,5 +237,59 @@ static void tick(void *user, enum rival_side at, uint64_t now_ns) {
 
 static const struct rival enet = {"ENet", create, destroy, send_message, receive, end_receive, tick};
 const struct rival *const rival_enet = &enet;
+
+/* ---- the socket layer alone, with the load of the last pair: the share of its figures that is not ENet's work ---- */
+
+static void *stub_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    (void)seed;
+    (void)now_ns;
+    static uint8_t bytes[ENET_PROTOCOL_MAXIMUM_MTU];
+    struct enet_pair *pair = calloc(1, sizeof *pair);
+    for (size_t side = 0; pair != NULL && side < 2; side++) {
+        pair->host = *host;
+        pair->buffer_count[side] = buffers_sent[side] / datagrams_sent[side];
+        for (size_t i = 0; i < pair->buffer_count[side]; i++) {
+            size_t size_bytes = (size_t)soak_echo_load.bytes[side] / pair->buffer_count[side];
+            pair->buffers[side][i] = (ENetBuffer){.data = bytes, .dataLength = size_bytes};
+        }
+    }
+    current = pair;
+    return pair;
+}
+
+static bool stub_send(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
+                      size_t size_bytes) {
+    (void)user;
+    (void)from;
+    (void)now_ns;
+    (void)reliable;
+    (void)message;
+    (void)size_bytes;
+    return true;
+}
+
+static void stub_end_receive(void *user, enum rival_side at, uint64_t now_ns) {
+    struct enet_pair *pair = user;
+    uint8_t datagram[ENET_PROTOCOL_MAXIMUM_MTU];
+    ENetBuffer buffer = {.data = datagram, .dataLength = sizeof datagram};
+    ENetAddress address;
+    pair->now_ns = now_ns;
+    while (enet_socket_receive((ENetSocket)at, &address, &buffer, 1) > 0) {
+    }
+    for (uint32_t i = 0; at == RIVAL_CLIENT && i < soak_echo_load.messages; i++) {
+        pair->host.deliver(pair->host.user, RIVAL_SERVER, datagram, SOAK_DOWN_BYTES);
+    }
+}
+
+static void stub_tick(void *user, enum rival_side at, uint64_t now_ns) {
+    struct enet_pair *pair = user;
+    pair->now_ns = now_ns;
+    for (pair->due[at] += soak_echo_load.datagrams[at]; pair->due[at] >= 1; pair->due[at]--) {
+        enet_socket_send((ENetSocket)at, NULL, pair->buffers[at], pair->buffer_count[at]);
+    }
+}
+
+static const struct rival stub = {"ENet-stub", stub_create, destroy, stub_send, receive, stub_end_receive, stub_tick};
+const struct rival *const rival_enet_stub = &stub;
 
 #endif
