@@ -12,6 +12,6 @@ void ue_call_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
 
 /* Reports the fields inside a block's payload, as far as they can be decoded. The layout of the block has already
    reported the payload as a run of bits. */
-void ue_payload_trace(struct ue_cursor *c, const struct ue_context *x, const struct ue_block *block);
+void ue_payload_trace(struct ue_cursor *outer, const struct ue_context *x, const struct ue_block *block);
 
 #endif

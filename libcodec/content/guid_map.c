@@ -138,6 +138,7 @@ static void add(struct ue_guid_map *map, uint64_t guid, uint64_t outer, const st
         return;
     }
     memcpy(map->names + map->names_bytes, name, length);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): reserve_binding has allocated it */
     map->bindings[map->count] = (struct ue_guid_binding){
         .id = guid, .outer = outer, .frame = frame, .name = map->names_bytes, .name_bytes = (uint16_t)length};
     map->names_bytes += (uint32_t)length;

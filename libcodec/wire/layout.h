@@ -73,7 +73,7 @@ void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
 void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
 
 /* Request a field from the field source. A number that does not fit `bits` bits is a fault. */
-uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits);
+uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t default_number, unsigned bits);
 struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field);
 bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field);
 
@@ -259,7 +259,6 @@ UE_INLINE void ue_cursor_write_view(struct ue_cursor *c, struct ue_view view, en
     if (words != 0) {
         c->word = ue_words_append(c->out + c->next / 8 - 8, c->word, 64 - c->held, from, shift, words);
         c->next += words * 64;
-        from += words * 8;
     }
     if (rest != 0) {
         ue_cursor_write_bits(c, ue_view_tail(view, rest), rest, field);

@@ -107,8 +107,11 @@ static bool parse_handlers(const char *text, struct ue_settings *settings) {
         }
         handlers[count] = handler;
         text += length;
-        if (*text == ',' && *++text == '\0') {
-            return false;
+        if (*text == ',') {
+            text++;
+            if (*text == '\0') {
+                return false;
+            }
         }
     }
     memcpy(settings->handlers, handlers, sizeof handlers);

@@ -54,7 +54,7 @@ static int generations;
 
 static void init_packets(stats_tree *st) {
     int all = stats_tree_create_node(st, "Packets", ROOT, STAT_DT_INT, true);
-    for (uint8_t i = UE_CLIENT_TO_SERVER; i < G_N_ELEMENTS(sides); i++) {
+    for (unsigned i = UE_CLIENT_TO_SERVER; i < G_N_ELEMENTS(sides); i++) {
         sides[i] = stats_tree_create_pivot(st, direction_name(i), all);
     }
     generations = stats_tree_create_pivot(st, "Generations", ROOT);

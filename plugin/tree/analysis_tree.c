@@ -326,14 +326,14 @@ static void show_bunch_result(struct uerudp_analysis_tree *a, const struct shown
     }
 }
 
-void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *a, proto_tree *tree,
+void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *a, proto_tree *bunch_tree,
                                     const struct uerudp_analysis_results *results, uint32_t item, uint64_t channel) {
     const struct uerudp_analysis_result *reliable = uerudp_analysis_results_find(results, UERUDP_RESULT_RELIABLE);
-    const struct shown_bunch bunch = {tree, reliable != NULL ? reliable->id : 0, channel};
+    const struct shown_bunch bunch = {bunch_tree, reliable != NULL ? reliable->id : 0, channel};
     struct uerudp_analysis_results first = uerudp_analysis_results_of_item(&a->first, item);
     const struct uerudp_analysis_result *known = uerudp_analysis_results_find(&first, UERUDP_RESULT_RELIABLE);
     if (known != NULL) {
-        add_number(a, tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)known->id);
+        add_number(a, bunch_tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)known->id);
     }
     for (size_t i = 0; i < results->count; i++) {
         show_bunch_result(a, &bunch, &results->results[i]);

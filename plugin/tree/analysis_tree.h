@@ -30,7 +30,7 @@ void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_inf
                                const struct ue_context *context);
 
 /* Adds the results of a bunch (`results`) to its subtree, which may be NULL. */
-void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *analysis, proto_tree *bunch,
+void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *analysis, proto_tree *bunch_tree,
                                     const struct uerudp_analysis_results *results, uint32_t item, uint64_t channel);
 
 /* Adds the other results to the datagram's tree, which may be NULL. Call it after all bunches. */

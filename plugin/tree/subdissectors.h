@@ -39,12 +39,12 @@ struct uerudp_subdissector_queue *uerudp_subdissector_queue_new(packet_info *pin
 
 /* Queues a payload if a dissector is registered for it. Items of a message go into the root, after those of uerudp;
    items of a block go into the block's tree, or into the root if that is NULL. */
-void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *subdissectors, tvbuff_t *tvb,
+void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *queue, tvbuff_t *tvb,
                                            const struct uerudp_subdissector_data *message);
-void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *subdissectors, tvbuff_t *tvb,
-                                         proto_tree *tree, const struct uerudp_subdissector_data *block);
+void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *queue, tvbuff_t *tvb, proto_tree *tree,
+                                         const struct uerudp_subdissector_data *block);
 
 /* Calls the dissectors. An exception becomes an item where it occurred. */
-void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *subdissectors);
+void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *queue);
 
 #endif

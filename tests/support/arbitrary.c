@@ -330,6 +330,7 @@ static void arbitrary_items(struct rng *rng, const struct ue_context *x, struct 
     bool legacy = x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack;
     d->item_count = rng_below(rng, d->item_capacity < 6 ? d->item_capacity : 6);
     for (size_t i = 0; i < d->item_count; i++) {
+        /* NOLINTNEXTLINE(misc-redundant-expression): each call rolls the dice */
         d->items[i].is_ack = (legacy && rng_chance(rng, 40)) || (arbitrary_spoil(rng) && arbitrary_spoil(rng));
         if (d->items[i].is_ack) {
             arbitrary_ack(rng, x, &d->items[i].ack);

@@ -9,12 +9,12 @@
 /* A context of the generation in that row; in half of the calls with stock settings. */
 struct ue_context arbitrary_context(struct rng *rng, size_t row);
 
-void arbitrary_prefix(struct rng *rng, const struct ue_context *x, struct ue_prefix *prefix);
-void arbitrary_handshake(struct rng *rng, const struct ue_context *x, struct ue_handshake *handshake);
-void arbitrary_handlers(struct rng *rng, const struct ue_context *x, struct ue_handlers *handlers);
-void arbitrary_packet(struct rng *rng, const struct ue_context *x, struct ue_packet *packet);
-void arbitrary_ack(struct rng *rng, const struct ue_context *x, struct ue_ack *ack);
-void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunch *bunch);
+void arbitrary_prefix(struct rng *rng, const struct ue_context *x, struct ue_prefix *m);
+void arbitrary_handshake(struct rng *rng, const struct ue_context *x, struct ue_handshake *m);
+void arbitrary_handlers(struct rng *rng, const struct ue_context *x, struct ue_handlers *m);
+void arbitrary_packet(struct rng *rng, const struct ue_context *x, struct ue_packet *m);
+void arbitrary_ack(struct rng *rng, const struct ue_context *x, struct ue_ack *m);
+void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunch *m);
 
 /* The caller provides items and item_capacity. */
 void arbitrary_datagram(struct rng *rng, const struct ue_context *x, struct ue_datagram *datagram);

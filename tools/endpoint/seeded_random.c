@@ -54,7 +54,7 @@ uint32_t ue_random_below(struct ue_random *random, uint32_t bound) {
     if (bound == 0) {
         return 0;
     }
-    uint32_t uneven = (uint32_t)-bound % bound; /* 2^32 mod bound: so many words would favour small results */
+    uint32_t uneven = -bound % bound; /* 2^32 mod bound: so many words would favour small results */
     uint32_t word = next_word(random);
     while (word < uneven) {
         word = next_word(random);

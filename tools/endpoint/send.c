@@ -398,7 +398,7 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
     for (size_t i = 0; i < count; i++) {
         if (bunch->reliable) {
             struct ue_out *out = next;
-            next = out->next;
+            next = out->next; /* NOLINT(clang-analyzer-core.NullDereference): there are `count` of them */
             ue_channel_add_out(lane, out, ++lane->out_reliable);
             send_numbered(c, now_ns, channel, out, merge);
         } else {

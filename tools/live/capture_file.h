@@ -11,19 +11,19 @@ struct live_capture;
 struct live_capture *live_capture_open(const char *path, const char *name);
 
 /* Adds an interface; returns its number. */
-uint32_t live_capture_add_interface(struct live_capture *capture, const char *name);
+uint32_t live_capture_add_interface(struct live_capture *record, const char *name);
 
 /* Writes a datagram between the socket's own address and a peer, at the current time, on interface 0. */
-void live_capture_write_own_datagram(struct live_capture *capture, const struct net_socket *socket,
+void live_capture_write_own_datagram(struct live_capture *record, const struct net_socket *socket,
                                      const struct net_address *peer, bool is_sent, const uint8_t *bytes,
                                      size_t size_bytes);
 
 /* Writes a datagram of an interface; time_ns since 1970. comment may be NULL. */
-void live_capture_write(struct live_capture *capture, uint32_t interface, int64_t time_ns,
+void live_capture_write(struct live_capture *record, uint32_t interface, int64_t time_ns,
                         const struct net_address *from, const struct net_address *to, const uint8_t *bytes,
                         size_t size_bytes, const char *comment);
 
 /* False, with a message: the file is incomplete. NULL is ignored. */
-bool live_capture_close(struct live_capture *capture);
+bool live_capture_close(struct live_capture *record);
 
 #endif

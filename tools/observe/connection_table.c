@@ -320,7 +320,7 @@ static struct observe_datagram *hold(struct connection_table *flows, const struc
     } else {
         held = g_new0(struct observe_datagram, 1);
     }
-    if (held->capacity < udp->captured_bytes + 1) {
+    if (held->bytes == NULL || held->capacity <= udp->captured_bytes) {
         g_free(held->bytes);
         held->capacity = udp->captured_bytes + 1;
         held->bytes = g_malloc(held->capacity);

@@ -73,10 +73,10 @@ static bool acknowledges(const struct ue_handshake *ack, const struct ue_handsha
 
 /* Whether one of the messages fits. True also where that is unknown: none was captured, or one may be missing because
    the capture begins in the middle or because it was dropped. */
-static bool fits_one(const struct replay_connection *v, const struct replay_cookies *cookies,
+static bool fits_one(const struct replay_connection *connection, const struct replay_cookies *cookies,
                      const struct ue_handshake *message,
                      bool (*fits)(const struct ue_handshake *, const struct ue_handshake *)) {
-    bool is_known = cookies->count != 0 && cookies->count <= REPLAY_COOKIES_MAX && !v->begins_in_the_middle;
+    bool is_known = cookies->count != 0 && cookies->count <= REPLAY_COOKIES_MAX && !connection->begins_in_the_middle;
     for (unsigned i = 0; is_known && i < cookies->count; i++) {
         if (fits(message, &cookies->messages[i])) {
             return true;
@@ -90,62 +90,63 @@ static const struct ue_handshake *newest(const struct replay_cookies *cookies) {
 }
 
 /* Layout A0 begins with 0 (protocol.md 5.7). */
-static void set_start(struct replay_connection *v, const struct input_datagram *seen, const struct ue_handshake *h) {
+static void set_start(struct replay_connection *connection, const struct input_datagram *seen,
+                      const struct ue_handshake *h) {
     bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
-    v->start.is_known = true;
-    v->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
+    connection->start.is_known = true;
+    connection->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
 }
 
 /* A Response returns the values of a Challenge. */
-static void handle_response(struct replay_connection *v, const struct input_datagram *seen,
+static void handle_response(struct replay_connection *connection, const struct input_datagram *seen,
                             const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
-    if (!fits_one(v, &v->challenges, h, answers)) {
+    if (!fits_one(connection, &connection->challenges, h, answers)) {
         struct ue_handshake expected = *h;
-        expected.secret_id = newest(&v->challenges)->secret_id;
-        expected.timestamp = newest(&v->challenges)->timestamp;
-        memcpy(expected.cookie, newest(&v->challenges)->cookie, sizeof expected.cookie);
-        set_expected_handshake(&v->sides[0], seen, datagram, &expected);
+        expected.secret_id = newest(&connection->challenges)->secret_id;
+        expected.timestamp = newest(&connection->challenges)->timestamp;
+        memcpy(expected.cookie, newest(&connection->challenges)->cookie, sizeof expected.cookie);
+        set_expected_handshake(&connection->sides[0], seen, datagram, &expected);
     }
-    bool is_other = v->responses.count != 0 && !same_cookie(newest(&v->responses), h);
-    v->has_other_responses |= is_other;
-    remember(&v->responses, h);
-    if (!h->restart && !v->has_ack) {
-        set_start(v, seen, h);
-        v->start.is_known = !v->has_other_responses; /* the Ack shows which one the server accepted */
+    bool is_other = connection->responses.count != 0 && !same_cookie(newest(&connection->responses), h);
+    connection->has_other_responses |= is_other;
+    remember(&connection->responses, h);
+    if (!h->restart && !connection->has_ack) {
+        set_start(connection, seen, h);
+        connection->start.is_known = !connection->has_other_responses; /* the Ack shows which one the server accepted */
     }
 }
 
-static void handle_ack(struct replay_connection *v, const struct input_datagram *seen,
+static void handle_ack(struct replay_connection *connection, const struct input_datagram *seen,
                        const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
-    if (!fits_one(v, &v->responses, h, acknowledges)) {
-        const struct ue_handshake *response = newest(&v->responses);
+    if (!fits_one(connection, &connection->responses, h, acknowledges)) {
+        const struct ue_handshake *response = newest(&connection->responses);
         struct ue_handshake expected = *h;
         memcpy(expected.cookie, response->has_orig_cookie ? response->orig_cookie : response->cookie,
                sizeof expected.cookie);
-        set_expected_handshake(&v->sides[1], seen, datagram, &expected);
+        set_expected_handshake(&connection->sides[1], seen, datagram, &expected);
     }
     if (!h->restart) {
-        set_start(v, seen, h);
-        v->has_ack = true;
+        set_start(connection, seen, h);
+        connection->has_ack = true;
     }
 }
 
-static void handle_handshake(struct replay_connection *v, const struct input_datagram *seen,
+static void handle_handshake(struct replay_connection *connection, const struct input_datagram *seen,
                              const struct ue_datagram *datagram) {
-    bool has_begun = v->sides[0].oldest != 0 || v->sides[1].oldest != 0;
+    bool has_begun = connection->sides[0].oldest != 0 || connection->sides[1].oldest != 0;
     switch (datagram->handshake.type) {
-    case UE_HANDSHAKE_CHALLENGE: remember(&v->challenges, &datagram->handshake); break;
+    case UE_HANDSHAKE_CHALLENGE: remember(&connection->challenges, &datagram->handshake); break;
     case UE_HANDSHAKE_RESPONSE:
     case UE_HANDSHAKE_RESTART_RESPONSE:
         if (!has_begun || datagram->handshake.has_orig_cookie) {
-            handle_response(v, seen, datagram);
+            handle_response(connection, seen, datagram);
         }
         break;
     case UE_HANDSHAKE_ACK:
         if (!has_begun || datagram->handshake.restart) {
-            handle_ack(v, seen, datagram);
+            handle_ack(connection, seen, datagram);
         }
         break;
     default: break;
@@ -180,13 +181,13 @@ static bool is_read_alike(const struct ue_context *a, const struct ue_context *b
 
 /* The detection changed the generation or other parameters: earlier comparisons may have misread packets. Both sides
    restart as if the capture began here. */
-static void restart(struct replay_connection *v, const struct input_datagram *seen) {
-    v->start.is_known = false;
-    g_strlcpy(v->generation, seen->context.profile.name, sizeof v->generation);
+static void restart(struct replay_connection *connection, const struct input_datagram *seen) {
+    connection->start.is_known = false;
+    g_strlcpy(connection->generation, seen->context.profile.name, sizeof connection->generation);
     for (unsigned role = 0; role < 2; role++) {
-        if (v->sides[role].oldest != 0) {
-            set_context(&v->sides[role], seen);
-            replay_side_reset(&v->sides[role]);
+        if (connection->sides[role].oldest != 0) {
+            set_context(&connection->sides[role], seen);
+            replay_side_reset(&connection->sides[role]);
         }
     }
 }
@@ -273,11 +274,11 @@ static bool is_out_of_range(struct replay_side *side, int64_t id) {
     return true;
 }
 
-static void receive_packet(struct replay_connection *v, const struct input_datagram *seen,
+static void receive_packet(struct replay_connection *connection, const struct input_datagram *seen,
                            const struct ue_datagram *head) {
-    struct replay_side *side = &v->sides[seen->role];
+    struct replay_side *side = &connection->sides[seen->role];
     if (side->oldest != 0 && !is_read_alike(&side->context, &seen->context)) {
-        restart(v, seen);
+        restart(connection, seen);
     }
     if (side->oldest == 0) {
         start_side_ids(side, seen, head);
@@ -292,7 +293,7 @@ static void receive_packet(struct replay_connection *v, const struct input_datag
     bool is_known = replay_packet_ring_find(&side->ring, id) != NULL || id < side->ring.oldest;
     bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
     if (id <= 0 || is_known || !is_needed || side->newest - id >= REPLAY_PACKETS_MAX ||
-        !store_packet(side, seen, &head->packet, id, v->start.is_known)) {
+        !store_packet(side, seen, &head->packet, id, connection->start.is_known)) {
         return;
     }
     side->newest = MAX(id, side->newest);
@@ -300,8 +301,8 @@ static void receive_packet(struct replay_connection *v, const struct input_datag
     if (!side->has_begun && id < side->oldest) {
         side->oldest = side->next = id;
     }
-    replay_side_compare(&v->sides[0], &v->start, false);
-    replay_side_compare(&v->sides[1], &v->start, false);
+    replay_side_compare(&connection->sides[0], &connection->start, false);
+    replay_side_compare(&connection->sides[1], &connection->start, false);
 }
 
 /* ---- datagrams ---- */
@@ -316,23 +317,23 @@ static bool is_initial(const struct input_datagram *seen) {
            head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
 }
 
-static void receive_clear(struct replay_connection *v, const struct input_datagram *seen) {
+static void receive_clear(struct replay_connection *connection, const struct input_datagram *seen) {
     struct ue_datagram head = {0};
     struct ue_item_range rest;
     struct ue_fault fault;
-    v->begins_in_the_middle |= v->datagrams == 0 && !is_initial(seen);
-    v->datagrams++;
+    connection->begins_in_the_middle |= connection->datagrams == 0 && !is_initial(seen);
+    connection->datagrams++;
     if (seen->verdict.fault.status != UE_OK) {
-        v->malformed++;
+        connection->malformed++;
         return;
     }
     if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
         return;
     }
     if (head.prefix.is_handshake) {
-        handle_handshake(v, seen, &head);
+        handle_handshake(connection, seen, &head);
     } else if (!seen->context.settings.internal_ack) {
-        receive_packet(v, seen, &head);
+        receive_packet(connection, seen, &head);
     }
 }
 
@@ -362,68 +363,69 @@ static bool decrypt(struct replay_check_context *all, struct input_datagram *see
 }
 
 /* Frees both sides when nothing of them will be compared any more. */
-static void finish_if_over(struct replay_connection *v) {
-    if (!replay_side_is_active(&v->sides[0]) && !replay_side_is_active(&v->sides[1]) && !v->sides[0].is_finished) {
-        replay_side_finish(&v->sides[0]);
-        replay_side_finish(&v->sides[1]);
+static void finish_if_over(struct replay_connection *connection) {
+    if (!replay_side_is_active(&connection->sides[0]) && !replay_side_is_active(&connection->sides[1]) &&
+        !connection->sides[0].is_finished) {
+        replay_side_finish(&connection->sides[0]);
+        replay_side_finish(&connection->sides[1]);
     }
 }
 
-void replay_connection_receive(struct replay_connection *v, const struct input_datagram *seen) {
+void replay_connection_receive(struct replay_connection *connection, const struct input_datagram *seen) {
     struct input_datagram clear = *seen;
-    if (seen->is_foreign || (v->sides[0].obstacle != NULL && v->sides[1].obstacle != NULL)) {
+    if (seen->is_foreign || (connection->sides[0].obstacle != NULL && connection->sides[1].obstacle != NULL)) {
         return;
     }
     clear.context.settings.decryptor = NULL;
-    if (seen->is_cut || (seen->verdict.is_opaque && !decrypt(v->all, &clear))) {
-        v->sides[0].obstacle = v->sides[1].obstacle =
+    if (seen->is_cut || (seen->verdict.is_opaque && !decrypt(connection->all, &clear))) {
+        connection->sides[0].obstacle = connection->sides[1].obstacle =
             seen->is_cut ? "its datagrams are cut by the snap length" : "its content is encrypted or compressed";
-        finish_if_over(v);
+        finish_if_over(connection);
         return;
     }
-    receive_clear(v, &clear);
-    finish_if_over(v);
+    receive_clear(connection, &clear);
+    finish_if_over(connection);
 }
 
-void replay_connection_end(struct replay_connection *v) {
+void replay_connection_end(struct replay_connection *connection) {
     for (unsigned role = 0; role < 2; role++) {
-        replay_side_compare(&v->sides[role], &v->start, true);
+        replay_side_compare(&connection->sides[role], &connection->start, true);
     }
 }
 
 /* Whether so much is malformed that the rest may fit by chance. */
-static bool is_too_malformed(const struct replay_connection *v) {
-    return v->malformed * MALFORMED_SHARE > v->datagrams;
+static bool is_too_malformed(const struct replay_connection *connection) {
+    return connection->malformed * MALFORMED_SHARE > connection->datagrams;
 }
 
 /* Implementations with only handshake and reliable layer ignore the rules about who may open which channel when. A
    server that sends before a client of which nothing else is known may be one. */
-static bool has_no_login(const struct replay_connection *v) {
-    const struct replay_side *client = &v->sides[0];
-    const struct replay_difference *of_server = v->sides[1].difference;
+static bool has_no_login(const struct replay_connection *connection) {
+    const struct replay_side *client = &connection->sides[0];
+    const struct replay_difference *of_server = connection->sides[1].difference;
     bool is_premature = of_server != NULL && of_server->type == UE_MODEL_DIFFERS_PREMATURE;
-    bool is_whole = v->start.is_known && !v->begins_in_the_middle;
+    bool is_whole = connection->start.is_known && !connection->begins_in_the_middle;
     return is_whole && (client->starts_elsewhere || (is_premature && !client->has_sent_control));
 }
 
-const struct replay_difference *replay_connection_difference(const struct replay_connection *v) {
-    if (is_too_malformed(v) || has_no_login(v)) {
+const struct replay_difference *replay_connection_difference(const struct replay_connection *connection) {
+    if (is_too_malformed(connection) || has_no_login(connection)) {
         return NULL;
     }
-    const struct replay_difference *a = v->sides[0].difference;
-    const struct replay_difference *b = v->sides[1].difference;
+    const struct replay_difference *a = connection->sides[0].difference;
+    const struct replay_difference *b = connection->sides[1].difference;
     return a == NULL || (b != NULL && b->frame < a->frame) ? b : a;
 }
 
-const char *replay_connection_obstacle(const struct replay_connection *v, unsigned role) {
-    const struct replay_side *side = &v->sides[role];
+const char *replay_connection_obstacle(const struct replay_connection *connection, unsigned role) {
+    const struct replay_side *side = &connection->sides[role];
     if (!side->is_checked) {
         return "not selected";
     }
-    if (is_too_malformed(v)) {
+    if (is_too_malformed(connection)) {
         return "too many of its datagrams are malformed; are the settings right?";
     }
-    if (has_no_login(v)) {
+    if (has_no_login(connection)) {
         return "its client did not open the control channel first, so it has no login";
     }
     if (side->obstacle != NULL) {

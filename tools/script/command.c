@@ -64,8 +64,11 @@ static bool read_open_option(struct script_player *p, char *token, struct open_o
     if (script_token_is(token, "new") || script_token_is(token, "unadmitted")) {
         return true;
     }
-    return (o->count < CHANNELS_MAX || fail(p, token, "too many channels")) &&
-           read_channel(p, token, &o->channels[o->count++]);
+    if (o->count >= CHANNELS_MAX) {
+        return fail(p, token, "too many channels");
+    }
+    o->count++;
+    return read_channel(p, token, &o->channels[o->count - 1]);
 }
 
 static bool read_opening(struct script_player *p, char *line, struct open_options *o) {

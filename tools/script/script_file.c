@@ -12,9 +12,10 @@ static GByteArray *read_all(FILE *file) {
     GByteArray *bytes = g_byte_array_new();
     uint8_t block[16384];
     size_t count;
-    while (bytes->len <= SCRIPT_FILE_BYTES_MAX && (count = fread(block, 1, sizeof block, file)) != 0) {
+    do {
+        count = fread(block, 1, sizeof block, file);
         g_byte_array_append(bytes, block, (guint)count);
-    }
+    } while (count == sizeof block && bytes->len <= SCRIPT_FILE_BYTES_MAX);
     return bytes;
 }
 

@@ -120,7 +120,7 @@ void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns);
 /* Opens a channel of this side, the lowest free index where `channel` is negative. Its first bunch opens it at the
    peer. UE_E_CONFLICT: not connected, index in use, or this role may not open the kind; UE_E_FULL: no channel or memory
    left. */
-enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t channel, uint32_t *opened);
+enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened);
 
 /* One bunch to send. `data` is copied. */
 struct ue_outgoing {
@@ -155,7 +155,7 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
 
 /* Bits of the largest reliable bunch that ue_conn_send accepts on a channel now; 0: the channel is not open, or its
    reliable buffer is full. */
-size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t channel);
+size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index);
 
 /* Whether unreliable data should be sent now (IsNetReady): the connection does not exceed its bandwidth. */
 bool ue_conn_is_ready(const struct ue_conn *c);
@@ -233,10 +233,10 @@ double ue_conn_jitter_ms(const struct ue_conn *c);
 /* Bytes of the pool that this connection uses; *peak_bytes: the most so far. */
 size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes);
 /* Reliable bunches of a channel that were sent and not released (NumOutRec). */
-uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t channel);
+uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index);
 /* The maximum of ue_conn_unacked so far. Bunches are released from the oldest on, so this is also the span from the
    oldest unacknowledged bunch to the newest. */
-uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t channel);
+uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index);
 /* The context in which this side's datagrams are encoded. */
 const struct ue_context *ue_conn_context(const struct ue_conn *c);
 
