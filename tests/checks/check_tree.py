@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names,
-JSON that a person can compare.
+"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names
+that are defined once, JSON that a person can compare.
 
 usage: check_tree.py [ROOT]
 """
@@ -56,6 +56,12 @@ CONTRACTS = {
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }
+TAGGED = ("libcodec/", "tools/", "plugin/", "tests/")
+NO_DEFINITION = re.compile(r"static\b|extern\b|(__extension__ )?typedef\b|_Static_assert|(struct|union|enum)( \w+)? \{")
+FUNCTION = re.compile(r"[^=(]*?\b(\w+)\(.*\) \{\}?$")
+OBJECT = re.compile(r"[^=(]*?\b(\w+)(?:\[[^=]*\])*(?: = |;$)")
+# Names that a program, a fuzz target and a plugin of Wireshark must have.
+ENTRY_POINTS = {"main", "LLVMFuzzerTestOneInput", "plugin_register", "plugin_describe"}
 GENERATED = {"uerudp_version.h", "trace_resource.h"}
 
 
@@ -215,24 +221,59 @@ def file_faults(root, path):
         yield from json_faults(path, lines)
 
 
+def duplicate_faults(places, what):
+    """places: of each name, where it is defined."""
+    for name, where in places.items():
+        if len(where) > 1:
+            yield f"{where[1]}: the {what} {name} is defined in {where[0]}, too"
+
+
 def tag_faults(root, files):
-    """A tag is defined once in all that is built and installed, so that a name leads to one place."""
+    """A tag is defined once in what is built, installed and tested, so that a name leads to one place."""
     places = {}
     for path in files:
-        if path.startswith(("libcodec/", "tools/", "plugin/")) and path.endswith((".c", ".h")):
+        if path.startswith(TAGGED) and path.endswith((".c", ".h")) and not path.startswith("tests/bench/"):
             for number, line in enumerate(read_lines(root, path), 1):
                 match = re.match(r"(?:struct|enum|union) (\w+) \{", line)
                 if match:
                     places.setdefault(match[1], []).append(f"{path}:{number}")
-    for tag, where in places.items():
-        if len(where) > 1:
-            yield f"{where[1]}: the tag {tag} is defined in {where[0]}, too"
+    yield from duplicate_faults(places, "tag")
+
+
+def external_names(lines):
+    """The line number and the name of each function and object with external linkage that a C source defines: a statement
+    that begins in the first column, without `static`, with a body, an initializer or a semicolon."""
+    number = 0
+    while number < len(lines):
+        start, text = number, re.sub(r" */\*.*?\*/$", "", lines[number])
+        number += 1
+        if re.match(r"[a-z_]|[A-Z]+[a-z]\w* ", text):
+            while not re.search(r"[{};]$| = ", text) and number < len(lines):
+                text += " " + lines[number].strip()
+                number += 1
+            text = re.sub(r"^__attribute__\(\(.*?\)+ *", "", text)
+            match = None if NO_DEFINITION.match(text) else FUNCTION.match(text) or OBJECT.match(text)
+            if match and match[1] not in ENTRY_POINTS:
+                yield start + 1, match[1]
+
+
+def external_name_faults(root, files):
+    """A name with external linkage has one source, even if two sources never become one program."""
+    places = {}
+    for path in files:
+        if path.endswith(".c"):
+            for number, name in external_names(read_lines(root, path)):
+                where = places.setdefault(name, [])
+                if not where or not where[-1].startswith(path + ":"):  # else the branches of an #if
+                    where.append(f"{path}:{number}")
+    yield from duplicate_faults(places, "name")
 
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", "..")
     files = list(tree_files(root))
-    faults = [fault for path in files for fault in file_faults(root, path)] + list(tag_faults(root, files))
+    faults = [fault for path in files for fault in file_faults(root, path)]
+    faults += [*tag_faults(root, files), *external_name_faults(root, files)]
     print("\n".join(faults + [f"{len(files)} files, {len(faults)} faults"]))
     return 1 if faults or not files else 0
 

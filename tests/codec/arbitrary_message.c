@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/codec/arbitrary_message.h"
 
-enum kind {
+enum arbitrary_kind {
     U8,
     U32,
     I32,
@@ -18,12 +18,12 @@ enum kind {
     U64_ARRAY
 };
 
-struct row {
+struct arbitrary_param {
     uint8_t type;
-    enum kind kind;
+    enum arbitrary_kind kind;
 };
 
-static const struct row rows[] = {
+static const struct arbitrary_param rows[] = {
 #define UE_MESSAGE(number, id, name)
 #define UE_PARAM(message, name, kind) {UE_MESSAGE_##message, kind},
 #include <uerudp/messages.def>
@@ -65,8 +65,8 @@ static void old_unique_id(struct rng *rng, struct ue_unique_id *m) {
     }
 }
 
-static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum kind kind, struct ue_message *message,
-                            struct ue_param *m) {
+static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum arbitrary_kind kind,
+                            struct ue_message *message, struct ue_param *m) {
     bool odd = arbitrary_spoil(rng);
     switch (kind) {
     case U8: m->number = rng_below(rng, odd ? 1000 : 256); break;
@@ -104,7 +104,7 @@ static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum ki
     }
 }
 
-static bool exists(const struct ue_context *x, enum kind kind) {
+static bool exists(const struct ue_context *x, enum arbitrary_kind kind) {
     return kind == TOKEN ? x->profile.hello >= 1 : kind == FEATURES ? x->profile.hello >= 3 : true;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/codec/laws.h"
 
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/codec/law_rounds.h"
 #include "tests/support/arbitrary.h"
 #include "tests/support/guarded.h"
 
@@ -17,19 +17,17 @@
 #define OUT_BYTES 20000
 
 struct law {
-    const struct part *part;
+    const struct law_part *part;
     struct rng rng;
-    struct guarded room;
+    struct guarded buffer;
     uint8_t out[OUT_BYTES];
     _Alignas(max_align_t) uint8_t one[LAWS_PART_BYTES];
     _Alignas(max_align_t) uint8_t back[LAWS_PART_BYTES];
-    uint64_t tried;
-    uint64_t accepted;
 };
 
 static struct law law;
 
-static struct ue_context context_for(const struct part *part, size_t row) {
+static struct ue_context context_for(const struct law_part *part, size_t row) {
     struct ue_context x = arbitrary_context(&law.rng, row);
     while (part->handlers && x.settings.handlers[0] == UE_HANDLER_NONE) {
         x = arbitrary_context(&law.rng, row);
@@ -49,34 +47,28 @@ static enum ue_status encode(const struct ue_context *x, void *m, size_t *bits) 
 /* Makes a random structure and encodes it. Returns false when encoding fails. */
 static bool encode_arbitrary(const struct ue_context *x, size_t *bits) {
     law.part->make(&law.rng, x, law.one);
-    bool is_accepted = encode(x, law.one, bits) == UE_OK;
-    law.accepted += is_accepted;
-    return is_accepted;
-}
-
-static _Noreturn void complain(const char *what, size_t row) {
-    fail_msg("%s, generation %s: %s in round %" PRIu64, law.part->name, ue_profile_at(row)->name, what, law.tried);
-    abort();
+    return encode(x, law.one, bits) == UE_OK;
 }
 
 /* ---- L2 ---- */
 
-static void try_struct(size_t row) {
+static bool try_struct(size_t row) {
     struct ue_context x = context_for(law.part, row);
     size_t bits;
     if (!encode_arbitrary(&x, &bits)) {
-        return;
+        return false;
     }
     struct ue_cursor c;
-    uint8_t *in = guarded_put(&law.room, law.out, ue_bits_bytes(bits));
+    uint8_t *in = guarded_put(&law.buffer, law.out, ue_bits_bytes(bits));
     ue_cursor_init_read(&c, in, 0, bits);
     law.part->run(UE_DECODE, &c, &x, law.back);
     if (!ue_cursor_ok(&c) || ue_cursor_left(&c) != 0) {
-        complain("decode refuses what encode wrote (L2)", row);
+        law_rounds_fail("decode refuses what encode wrote (L2)", row);
     }
     if (!law.part->equal(&x, law.one, law.back)) {
-        complain("decode gives another structure than was encoded (L2)", row);
+        law_rounds_fail("decode gives another structure than was encoded (L2)", row);
     }
+    return true;
 }
 
 /* ---- L1 ---- */
@@ -114,95 +106,86 @@ static void assert_trace_agrees(const struct ue_context *x, const struct ue_curs
     c.trace = &nobody;
     law.part->run(UE_TRACE, &c, x, law.one);
     if (c.fault.status != decoded->fault.status || ue_cursor_pos(&c) != ue_cursor_pos(decoded)) {
-        complain("trace and decode disagree", row);
+        law_rounds_fail("trace and decode disagree", row);
     }
     if (ue_cursor_ok(&c) && !law.part->equal(x, law.one, law.back)) {
-        complain("trace gives another structure than decode", row);
+        law_rounds_fail("trace gives another structure than decode", row);
     }
 }
 
-static void try_bits(size_t row) {
+static bool try_bits(size_t row) {
     uint8_t bytes[RANDOM_BYTES];
     struct ue_cursor c;
     struct ue_context x = context_for(law.part, row);
     size_t end = random_bits(&x, bytes);
-    uint8_t *in = guarded_put(&law.room, bytes, ue_bits_bytes(end));
+    uint8_t *in = guarded_put(&law.buffer, bytes, ue_bits_bytes(end));
     ue_cursor_init_read(&c, in, 0, end);
     law.part->run(UE_DECODE, &c, &x, law.back);
     assert_trace_agrees(&x, &c, in, end, row);
     if (!ue_cursor_ok(&c) || !c.canonical || (law.part->whole && ue_cursor_left(&c) != 0)) {
-        return;
+        return false;
     }
-    law.accepted++;
     size_t used = ue_cursor_pos(&c);
     size_t bits;
     if (encode(&x, law.back, &bits) != UE_OK) {
-        complain("encode refuses what decode read (L1)", row);
+        law_rounds_fail("encode refuses what decode read (L1)", row);
     }
     if (bits != used || !ue_view_equal((struct ue_view){law.out, 0, bits}, (struct ue_view){in, 0, used})) {
-        complain("encode gives other bits than were decoded (L1)", row);
+        law_rounds_fail("encode gives other bits than were decoded (L1)", row);
     }
+    return true;
 }
 
 /* ---- L4 ---- */
 
 /* A structure that extends to the end of the payload may be complete at a cut. */
-static void try_cuts(size_t row) {
+static bool try_cuts(size_t row) {
     struct ue_context x = context_for(law.part, row);
     size_t bits;
     if (!encode_arbitrary(&x, &bits)) {
-        return;
+        return false;
     }
     for (size_t end = 0; end < bits; end++) {
         struct ue_cursor c;
-        ue_cursor_init_read(&c, guarded_put(&law.room, law.out, ue_bits_bytes(end)), 0, end);
+        ue_cursor_init_read(&c, guarded_put(&law.buffer, law.out, ue_bits_bytes(end)), 0, end);
         law.part->run(UE_DECODE, &c, &x, law.back);
         if ((ue_cursor_ok(&c) && !law.part->whole) || ue_cursor_pos(&c) > end || c.fault.bit > end) {
-            complain("decode does not fault at the cut (L4)", row);
+            law_rounds_fail("decode does not fault at the cut (L4)", row);
         }
     }
+    return true;
 }
 
 /* ---- all generations ---- */
 
-static void hold(const char *name, const struct part *part, uint64_t otherwise, void (*attempt)(size_t row)) {
+static void hold(const char *law_name, const struct law_part *part, uint64_t rounds, bool (*attempt)(size_t row)) {
+    char name[64];
+    snprintf(name, sizeof name, "%s %-9s", law_name, part->name);
     law.part = part;
-    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-        uint64_t rounds = rng_rounds(otherwise);
-        law.accepted = 0;
-        for (law.tried = 0; law.tried < rounds; law.tried++) {
-            attempt(row);
-        }
-        unsigned percent = (unsigned)(law.accepted * 100 / rounds);
-        printf("%s %-9s %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, part->name, ue_profile_at(row)->name,
-               law.accepted, rounds, percent);
-        if (percent < ACCEPTED_MIN) {
-            complain("too few accepted", row);
-        }
-    }
+    law_rounds_run(name, rounds, ACCEPTED_MIN, attempt);
 }
 
-void laws_hold_L1(const struct part *part, uint64_t rounds) {
+void laws_hold_L1(const struct law_part *part, uint64_t rounds) {
     hold("L1", part, rounds, try_bits);
 }
 
-void laws_hold_L2(const struct part *part, uint64_t rounds) {
+void laws_hold_L2(const struct law_part *part, uint64_t rounds) {
     hold("L2", part, rounds, try_struct);
 }
 
-void laws_hold_L4(const struct part *part, uint64_t rounds) {
+void laws_hold_L4(const struct law_part *part, uint64_t rounds) {
     hold("L4", part, rounds, try_cuts);
 }
 
 int laws_set_up(void **state) {
     (void)state;
     law.rng = rng_seeded("laws");
-    law.room = guarded_new(OUT_BYTES);
+    law.buffer = guarded_new(OUT_BYTES);
     return 0;
 }
 
 int laws_tear_down(void **state) {
     (void)state;
-    guarded_free(&law.room);
+    guarded_free(&law.buffer);
     return 0;
 }

@@ -16,7 +16,7 @@
 #define LAWS_PART_BYTES 8192 /* of the largest structure */
 
 /* One structure: functions that make, run and compare it. */
-struct part {
+struct law_part {
     const char *name;
     void (*make)(struct rng *rng, const struct ue_context *x, void *m);
     void (*run)(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, void *m);
@@ -26,9 +26,9 @@ struct part {
 };
 
 /* Test a law for a part, `rounds` times in each generation. */
-void laws_hold_L1(const struct part *part, uint64_t rounds);
-void laws_hold_L2(const struct part *part, uint64_t rounds);
-void laws_hold_L4(const struct part *part, uint64_t rounds);
+void laws_hold_L1(const struct law_part *part, uint64_t rounds);
+void laws_hold_L2(const struct law_part *part, uint64_t rounds);
+void laws_hold_L4(const struct law_part *part, uint64_t rounds);
 
 /* For cmocka_run_group_tests. */
 int laws_set_up(void **state);
@@ -47,7 +47,7 @@ int laws_tear_down(void **state);
         return same((const type *)a, (const type *)b);                                                                 \
     }                                                                                                                  \
     _Static_assert(sizeof(type) <= LAWS_PART_BYTES, "LAWS_PART_BYTES is enough");                                      \
-    static const struct part part_##name = {#name, make_##name, run_##name, equal_##name, whole, handlers};
+    static const struct law_part part_##name = {#name, make_##name, run_##name, equal_##name, whole, handlers};
 
 /* Defines the test NAME_LAW. */
 #define LAW(name, law, rounds)                                                                                         \

@@ -15,7 +15,7 @@
 static const char key_text[] = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";
 static const char wrong_text[] = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-struct seen {
+struct cipher_trace {
     bool opened;
     uint64_t seq;
     uint64_t rate;
@@ -24,11 +24,11 @@ struct seen {
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
     (void)bit;
-    ((struct seen *)user)->opened |= group == UE_GROUP_OPENED;
+    ((struct cipher_trace *)user)->opened |= group == UE_GROUP_OPENED;
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct seen *seen = user;
+    struct cipher_trace *seen = user;
     seen->seq = record->field == UE_F_PACKET_SEQ ? record->number : seen->seq;
     seen->rate = record->field == UE_F_CONTROL_NETSPEED_RATE ? record->number : seen->rate;
     seen->terminators += record->field == UE_F_TERMINATOR;
@@ -105,7 +105,7 @@ static size_t sealed_datagram(enum ue_handler handler, uint8_t *out, size_t size
 }
 
 static struct ue_decode_result trace(enum ue_handler handler, struct ue_cipher *cipher, const uint8_t *bytes,
-                                     size_t size, struct seen *seen) {
+                                     size_t size, struct cipher_trace *seen) {
     struct ue_decryptor decryptor;
     ue_cipher_decryptor(cipher, &decryptor);
     struct ue_settings settings = {.handlers = {handler}, .decryptor = &decryptor};
@@ -113,14 +113,14 @@ static struct ue_decode_result trace(enum ue_handler handler, struct ue_cipher *
     struct ue_decode_result result;
     struct ue_trace trace = {on_begin, on_field, NULL, seen};
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
-    *seen = (struct seen){0};
+    *seen = (struct cipher_trace){0};
     ue_datagram_trace(&x, bytes, size, NULL, &trace, &result);
     return result;
 }
 
 static void check_handler(enum ue_handler handler, size_t terminators) {
     uint8_t bytes[256];
-    struct seen seen;
+    struct cipher_trace seen;
     struct ue_cipher *cipher = ue_cipher_new();
     assert_non_null(cipher);
     size_t size = sealed_datagram(handler, bytes, sizeof bytes);
@@ -165,7 +165,7 @@ static void opens_ecb(void **state) {
 static void check_closing(enum ue_handler handler) {
     uint8_t bytes[256], plain[256], iv[UE_AES_IV_BYTES], tag[UE_AES_TAG_BYTES], ciphertext[256], again[256];
     bool has_iv = handler != UE_HANDLER_AES_ECB;
-    struct seen seen;
+    struct cipher_trace seen;
     struct ue_plaintext opened;
     struct ue_cipher *cipher = ue_cipher_new();
     size_t size = sealed_datagram(handler, bytes, sizeof bytes), plain_bytes;

@@ -13,10 +13,10 @@
 #include "tests/support/guarded.h"
 
 #define BYTES 256
-#define SEEN_MAX 100
+#define RECORDS_MAX 100
 
 /* The records of a trace, in order. */
-struct seen {
+struct content_record {
     enum ue_field field;
     bool generated;
     size_t bits;
@@ -25,33 +25,33 @@ struct seen {
     char string[40];
 };
 
-struct stage {
+struct content_fixture {
     struct ue_context x;
     uint8_t bytes[BYTES];
     size_t bit;
-    struct seen seen[SEEN_MAX];
+    struct content_record records[RECORDS_MAX];
     size_t count;
     enum ue_status status;
 };
 
-static struct stage stage;
+static struct content_fixture fixture;
 
 static void begin(const char *release, const struct ue_settings *settings) {
-    stage = (struct stage){0};
-    ue_context_init(&stage.x, ue_profile_find(release), settings);
-    stage.x.direction = UE_SERVER_TO_CLIENT;
+    fixture = (struct content_fixture){0};
+    ue_context_init(&fixture.x, ue_profile_find(release), settings);
+    fixture.x.direction = UE_SERVER_TO_CLIENT;
 }
 
 static void on_field(void *user, const struct ue_record *record) {
     (void)user;
-    struct seen *seen = &stage.seen[stage.count++];
-    assert_true(stage.count < SEEN_MAX);
-    *seen = (struct seen){record->field, record->generated, record->bits, record->number, 0, ""};
+    struct content_record *kept = &fixture.records[fixture.count++];
+    assert_true(fixture.count < RECORDS_MAX);
+    *kept = (struct content_record){record->field, record->generated, record->bits, record->number, 0, ""};
     if (ue_field_row(record->field)->kind == UE_KIND_REAL) {
-        seen->real = ue_record_real(record);
+        kept->real = ue_record_real(record);
     }
     if (record->string != NULL) {
-        snprintf(seen->string, sizeof seen->string, "%s", record->string);
+        snprintf(kept->string, sizeof kept->string, "%s", record->string);
     }
 }
 
@@ -65,38 +65,38 @@ static const char *path_of(void *user, uint64_t guid) {
 static void trace(enum ue_content_kind kind, bool open) {
     const struct ue_guid_names names = {path_of, NULL};
     const struct ue_trace trace = {.field = on_field};
-    const struct ue_content content = {.kind = kind, .open = open, .data = {stage.bytes, 0, stage.bit}};
+    const struct ue_content content = {.kind = kind, .open = open, .data = {fixture.bytes, 0, fixture.bit}};
     struct content_tally tally = {0};
     struct ue_fault fault;
-    stage.count = 0;
-    stage.status = ue_content_trace(&stage.x, &content, &names, &trace, &fault);
-    content_tally_add(&tally, &stage.x, &content, &names);
+    fixture.count = 0;
+    fixture.status = ue_content_trace(&fixture.x, &content, &names, &trace, &fault);
+    content_tally_add(&tally, &fixture.x, &content, &names);
     assert_null(tally.problem);
 }
 
-static const struct seen *find(enum ue_field field, size_t skip) {
-    for (size_t i = 0; i < stage.count; i++) {
-        if (stage.seen[i].field == field && skip-- == 0) {
-            return &stage.seen[i];
+static const struct content_record *find(enum ue_field field, size_t skip) {
+    for (size_t i = 0; i < fixture.count; i++) {
+        if (fixture.records[i].field == field && skip-- == 0) {
+            return &fixture.records[i];
         }
     }
     return NULL;
 }
 
 static uint64_t number(enum ue_field field) {
-    const struct seen *seen = find(field, 0);
-    assert_non_null(seen);
-    return seen->number;
+    const struct content_record *record = find(field, 0);
+    assert_non_null(record);
+    return record->number;
 }
 
 static void put_actor(const struct ue_actor_spawn *actor) {
     struct ue_fault fault;
-    assert_int_equal(ue_actor_spawn_encode(&stage.x, actor, stage.bytes, BYTES, &stage.bit, &fault), UE_OK);
+    assert_int_equal(ue_actor_spawn_encode(&fixture.x, actor, fixture.bytes, BYTES, &fixture.bit, &fault), UE_OK);
 }
 
 static void put_block(const struct ue_block *block) {
     struct ue_fault fault;
-    assert_int_equal(ue_block_encode(&stage.x, block, stage.bytes, BYTES, &stage.bit, &fault), UE_OK);
+    assert_int_equal(ue_block_encode(&fixture.x, block, fixture.bytes, BYTES, &fixture.bit, &fault), UE_OK);
 }
 
 static void put_payload(bool has_rep_layout, const uint8_t *payload, size_t bits) {
@@ -119,7 +119,7 @@ static void known_ids_have_paths(void **state) {
     struct ue_actor_spawn actor = spawned();
     put_actor(&actor);
     trace(UE_CONTENT_ACTOR, true);
-    assert_int_equal(stage.status, UE_OK);
+    assert_int_equal(fixture.status, UE_OK);
     assert_string_equal(find(UE_F_ACTOR_PATH, 0)->string, "/Game/26");
     assert_null(find(UE_F_ACTOR_ARCHETYPE_PATH, 0)); /* 35 has none */
     assert_string_equal(find(UE_F_ACTOR_LEVEL_PATH, 0)->string, "/Game/3");
@@ -164,9 +164,9 @@ static void bits_of_the_class_are_found_by_trial(void **state) {
             put_classed(data, bits);
             put_payload(false, payload, 15);
             trace(UE_CONTENT_ACTOR, true);
-            assert_int_equal(stage.status, UE_OK);
+            assert_int_equal(fixture.status, UE_OK);
             assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 15);
-            const struct seen *found = find(UE_F_ACTOR_CLASS_DATA, 0);
+            const struct content_record *found = find(UE_F_ACTOR_CLASS_DATA, 0);
             assert_true(bits == 0 ? found == NULL : found->bits == bits);
             assert_int_equal(find(UE_F_CONTENT_GUESS, 0) != NULL, bits != 0);
         }
@@ -181,7 +181,7 @@ static void block_of(uint64_t guid, unsigned bits, uint8_t bytes[9]) {
     struct ue_fault fault;
     size_t bit = 0;
     memset(bytes, 0, 9);
-    assert_int_equal(ue_block_encode(&stage.x, &block, bytes, 9, &bit, &fault), UE_OK);
+    assert_int_equal(ue_block_encode(&fixture.x, &block, bytes, 9, &bit, &fault), UE_OK);
     assert_int_equal(bit, bits);
 }
 
@@ -201,7 +201,7 @@ static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state)
         put_classed(data, 72);
         put_payload(false, payload, 15);
         trace(UE_CONTENT_ACTOR, true);
-        assert_int_equal(stage.status, UE_OK);
+        assert_int_equal(fixture.status, UE_OK);
         assert_int_equal(find(UE_F_ACTOR_CLASS_DATA, 0)->bits, 72);
         assert_non_null(find(UE_F_CONTENT_GUESS, 0));
         assert_null(find(UE_F_BLOCK_GUID, 0));
@@ -218,7 +218,7 @@ static void impossible_blocks_are_opaque(void **state) {
             .object = reference(26), .is_spawned = true, .archetype = reference(36), .level = reference(3)});
         put_block(&(struct ue_block){.object = reference(0), .stably_named = true, .has_payload = true});
         trace(UE_CONTENT_ACTOR, true);
-        assert_int_equal(stage.status, UE_OK);
+        assert_int_equal(fixture.status, UE_OK);
         assert_int_equal(number(UE_F_ACTOR_ARCHETYPE), 36);
         assert_null(find(UE_F_BLOCK_GUID, 0));
         assert_non_null(find(UE_F_CONTENT_OPAQUE, 0));
@@ -251,7 +251,7 @@ static void ordinary_actors_have_no_class_data(void **state) {
             }
         }
         trace(UE_CONTENT_ACTOR, true);
-        assert_int_equal(stage.status, UE_OK);
+        assert_int_equal(fixture.status, UE_OK);
         assert_null(find(UE_F_ACTOR_CLASS_DATA, 0));
         assert_null(find(UE_F_CONTENT_GUESS, 0));
         assert_int_equal(count == 0, find(UE_F_BLOCK_GUID, 0) == NULL);
@@ -264,10 +264,10 @@ static void clients_say_no_more_than_the_id(void **state) {
     (void)state;
     static const uint8_t payload[4] = {0x5a};
     begin("4.25", NULL);
-    stage.x.direction = UE_CLIENT_TO_SERVER;
+    fixture.x.direction = UE_CLIENT_TO_SERVER;
     put_block(&(struct ue_block){.object = reference(7), .has_payload = true, .payload = {payload, 0, 21}});
     trace(UE_CONTENT_ACTOR, false);
-    assert_int_equal(stage.status, UE_OK);
+    assert_int_equal(fixture.status, UE_OK);
     assert_int_equal(number(UE_F_BLOCK_GUID), 7);
     assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 21);
 }
@@ -285,15 +285,15 @@ static void the_release_is_found_by_trial(void **state) {
     trace(UE_CONTENT_ACTOR, true);
     assert_null(find(UE_F_CONTENT_NETVER, 0)); /* it is given */
     assert_true(find(UE_F_ACTOR_LOCATION_X, 0)->real == 12345.6);
-    stage.x.settings.netver = 0;
+    fixture.x.settings.netver = 0;
     trace(UE_CONTENT_ACTOR, true);
-    assert_int_equal(stage.status, UE_OK);
+    assert_int_equal(fixture.status, UE_OK);
     assert_int_equal(number(UE_F_CONTENT_NETVER), 23);
     assert_non_null(find(UE_F_CONTENT_GUESS, 0));
     assert_true(find(UE_F_ACTOR_LOCATION_X, 0)->real == 12345.6);
-    stage.x.settings.netver = 14; /* a wrong setting is used */
+    fixture.x.settings.netver = 14; /* a wrong setting is used */
     trace(UE_CONTENT_ACTOR, true);
-    assert_int_not_equal(stage.status, UE_OK);
+    assert_int_not_equal(fixture.status, UE_OK);
 }
 
 /* Index 94 of 7 bits with 24 bits, then index 3 with none. */
@@ -305,7 +305,7 @@ static void fields_are_told_where_one_length_fits(void **state) {
     size_t bit = 0;
     begin("5.4", NULL);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(ue_call_encode(&stage.x, &calls[i], payload, sizeof payload, &bit, &fault), UE_OK);
+        assert_int_equal(ue_call_encode(&fixture.x, &calls[i], payload, sizeof payload, &bit, &fault), UE_OK);
     }
     put_payload(false, payload, bit);
     trace(UE_CONTENT_ACTOR, false);
@@ -338,7 +338,7 @@ static void live_properties_show_their_first_handle(void **state) {
     assert_int_equal(number(UE_F_BLOCK_ENDS_WITH_ZERO), 1);
     put_payload(true, payload, 3); /* too short for a handle */
     trace(UE_CONTENT_ACTOR, false);
-    assert_int_equal(stage.status, UE_OK);
+    assert_int_equal(fixture.status, UE_OK);
     assert_null(find(UE_F_BLOCK_FIRST_HANDLE, 1));
 }
 
@@ -347,13 +347,13 @@ static void what_is_behind_a_fault_is_opaque(void **state) {
     static const uint8_t payload[] = {0x5a};
     begin("5.1", NULL);
     put_payload(false, payload, 8);
-    size_t whole = stage.bit;
+    size_t whole = fixture.bit;
     put_payload(false, payload, 8);
-    stage.bit -= 3;
+    fixture.bit -= 3;
     trace(UE_CONTENT_ACTOR, false);
-    assert_int_equal(stage.status, UE_E_LENGTH);
+    assert_int_equal(fixture.status, UE_E_LENGTH);
     assert_int_equal(find(UE_F_CONTENT_OPAQUE, 0)->bits, 5); /* the rest of the second payload */
-    assert_int_equal(stage.bit - whole, 15);
+    assert_int_equal(fixture.bit - whole, 15);
 }
 
 static void what_is_not_known_is_opaque(void **state) {
@@ -361,10 +361,10 @@ static void what_is_not_known_is_opaque(void **state) {
     static const enum ue_content_kind kinds[] = {UE_CONTENT_UNKNOWN, UE_CONTENT_DATA_STREAM};
     for (size_t i = 0; i < 2; i++) {
         begin("5.5", NULL);
-        stage.bit = 77;
+        fixture.bit = 77;
         trace(kinds[i], false);
-        assert_int_equal(stage.status, UE_OK);
-        assert_int_equal(stage.count, 1);
+        assert_int_equal(fixture.status, UE_OK);
+        assert_int_equal(fixture.count, 1);
         assert_int_equal(find(UE_F_CONTENT_OPAQUE, 0)->bits, 77);
     }
 }
@@ -375,9 +375,9 @@ static void custom_exports_are_opaque(void **state) {
     struct ue_fault fault;
     begin("5.5", NULL);
     const struct ue_content content = {
-        .kind = UE_CONTENT_ACTOR, .open = true, .is_custom_exports = true, .data = {stage.bytes, 3, 50}};
-    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &trace, &fault), UE_OK);
-    assert_int_equal(stage.count, 1);
+        .kind = UE_CONTENT_ACTOR, .open = true, .is_custom_exports = true, .data = {fixture.bytes, 3, 50}};
+    assert_int_equal(ue_content_trace(&fixture.x, &content, NULL, &trace, &fault), UE_OK);
+    assert_int_equal(fixture.count, 1);
     assert_int_equal(find(UE_F_CONTENT_CUSTOM_EXPORTS, 0)->bits, 50);
 }
 
@@ -394,7 +394,7 @@ static void hostile_messages_take_linear_time(void **state) {
                                                .open = (flags & 2) != 0,
                                                .has_exports = (flags & 4) != 0,
                                                .data = {bytes, 0, sizeof bytes * 8}};
-            content_tally_add(&tally, &stage.x, &content, NULL);
+            content_tally_add(&tally, &fixture.x, &content, NULL);
             assert_null(tally.problem);
         }
     }
@@ -422,7 +422,7 @@ static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state)
     const struct ue_content content = {
         .kind = UE_CONTENT_ACTOR, .open = true, .has_mapped = true, .data = {bytes, 0, bit}};
     clock_t begun = clock();
-    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &trace, &fault), UE_OK);
+    assert_int_equal(ue_content_trace(&fixture.x, &content, NULL, &trace, &fault), UE_OK);
     assert_true(clock() - begun < CLOCKS_PER_SEC / 2);
 }
 

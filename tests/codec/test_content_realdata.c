@@ -94,7 +94,7 @@ static void test_fortnite(void **state) {
 
 /* ---- captures ---- */
 
-struct live {
+struct content_capture {
     struct content_tally tally;
     struct ue_reassembly *reassembly;
     struct ue_guid_map *map;
@@ -103,12 +103,12 @@ struct live {
 };
 
 static const char *path_of(void *user, uint64_t guid) {
-    struct live *live = user;
+    struct content_capture *live = user;
     return ue_guid_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
 }
 
 static void on_message(void *user, const struct ue_reassembly_event *event) {
-    struct live *live = user;
+    struct content_capture *live = user;
     if (event->type == UE_REASSEMBLY_COMPLETE && event->content.data.bits != 0) {
         const struct ue_guid_names names = {path_of, live};
         ue_guid_map_learn(live->map, &live->seen->context, &event->content, live->seen->held->frame);
@@ -117,13 +117,13 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
 }
 
 static void on_event(void *user, const struct ue_tracker_event *event) {
-    struct live *live = user;
+    struct content_capture *live = user;
     ue_reassembly_feed(live->reassembly, &live->seen->context, event,
                        &(struct ue_reassembly_callbacks){on_message, live});
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
-    struct live live = {.reassembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
+    struct content_capture live = {.reassembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
     const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = &live};
     char file[RECORDING_PATH_BYTES], *path = file;
     assert_true(recording_path(file, name, ""));

@@ -30,7 +30,7 @@ static json_t *load(const char *name) {
 
 /* ---- one message ---- */
 
-struct message {
+struct vector_message {
     const char *name;
     struct ue_context x;
     struct ue_view data;
@@ -38,7 +38,7 @@ struct message {
     uint8_t out[BYTES_MAX];
 };
 
-static struct message message;
+static struct vector_message message;
 
 static void assert_number(const json_t *object, const char *key, double value) {
     const json_t *expected = json_object_get(object, key);
@@ -166,7 +166,7 @@ static void check_actor(const json_t *expected, uint8_t class_bits) {
 static void check_properties(const json_t *block, struct ue_view payload) {
     size_t n;
     const json_t *expected;
-    struct message whole = message;
+    struct vector_message whole = message;
     message.data = payload;
     message.bit = 1; /* bDoChecksum */
     json_array_foreach(json_object_get(block, "Properties"), n, expected) {
@@ -227,7 +227,7 @@ static bool is_set(const json_t *object, const char *key) {
 
 static void begin_message(const json_t *vector, const char *release, const struct ue_settings *settings,
                           struct ue_view data) {
-    message = (struct message){.name = json_string_value(json_object_get(vector, "name")), .data = data};
+    message = (struct vector_message){.name = json_string_value(json_object_get(vector, "name")), .data = data};
     ue_context_init(&message.x, ue_profile_find(release), settings);
     message.x.direction = UE_SERVER_TO_CLIENT;
 }

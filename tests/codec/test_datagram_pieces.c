@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding and encoding in steps yields the same bytes, fields and faults as in one call. Counting yields the same as
    decoding. */
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "tests/codec/law_rounds.h"
 #include "tests/support/arbitrary.h"
 #include "tests/support/equal.h"
 #include "tests/support/guarded.h"
@@ -25,18 +24,12 @@
 
 static struct {
     struct rng rng;
-    struct guarded room;
-    uint64_t round;
+    struct guarded buffer;
     uint8_t bytes[BYTES_MAX];
     uint8_t pieces[BYTES_MAX];
     struct ue_item whole_items[ITEMS_MAX];
     struct ue_item piece_items[ITEMS_MAX];
 } law;
-
-static _Noreturn void complain(const char *what, size_t row) {
-    fail_msg("generation %s: %s in round %" PRIu64, ue_profile_at(row)->name, what, law.round);
-    abort();
-}
 
 /* ---- encoding ---- */
 
@@ -65,7 +58,7 @@ static bool try_encode(size_t row) {
     memset(law.pieces, 0xff, sizeof law.pieces); /* earlier content of the buffer does not remain */
     if (d.prefix.is_handshake) {
         if (encode_pieces(&x, &d, &piece_bytes, &pieces) == UE_OK) {
-            complain("a handshake message has no pieces", row);
+            law_rounds_fail("a handshake message has no pieces", row);
         }
         return false;
     }
@@ -73,16 +66,16 @@ static bool try_encode(size_t row) {
         return false; /* encrypted content takes no items */
     }
     if (encode_pieces(&x, &d, &piece_bytes, &pieces) != status) {
-        complain("pieces have another status", row);
+        law_rounds_fail("pieces have another status", row);
     }
     if (status != UE_OK) {
         if (!fault_equal(&whole, &pieces)) {
-            complain("pieces have another fault", row);
+            law_rounds_fail("pieces have another fault", row);
         }
         return false;
     }
     if (piece_bytes != whole_bytes || memcmp(law.bytes, law.pieces, whole_bytes) != 0) {
-        complain("pieces give other bytes", row);
+        law_rounds_fail("pieces give other bytes", row);
     }
     return true;
 }
@@ -163,21 +156,21 @@ static void expect_counts(const struct ue_context *x, size_t row, const uint8_t 
     struct ue_bunch_counts wanted = sum_bunches(whole);
     ue_items_count(whole->items, whole->item_count, &counts);
     if (memcmp(&counts, &wanted, sizeof counts) != 0) {
-        complain("counting items gives other numbers", row);
+        law_rounds_fail("counting items gives other numbers", row);
     }
     ue_datagram_count(x, bytes, size, &counts, &counted);
     if (!fault_equal(&counted.fault, &result->fault) || counted.item_count != result->item_count) {
-        complain("counting ends elsewhere", row);
+        law_rounds_fail("counting ends elsewhere", row);
     }
     if (memcmp(&counts, &wanted, sizeof counts) != 0) {
-        complain("counting gives other numbers", row);
+        law_rounds_fail("counting gives other numbers", row);
     }
 }
 
 static bool try_decode(size_t row) {
     struct ue_context x = arbitrary_context(&law.rng, row);
     size_t size = random_bytes(&x);
-    const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
+    const uint8_t *bytes = guarded_put(&law.buffer, law.bytes, size);
     struct ue_datagram whole = {.items = law.whole_items, .item_capacity = ITEMS_MAX};
     struct ue_datagram pieces = {.items = law.piece_items, .item_capacity = ITEMS_MAX};
     struct ue_decode_result result;
@@ -185,17 +178,17 @@ static bool try_decode(size_t row) {
     struct ue_fault fault;
     enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, &result);
     if (decode_pieces(&x, bytes, size, &pieces, &rest, &fault) != status || !fault_equal(&fault, &result.fault)) {
-        complain("pieces end in another fault", row);
+        law_rounds_fail("pieces end in another fault", row);
     }
     if (pieces.item_count != whole.item_count || !prefix_equal(&pieces.prefix, &whole.prefix)) {
-        complain("pieces give another prefix or number of items", row);
+        law_rounds_fail("pieces give another prefix or number of items", row);
     }
     bool has_head = status == UE_OK || pieces.item_count != 0;
     if (has_head && !datagram_equal(&x, &pieces, &whole)) {
-        complain("pieces give other fields", row);
+        law_rounds_fail("pieces give other fields", row);
     }
     if (status == UE_OK && rest.bit != result.payload_end_bit) {
-        complain("pieces end at another bit", row);
+        law_rounds_fail("pieces end at another bit", row);
     }
     expect_counts(&x, row, bytes, size, &whole, &result);
     return status == UE_OK && !whole.prefix.is_handshake;
@@ -203,42 +196,26 @@ static bool try_decode(size_t row) {
 
 /* ---- laws ---- */
 
-static void hold(const char *name, bool (*attempt)(size_t row)) {
-    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-        uint64_t rounds = rng_rounds(ROUNDS);
-        uint64_t accepted = 0;
-        for (law.round = 0; law.round < rounds; law.round++) {
-            accepted += attempt(row);
-        }
-        unsigned percent = (unsigned)(accepted * 100 / rounds);
-        printf("%s in pieces %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, ue_profile_at(row)->name,
-               accepted, rounds, percent);
-        if (percent < ACCEPTED_MIN) {
-            complain("too few accepted", row);
-        }
-    }
-}
-
 static void pieces_encode_to_the_same_bytes(void **state) {
     (void)state;
-    hold("encode", try_encode);
+    law_rounds_run("encode in steps", ROUNDS, ACCEPTED_MIN, try_encode);
 }
 
 static void pieces_decode_to_the_same_fields_and_faults(void **state) {
     (void)state;
-    hold("decode", try_decode);
+    law_rounds_run("decode in steps", ROUNDS, ACCEPTED_MIN, try_decode);
 }
 
 static int set_up(void **state) {
     (void)state;
     law.rng = rng_seeded("laws of pieces");
-    law.room = guarded_new(BYTES_MAX);
+    law.buffer = guarded_new(BYTES_MAX);
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    guarded_free(&law.room);
+    guarded_free(&law.buffer);
     return 0;
 }
 

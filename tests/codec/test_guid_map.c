@@ -13,13 +13,13 @@
 #define MESSAGE_BYTES 70000
 
 /* An allocator that counts what is allocated, and can fail. */
-struct pool {
+struct limited_allocator {
     size_t blocks;
     size_t left; /* number of further calls that succeed */
 };
 
 static void *pool_resize(void *user, void *old, size_t size_bytes) {
-    struct pool *pool = user;
+    struct limited_allocator *pool = user;
     if (size_bytes == 0) {
         pool->blocks -= old != NULL;
         free(old);
@@ -33,31 +33,31 @@ static void *pool_resize(void *user, void *old, size_t size_bytes) {
     return realloc(old, size_bytes);
 }
 
-struct stage {
-    struct pool pool;
+struct guid_map_fixture {
+    struct limited_allocator pool;
     struct ue_guid_map *map;
     struct ue_context x;
     uint8_t bytes[MESSAGE_BYTES];
     size_t bit;
 };
 
-static struct stage *stage;
+static struct guid_map_fixture *fixture;
 
 static int set_up(void **state) {
     (void)state;
-    stage = calloc(1, sizeof *stage);
-    stage->pool.left = SIZE_MAX;
-    stage->map = ue_guid_map_new(&(struct ue_allocator){pool_resize, &stage->pool});
-    ue_context_init(&stage->x, ue_profile_find("5.5"), NULL);
-    stage->x.direction = UE_SERVER_TO_CLIENT;
-    return stage->map == NULL;
+    fixture = calloc(1, sizeof *fixture);
+    fixture->pool.left = SIZE_MAX;
+    fixture->map = ue_guid_map_new(&(struct ue_allocator){pool_resize, &fixture->pool});
+    ue_context_init(&fixture->x, ue_profile_find("5.5"), NULL);
+    fixture->x.direction = UE_SERVER_TO_CLIENT;
+    return fixture->map == NULL;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    ue_guid_map_free(stage->map);
-    size_t blocks = stage->pool.blocks;
-    free(stage);
+    ue_guid_map_free(fixture->map);
+    size_t blocks = fixture->pool.blocks;
+    free(fixture);
     return blocks != 0;
 }
 
@@ -67,16 +67,16 @@ static struct ue_text text_of(const char *text) {
 
 static void begin_exports(uint32_t count) {
     struct ue_fault fault;
-    stage->bit = 0;
+    fixture->bit = 0;
     const struct ue_exports exports = {.count = count};
-    assert_int_equal(ue_exports_encode(&stage->x, &exports, stage->bytes, sizeof stage->bytes, &stage->bit, &fault),
-                     UE_OK);
+    assert_int_equal(
+        ue_exports_encode(&fixture->x, &exports, fixture->bytes, sizeof fixture->bytes, &fixture->bit, &fault), UE_OK);
 }
 
 static void put_object(const struct ue_object *object) {
     struct ue_fault fault;
-    assert_int_equal(ue_export_encode(&stage->x, object, stage->bytes, sizeof stage->bytes, &stage->bit, &fault),
-                     UE_OK);
+    assert_int_equal(
+        ue_export_encode(&fixture->x, object, fixture->bytes, sizeof fixture->bytes, &fixture->bit, &fault), UE_OK);
 }
 
 /* names and ids from the object outwards; the last is a package. */
@@ -91,8 +91,8 @@ static void put_chain(const uint64_t *ids, const char *const *names, unsigned co
 
 static void learn(uint64_t frame) {
     const struct ue_content content = {
-        .kind = UE_CONTENT_ACTOR, .has_exports = true, .data = {stage->bytes, 0, stage->bit}};
-    ue_guid_map_learn(stage->map, &stage->x, &content, frame);
+        .kind = UE_CONTENT_ACTOR, .has_exports = true, .data = {fixture->bytes, 0, fixture->bit}};
+    ue_guid_map_learn(fixture->map, &fixture->x, &content, frame);
 }
 
 static void tell(uint64_t id, const char *name, uint64_t frame) {
@@ -103,7 +103,7 @@ static void tell(uint64_t id, const char *name, uint64_t frame) {
 
 static void assert_path(uint64_t id, uint64_t frame, const char *expected) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
-    size_t length = ue_guid_map_path(stage->map, id, frame, path);
+    size_t length = ue_guid_map_path(fixture->map, id, frame, path);
     assert_string_equal(path, expected);
     assert_int_equal(length, strlen(expected));
 }
@@ -155,9 +155,9 @@ static void what_is_repeated_takes_no_memory(void **state) {
     for (uint64_t frame = 1; frame < 10000; frame++) {
         tell(4, "Repeated", frame);
     }
-    size_t bytes = ue_guid_map_bytes(stage->map);
+    size_t bytes = ue_guid_map_bytes(fixture->map);
     tell(4, "Repeated", 10000);
-    assert_int_equal(ue_guid_map_bytes(stage->map), bytes);
+    assert_int_equal(ue_guid_map_bytes(fixture->map), bytes);
     assert_true(bytes < 16384);
     assert_path(4, 1, "Repeated");
 }
@@ -168,11 +168,11 @@ static void a_message_assigns_an_id(void **state) {
     struct ue_fault fault;
     message.params[UE_NET_GUID_ASSIGN_GUID].number = 21;
     message.params[UE_NET_GUID_ASSIGN_PATH].text = text_of("/Game/Maps/Entry.Entry:PersistentLevel.Gate");
-    assert_int_equal(ue_message_encode(&stage->x, &message, stage->bytes, sizeof stage->bytes, &stage->bit, &fault),
-                     UE_OK);
-    stage->bytes[stage->bit / 8] = 99; /* no message of that type is known */
-    const struct ue_content content = {.kind = UE_CONTENT_CONTROL, .data = {stage->bytes, 0, stage->bit + 8}};
-    ue_guid_map_learn(stage->map, &stage->x, &content, 5);
+    assert_int_equal(
+        ue_message_encode(&fixture->x, &message, fixture->bytes, sizeof fixture->bytes, &fixture->bit, &fault), UE_OK);
+    fixture->bytes[fixture->bit / 8] = 99; /* no message of that type is known */
+    const struct ue_content content = {.kind = UE_CONTENT_CONTROL, .data = {fixture->bytes, 0, fixture->bit + 8}};
+    ue_guid_map_learn(fixture->map, &fixture->x, &content, 5);
     assert_path(21, 5, "/Game/Maps/Entry.Entry:PersistentLevel.Gate");
 }
 
@@ -183,7 +183,7 @@ static void what_comes_before_a_fault_is_learned(void **state) {
     begin_exports(2);
     put_chain(&ids[0], &names[0], 1);
     put_chain(&ids[1], &names[1], 1);
-    stage->bit -= 20;
+    fixture->bit -= 20;
     learn(1);
     assert_path(8, 1, "Told");
     assert_path(10, 1, "");
@@ -219,7 +219,7 @@ static void a_path_is_cut_at_a_character(void **state) {
     put_object(&object);
     learn(1);
     char path[UE_GUID_MAP_PATH_MAX + 1];
-    assert_int_equal(ue_guid_map_path(stage->map, 2, 1, path), 2 + 340 * 3);
+    assert_int_equal(ue_guid_map_path(fixture->map, 2, 1, path), 2 + 340 * 3);
     assert_memory_equal(path, "x.\xe2\x82\xac", 5);
     assert_int_equal(strlen(path), 2 + 340 * 3);
 }
@@ -233,26 +233,26 @@ static void memory_is_bounded(void **state) {
         snprintf(name + 480, 20, "%u", (unsigned)id);
         tell(id, name, 1);
     }
-    assert_true(ue_guid_map_bytes(stage->map) <= UE_GUID_MAP_BYTES_MAX);
+    assert_true(ue_guid_map_bytes(fixture->map) <= UE_GUID_MAP_BYTES_MAX);
     char path[UE_GUID_MAP_PATH_MAX + 1];
-    assert_int_equal(ue_guid_map_path(stage->map, 2, 1, path), 481);
-    assert_int_equal(ue_guid_map_path(stage->map, 79998, 1, path), 0);
+    assert_int_equal(ue_guid_map_path(fixture->map, 2, 1, path), 481);
+    assert_int_equal(ue_guid_map_path(fixture->map, 79998, 1, path), 0);
 }
 
 static void without_memory_nothing_is_learned(void **state) {
     (void)state;
     for (size_t calls = 0; calls < 5; calls++) {
-        struct pool pool = {.left = calls};
+        struct limited_allocator pool = {.left = calls};
         const struct ue_allocator memory = {pool_resize, &pool};
         struct ue_guid_map *map = ue_guid_map_new(&memory);
         assert_true((map == NULL) == (calls == 0));
-        struct ue_guid_map *kept = stage->map;
-        stage->map = map;
+        struct ue_guid_map *kept = fixture->map;
+        fixture->map = map;
         if (map != NULL) {
             tell(4, "Name", 1);
             assert_path(4, 1, calls < 3 ? "" : "Name");
         }
-        stage->map = kept;
+        fixture->map = kept;
         ue_guid_map_free(map);
         assert_int_equal(pool.blocks, 0);
     }
@@ -261,7 +261,7 @@ static void without_memory_nothing_is_learned(void **state) {
 static void fixed_ids_go_by_their_first_bits(void **state) {
     (void)state;
     static const uint8_t rest[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    stage->x.settings.guid_bits = 128;
+    fixture->x.settings.guid_bits = 128;
     struct ue_object object = {.count = 2};
     object.links[0] = (struct ue_object_link){
         .guid = {77, {rest, 0, 64}}, .flags = UE_EXPORT_HAS_PATH, .name = text_of("/Game/Fixed")};

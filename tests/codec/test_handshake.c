@@ -8,18 +8,16 @@
 #include "tests/support/guarded.h"
 #include "tests/support/roundtrip.h"
 
-static struct roundtrip *roundtrip;
-
 static const struct ue_handshake *decode(const char *release, enum ue_direction direction, const char *digits) {
     uint8_t bytes[256];
     struct ue_context x;
     size_t size = hex_read(digits, bytes, sizeof bytes);
     ue_context_init(&x, ue_profile_find(release), NULL);
     x.direction = direction;
-    assert_null(roundtrip_problem(roundtrip, &x, bytes, size));
-    assert_int_equal(roundtrip->result.fault.status, UE_OK);
-    assert_true(roundtrip->result.is_handshake);
-    return &roundtrip->decoded.handshake;
+    assert_null(roundtrip_problem(shared_roundtrip, &x, bytes, size));
+    assert_int_equal(shared_roundtrip->result.fault.status, UE_OK);
+    assert_true(shared_roundtrip->result.is_handshake);
+    return &shared_roundtrip->decoded.handshake;
 }
 
 #define COOKIE "1edc7ab1db705de53a61f21c8248127c33441aa6"
@@ -40,8 +38,8 @@ static void version_3_challenge(void **state) {
     const struct ue_handshake *h = decode("5.1", UE_SERVER_TO_CLIENT,
                                           "a6808100000558abee0000000000000c401edc7ab1db705de53a61f21c8248127c33441aa6"
                                           "0000000000000000000001");
-    assert_int_equal(roundtrip->decoded.prefix.session_id, 2);
-    assert_int_equal(roundtrip->decoded.prefix.client_id, 1);
+    assert_int_equal(shared_roundtrip->decoded.prefix.session_id, 2);
+    assert_int_equal(shared_roundtrip->decoded.prefix.client_id, 1);
     assert_true(h->min_version == 1 && h->version == 3 && h->type == UE_HANDSHAKE_CHALLENGE && h->sent_count == 0);
     assert_int_equal(h->network_version, 0xdd56b00a);
     assert_int_equal(h->random.bits, 80);
@@ -141,8 +139,8 @@ static void sequences_are_shown_where_they_begin_a_connection(void **state) {
     (void)state;
     decode("5.0", UE_SERVER_TO_CLIENT, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d");
     bool seen = false;
-    for (size_t i = 0; i < roundtrip->recorder.count; i++) {
-        const struct ue_record *record = &roundtrip->recorder.records[i].record;
+    for (size_t i = 0; i < shared_roundtrip->recorder.count; i++) {
+        const struct ue_record *record = &shared_roundtrip->recorder.records[i].record;
         if (record->field == UE_F_HANDSHAKE_CLIENT_SEQ) {
             seen = true;
             assert_true(record->generated && record->number == 12666);
@@ -151,19 +149,7 @@ static void sequences_are_shown_where_they_begin_a_connection(void **state) {
     }
     assert_true(seen);
     decode("4.18", UE_CLIENT_TO_SERVER, "01000000000000000000000000000000000000000000000004");
-    assert_null(recorder_find(&roundtrip->recorder, 1, UE_F_HANDSHAKE_CLIENT_SEQ, 0));
-}
-
-static int set_up(void **state) {
-    (void)state;
-    roundtrip = roundtrip_new();
-    return roundtrip == NULL;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    roundtrip_free(roundtrip);
-    return 0;
+    assert_null(recorder_find(&shared_roundtrip->recorder, 1, UE_F_HANDSHAKE_CLIENT_SEQ, 0));
 }
 
 int main(void) {
@@ -177,5 +163,5 @@ int main(void) {
         cmocka_unit_test(cookies_give_the_first_sequences),
         cmocka_unit_test(sequences_are_shown_where_they_begin_a_connection),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, roundtrip_set_up, roundtrip_tear_down);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Laws L1, L2 and L4 for whole datagrams of every generation, through every path of the codec. */
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include <uerudp/profile_match.h>
+#include "tests/codec/law_rounds.h"
 #include "tests/support/arbitrary.h"
 #include "tests/support/equal.h"
 #include "tests/support/guarded.h"
@@ -25,16 +24,10 @@
 
 static struct {
     struct rng rng;
-    struct guarded room;
+    struct guarded buffer;
     struct roundtrip *roundtrip;
-    uint64_t round;
     uint8_t bytes[BYTES_MAX];
 } law;
-
-static _Noreturn void complain(const char *what, size_t row) {
-    fail_msg("generation %s: %s in round %" PRIu64, ue_profile_at(row)->name, what, law.round);
-    abort();
-}
 
 /* A random datagram; 0 when it cannot be encoded. */
 static size_t encode_arbitrary(const struct ue_context *x, struct ue_datagram *d) {
@@ -54,13 +47,13 @@ static bool try_struct(size_t row) {
     if (size == 0) {
         return false;
     }
-    const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
+    const uint8_t *bytes = guarded_put(&law.buffer, law.bytes, size);
     struct roundtrip *r = law.roundtrip;
     if (ue_datagram_decode(&x, bytes, size, &r->decoded, &r->result) != UE_OK) {
-        complain("decode refuses what encode wrote (L2)", row);
+        law_rounds_fail("decode refuses what encode wrote (L2)", row);
     }
     if (!datagram_equal(&x, &d, &r->decoded)) {
-        complain("decode gives another structure than was encoded (L2)", row);
+        law_rounds_fail("decode gives another structure than was encoded (L2)", row);
     }
     return true;
 }
@@ -89,10 +82,10 @@ static size_t random_bytes(const struct ue_context *x) {
 static bool try_bytes(size_t row) {
     struct ue_context x = arbitrary_context(&law.rng, row);
     size_t size = random_bytes(&x);
-    const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
+    const uint8_t *bytes = guarded_put(&law.buffer, law.bytes, size);
     const char *problem = roundtrip_problem(law.roundtrip, &x, bytes, size);
     if (problem != NULL) {
-        complain(problem, row);
+        law_rounds_fail(problem, row);
     }
     struct ue_handshake_match match;
     struct ue_packet_match fit;
@@ -101,43 +94,27 @@ static bool try_bytes(size_t row) {
     return law.roundtrip->result.canonical;
 }
 
-static void hold(const char *name, bool (*attempt)(size_t row)) {
-    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-        uint64_t rounds = rng_rounds(ROUNDS);
-        uint64_t accepted = 0;
-        for (law.round = 0; law.round < rounds; law.round++) {
-            accepted += attempt(row);
-        }
-        unsigned percent = (unsigned)(accepted * 100 / rounds);
-        printf("%s datagram %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, ue_profile_at(row)->name,
-               accepted, rounds, percent);
-        if (percent < ACCEPTED_MIN) {
-            complain("too few accepted", row);
-        }
-    }
-}
-
 static void what_decodes_encodes_to_the_same_bytes(void **state) {
     (void)state;
-    hold("L1", try_bytes);
+    law_rounds_run("L1 datagram", ROUNDS, ACCEPTED_MIN, try_bytes);
 }
 
 static void what_encodes_decodes_to_an_equal_structure(void **state) {
     (void)state;
-    hold("L2", try_struct);
+    law_rounds_run("L2 datagram", ROUNDS, ACCEPTED_MIN, try_struct);
 }
 
 static int set_up(void **state) {
     (void)state;
     law.rng = rng_seeded("laws of datagrams");
-    law.room = guarded_new(BYTES_MAX);
+    law.buffer = guarded_new(BYTES_MAX);
     law.roundtrip = roundtrip_new();
     return law.roundtrip == NULL;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    guarded_free(&law.room);
+    guarded_free(&law.buffer);
     roundtrip_free(law.roundtrip);
     return 0;
 }

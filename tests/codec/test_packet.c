@@ -6,15 +6,9 @@
 #include <cmocka.h>
 
 #include "libcodec/wire/packet_layout.h"
+#include "tests/support/context.h"
 #include "tests/support/equal.h"
 #include "tests/support/guarded.h"
-
-static struct ue_context context(const char *release, enum ue_direction direction) {
-    struct ue_context x;
-    ue_context_init(&x, ue_profile_find(release), NULL);
-    x.direction = direction;
-    return x;
-}
 
 static enum ue_status write(const struct ue_context *x, struct ue_packet m, uint8_t *bytes, size_t *bits) {
     struct ue_cursor c;
@@ -42,7 +36,7 @@ static void assert_packet(const struct ue_context *x, const struct ue_packet *pa
 /* 0xbc5a8040 of protocol.md 19.8. */
 static void the_first_word_packs_sequence_ack_and_count(void **state) {
     (void)state;
-    struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
+    struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     struct ue_packet m = {.seq = 12054, .ack = 10244, .history_words = 1};
     uint8_t bytes[64];
     size_t bits;
@@ -58,8 +52,8 @@ static void the_first_word_packs_sequence_ack_and_count(void **state) {
 static void packet_info_in_every_form(void **state) {
     (void)state;
     struct ue_packet m = {.history_words = 1};
-    struct ue_context client = context("4.25", UE_CLIENT_TO_SERVER);
-    struct ue_context server = context("4.25", UE_SERVER_TO_CLIENT);
+    struct ue_context client = context_of("4.25", UE_CLIENT_TO_SERVER);
+    struct ue_context server = context_of("4.25", UE_SERVER_TO_CLIENT);
     assert_packet(&client, &m, 64 + 1, "0");
     m.has_info = true;
     m.jitter_ms = 1023;
@@ -69,8 +63,8 @@ static void packet_info_in_every_form(void **state) {
     m.frame_time_ms = 16;
     assert_packet(&server, &m, 64 + 20, "00001000");
     struct ue_packet old = {.history_words = 1, .remote_kbps = 12};
-    client = context("4.22", UE_CLIENT_TO_SERVER);
-    server = context("4.22", UE_SERVER_TO_CLIENT);
+    client = context_of("4.22", UE_CLIENT_TO_SERVER);
+    server = context_of("4.22", UE_SERVER_TO_CLIENT);
     assert_packet(&client, &old, 64 + 9, "00110000");
     old.has_frame_time = true;
     old.frame_time_ms = 1;
@@ -79,7 +73,7 @@ static void packet_info_in_every_form(void **state) {
 
 static void the_history_sequence_of_5_8(void **state) {
     (void)state;
-    struct ue_context x = context("5.8", UE_CLIENT_TO_SERVER);
+    struct ue_context x = context_of("5.8", UE_CLIENT_TO_SERVER);
     struct ue_packet m = {.seq = 1, .history_words = 1, .acked_history_seq = 0x8001};
     assert_packet(&x, &m, 64 + 16 + 1, "10000000000000010");
     m = (struct ue_packet){.seq = 1, .history_words = 8, .history_flush = true};
@@ -94,7 +88,7 @@ static void the_history_sequence_of_5_8(void **state) {
 static void a_count_beyond_eight_is_not_canonical(void **state) {
     (void)state;
     for (unsigned nibble = 0; nibble < 16; nibble++) {
-        struct ue_context x = context("5.4", UE_CLIENT_TO_SERVER);
+        struct ue_context x = context_of("5.4", UE_CLIENT_TO_SERVER);
         uint8_t bytes[64] = {(uint8_t)nibble};
         struct ue_packet m;
         struct ue_cursor c;
@@ -108,7 +102,7 @@ static void a_count_beyond_eight_is_not_canonical(void **state) {
 
 static void a_legacy_packet_has_only_an_id(void **state) {
     (void)state;
-    struct ue_context x = context("4.18", UE_CLIENT_TO_SERVER);
+    struct ue_context x = context_of("4.18", UE_CLIENT_TO_SERVER);
     assert_packet(&x, &(struct ue_packet){.seq = 354}, 14, "01000110100000");
 }
 
@@ -125,7 +119,7 @@ static void legacy_acks(void **state) {
         {UE_SERVER_TO_CLIENT, {.ack_id = 16383, .has_frame_time = true, .frame_time_ms = 16}, 32},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct ue_context x = context("4.20", rows[i].direction);
+        struct ue_context x = context_of("4.20", rows[i].direction);
         uint8_t bytes[16];
         struct ue_cursor c;
         struct ue_ack m = rows[i].ack;
@@ -145,7 +139,7 @@ static void what_does_not_fit_is_refused(void **state) {
     (void)state;
     uint8_t bytes[64];
     size_t bits;
-    struct ue_context x = context("4.25", UE_CLIENT_TO_SERVER);
+    struct ue_context x = context_of("4.25", UE_CLIENT_TO_SERVER);
     struct ue_packet good = {.history_words = 1};
     struct ue_packet m = good;
     m.seq = 16384;

@@ -18,7 +18,7 @@
 #define DATAGRAMS_MAX 2000
 #define SERVER_PORT 7777
 
-struct datagram {
+struct recorded_datagram {
     const uint8_t *bytes;
     size_t size;
     unsigned side;
@@ -27,10 +27,10 @@ struct datagram {
     struct ue_decode_state frame;
 };
 
-struct capture {
+struct recorded_capture {
     uint8_t file[FILE_BYTES_MAX];
     size_t file_bytes;
-    struct datagram datagrams[DATAGRAMS_MAX];
+    struct recorded_datagram datagrams[DATAGRAMS_MAX];
     size_t count;
     uint16_t ports[FLOWS_MAX]; /* of the clients */
     struct ue_detection flows[FLOWS_MAX];
@@ -38,8 +38,7 @@ struct capture {
     size_t flow_count;
 };
 
-static struct capture capture;
-static struct roundtrip *roundtrip;
+static struct recorded_capture capture;
 
 /* ---- classic pcap with Ethernet, IPv4 and UDP, as all of these are ---- */
 
@@ -84,7 +83,7 @@ static void read_datagrams(void) {
         const uint8_t *udp = packet + 14 + 4 * (packet[14] & 15);
         bool from_server = big16(udp) == SERVER_PORT;
         assert_true(capture.count < DATAGRAMS_MAX);
-        capture.datagrams[capture.count++] = (struct datagram){
+        capture.datagrams[capture.count++] = (struct recorded_datagram){
             .bytes = udp + 8,
             .size = big16(udp + 4) - 8u,
             .side = from_server,
@@ -96,14 +95,14 @@ static void read_datagrams(void) {
 
 /* ---- one capture ---- */
 
-struct row {
+struct realdata_row {
     const char *name;
     size_t datagrams;
     const char *generation;
     struct ue_settings settings;
 };
 
-static const struct row rows[] = {
+static const struct realdata_row rows[] = {
     {"utcp-tests-ue50", 7, "4.25", {0}},
     {"utcp-tests-ue418", 3, NULL, {.max_packet_bytes = 512, .ch_seq_bound = 4096}},
     {"supervive-ue54", 9, NULL, {0}},
@@ -127,13 +126,13 @@ static void adopt(struct ue_detection *detection, const struct ue_handshake_matc
     }
 }
 
-static void observe(const struct row *row, int server_side) {
+static void observe(const struct realdata_row *row, int server_side) {
     for (size_t i = 0; i < capture.flow_count; i++) {
         ue_detection_init(&capture.flows[i], &row->settings, NULL, server_side);
         memset(capture.cookies[i], 0, UE_COOKIE_BYTES);
     }
     for (size_t i = 0; i < capture.count; i++) {
-        struct datagram *d = &capture.datagrams[i];
+        struct recorded_datagram *d = &capture.datagrams[i];
         struct ue_detection *detection = &capture.flows[d->detection];
         struct ue_handshake_match match;
         d->is_handshake = ue_profile_match_handshake(&row->settings, d->bytes, d->size, &match);
@@ -149,21 +148,14 @@ static void observe(const struct row *row, int server_side) {
     }
 }
 
-static void keep_id(void *user, const struct ue_record *record) {
-    int64_t *id = user;
-    if (record->field == UE_F_PACKET_ID) {
-        *id = (int64_t)record->number;
-    }
-}
-
-static void assert_datagram(const struct row *row, size_t number) {
-    const struct datagram *d = &capture.datagrams[number];
+static void assert_datagram(const struct realdata_row *row, size_t number) {
+    const struct recorded_datagram *d = &capture.datagrams[number];
     struct ue_context x;
     struct ue_decode_result result;
     int64_t id = -1;
-    struct ue_trace trace = {.field = keep_id, .user = &id};
+    struct ue_trace trace = recorder_packet_id_sink(&id);
     ue_detection_context(&capture.flows[d->detection], &d->frame, &x);
-    const char *problem = roundtrip_problem(roundtrip, &x, d->bytes, d->size);
+    const char *problem = roundtrip_problem(shared_roundtrip, &x, d->bytes, d->size);
     ue_datagram_trace(&x, d->bytes, d->size, &d->frame.links, &trace, &result);
     if (problem != NULL || result.fault.status != UE_OK) {
         fail_msg("%s frame %zu read as %s: %s at bit %zu; %s", row->name, number + 1, x.profile.name,
@@ -176,7 +168,7 @@ static void assert_datagram(const struct row *row, size_t number) {
     assert_int_equal(x.direction, d->side != 0 ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER);
 }
 
-static void assert_capture(const struct row *row, int server_side) {
+static void assert_capture(const struct realdata_row *row, int server_side) {
     observe(row, server_side);
     for (size_t i = 0; i < capture.count; i++) {
         assert_datagram(row, i);
@@ -222,22 +214,10 @@ static void the_server_is_never_mistaken(void **state) {
     assert_true(learned >= 6 && learned + 7 >= flows); /* a handshake, or frame times */
 }
 
-static int set_up(void **state) {
-    (void)state;
-    roundtrip = roundtrip_new();
-    return roundtrip == NULL;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    roundtrip_free(roundtrip);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_capture_decodes_to_its_last_bit),
         cmocka_unit_test(the_server_is_never_mistaken),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, roundtrip_set_up, roundtrip_tear_down);
 }

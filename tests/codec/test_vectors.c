@@ -332,13 +332,13 @@ static void check_partial(const json_t *vector) {
 
 /* ---- partial bunches ---- */
 
-struct joined {
+struct reassembly_counts {
     struct ue_reassembly *reassembly;
     size_t messages, exports, fragments, bits;
 };
 
 static void on_message(void *user, const struct ue_reassembly_event *event) {
-    struct joined *joined = user;
+    struct reassembly_counts *joined = user;
     assert_int_not_equal(event->type, UE_REASSEMBLY_ABANDONED);
     joined->exports += event->content.has_exports;
     if (event->type == UE_REASSEMBLY_COMPLETE && !event->content.has_exports) {
@@ -348,7 +348,7 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
     }
 }
 
-static void join(struct joined *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
+static void join(struct reassembly_counts *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
     const struct ue_reassembly_callbacks callbacks = {on_message, joined};
     struct ue_settings settings = settings_of(json_object_get(vector, "params"));
     struct ue_context x = context_of(vector, release_of_bunch(json_object_get(vector, "params")), &settings);
@@ -366,7 +366,7 @@ static void join(struct joined *joined, const json_t *vector, const uint8_t *byt
 }
 
 /* The flags of the bunches. */
-static void count_bunch(const json_t *bunch, struct joined *counts) {
+static void count_bunch(const json_t *bunch, struct reassembly_counts *counts) {
     bool is_partial = number_of(bunch, "bPartial", 0) != 0;
     bool has_exports = number_of(bunch, "bHasPackageMapExports", 0) != 0;
     counts->messages += !is_partial || number_of(bunch, "bPartialFinal", 0) != 0;
@@ -375,7 +375,7 @@ static void count_bunch(const json_t *bunch, struct joined *counts) {
     counts->bits += has_exports ? 0 : number_of(bunch, "BunchDataBits", 0);
 }
 
-static void join_headers(struct joined *joined, const json_t *vector, struct joined *counts) {
+static void join_headers(struct reassembly_counts *joined, const json_t *vector, struct reassembly_counts *counts) {
     size_t n;
     const json_t *header;
     json_array_foreach(json_object_get(vector, "headers"), n, header) {
@@ -388,8 +388,8 @@ static void join_headers(struct joined *joined, const json_t *vector, struct joi
 }
 
 static void check_chain(const json_t *vector) {
-    struct joined joined = {.reassembly = ue_reassembly_new(&heap)};
-    struct joined counts = {0};
+    struct reassembly_counts joined = {.reassembly = ue_reassembly_new(&heap)};
+    struct reassembly_counts counts = {0};
     uint8_t bytes[BYTES_MAX];
     size_t n;
     const json_t *bunch;

@@ -43,7 +43,7 @@ struct stream {
     unsigned bunches;
 };
 
-struct queued_datagram {
+struct in_flight_datagram {
     uint8_t *bytes;
     size_t size_bytes;
 };
@@ -51,8 +51,8 @@ struct queued_datagram {
 static struct {
     struct ue_pool *pool;
     struct ue_conn *conns[SIDES];
-    struct stream streams[SIDES][CHANNELS];                 /* by sender */
-    struct queued_datagram in_flight[SIDES][IN_FLIGHT_MAX]; /* by sender */
+    struct stream streams[SIDES][CHANNELS];                    /* by sender */
+    struct in_flight_datagram in_flight[SIDES][IN_FLIGHT_MAX]; /* by sender */
     size_t in_flight_count[SIDES];
     struct rng rng;
     uint64_t now_ns;
@@ -134,7 +134,7 @@ static void read_output(unsigned side) {
     }
     while (ue_conn_next_datagram(c, &datagram)) {
         if (session.in_flight_count[side] < IN_FLIGHT_MAX) {
-            struct queued_datagram *in_flight = &session.in_flight[side][session.in_flight_count[side]++];
+            struct in_flight_datagram *in_flight = &session.in_flight[side][session.in_flight_count[side]++];
             in_flight->bytes = malloc(datagram.size_bytes);
             in_flight->size_bytes = datagram.size_bytes;
             memcpy(in_flight->bytes, datagram.bytes, datagram.size_bytes);
@@ -145,10 +145,10 @@ static void read_output(unsigned side) {
 /* With loss on, some datagrams are lost, reordered or duplicated. */
 static void deliver(unsigned to, bool is_lossy) {
     size_t count = session.in_flight_count[!to];
-    struct queued_datagram *in_flight = session.in_flight[!to];
+    struct in_flight_datagram *in_flight = session.in_flight[!to];
     for (size_t i = 0; is_lossy && i + 1 < count; i++) {
         if (rng_chance(&session.rng, 25)) {
-            struct queued_datagram other = in_flight[i];
+            struct in_flight_datagram other = in_flight[i];
             in_flight[i] = in_flight[i + 1];
             in_flight[i + 1] = other;
         }

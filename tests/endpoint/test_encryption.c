@@ -25,15 +25,15 @@ static const char encrypted_text[] =
     "82868a8e92969a9ea2a6aaae4e7bb350d94ce3ca33a269e0705f337299629a44162d0bfc768a1c3edf97006f"
     "83b10c5948ee06";
 
-static struct ue_context context_of(const char *release, const struct ue_settings *settings) {
+static struct ue_context init_context(const char *release, const struct ue_settings *settings) {
     struct ue_context x;
     ue_context_init(&x, ue_profile_find(release), settings);
     return x;
 }
 
-static struct ue_context context_of_vectors(void) {
+static struct ue_context vector_context(void) {
     struct ue_settings settings = {.handlers = {UE_HANDLER_AESGCM}};
-    return context_of("4.25", &settings);
+    return init_context("4.25", &settings);
 }
 
 static struct ue_encryption *encryption_of(const char *hex) {
@@ -49,7 +49,7 @@ static void a_known_vector_decrypts(void **state) {
     uint8_t encrypted[64];
     uint8_t out[64];
     bool is_clear;
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     size_t size = hex_read(encrypted_text, encrypted, sizeof encrypted);
     size_t decrypted = ue_encryption_decrypt(encryption, &x, encrypted, size, out, &is_clear);
@@ -63,7 +63,7 @@ static void a_changed_bit_or_key_is_detected(void **state) {
     uint8_t encrypted[64];
     uint8_t out[64];
     bool is_clear;
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     size_t size = hex_read(encrypted_text, encrypted, sizeof encrypted);
     for (size_t bit = 2; bit < size * 8; bit++) { /* after the handshake bit and the flag */
@@ -86,7 +86,7 @@ static void decrypted_contents_need_a_terminator(void **state) {
     (void)state;
     struct ue_settings settings = {.handlers = {UE_HANDLER_AESGCM}, .magic_bits = 13, .magic = 0x1fff};
     struct ue_context x =
-        context_of("4.25", &settings); /* the magic header has 1 bits that could be taken for a terminator */
+        init_context("4.25", &settings); /* the magic header has 1 bits that could be taken for a terminator */
     struct ue_encryption *encryption = encryption_of(key_text);
     for (size_t bytes = 0; bytes < 3; bytes++) {
         uint8_t key[UE_CIPHER_KEY_BYTES];
@@ -118,7 +118,7 @@ static void decrypted_contents_need_a_terminator(void **state) {
 static void clear_datagrams_are_returned_unchanged(void **state) {
     (void)state;
     static const char *const texts[] = {clear_text, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d"};
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     for (size_t i = 0; i < 2; i++) {
         uint8_t bytes[64];
@@ -140,7 +140,7 @@ static void only_packets_are_encrypted(void **state) {
                                         "02", /* empty, no terminator, no prefix, no flag */
                                         "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d",
                                         encrypted_text};
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct ue_random random;
     ue_random_init(&random, NULL);
@@ -227,7 +227,7 @@ static void packets_of_any_length_decrypt(void **state) {
     struct ue_random random;
     ue_random_init(&random, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct ue_context x = context_of(rows[i].release, &rows[i].settings);
+        struct ue_context x = init_context(rows[i].release, &rows[i].settings);
         for (size_t data_bytes = 0; data_bytes < 40; data_bytes++) {
             assert_packet_decrypts(encryption, &random, &x, data_bytes);
             assert_packet_decrypts(encryption, &random, &x, 470 + data_bytes);
@@ -240,7 +240,7 @@ static void packets_of_any_length_decrypt(void **state) {
 /* Random bits instead of packets, so that some contents fill chunks exactly. */
 static void contents_of_any_bit_length_decrypt(void **state) {
     (void)state;
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct ue_random random;
     struct rng rng = rng_seeded("contents_of_any_bit_length_decrypt");
@@ -265,7 +265,7 @@ static void contents_of_any_bit_length_decrypt(void **state) {
 
 static void encrypting_twice_gives_different_bytes(void **state) {
     (void)state;
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct ue_random random;
     ue_random_init(&random, NULL);
@@ -289,7 +289,7 @@ static void encrypting_twice_gives_different_bytes(void **state) {
 
 static void random_datagrams_never_decrypt(void **state) {
     (void)state;
-    struct ue_context x = context_of_vectors();
+    struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct rng rng = rng_seeded("random_datagrams_never_decrypt");
     struct guarded in = guarded_new(128);

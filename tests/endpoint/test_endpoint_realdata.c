@@ -25,11 +25,11 @@ enum { CLIENT, SERVER };
 
 /* ---- captures and expected differences ---- */
 
-enum kind { BUNCH_MISSING, ACK_ADDED };
+enum difference_kind { BUNCH_MISSING, ACK_ADDED };
 
 struct known_difference {
     unsigned role; /* role of the endpoint */
-    enum kind kind;
+    enum difference_kind kind;
     unsigned number; /* of the bunch, from 0; or the sequence of the packet */
     const char *why;
 };
@@ -380,7 +380,7 @@ static bool same_bunch(const struct delivered_bunch *a, const struct delivered_b
            memcmp(a->data, b->data, ue_bits_bytes(a->bits)) == 0;
 }
 
-static bool is_explained(unsigned role, enum kind kind, size_t number) {
+static bool is_explained(unsigned role, enum difference_kind kind, size_t number) {
     for (const struct known_difference *d = capture.row->differences; d->why != NULL; d++) {
         if (d->role == role && d->kind == kind && d->number == number) {
             printf("  %s\n", d->why);

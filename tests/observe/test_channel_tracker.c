@@ -8,35 +8,17 @@
 
 #include <cmocka.h>
 
-#include "tests/observe/tracker_stage.h"
-
-static struct track_stage stage;
-
-static int begin(void **state) {
-    (void)state;
-    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    tracker_stage_end(&stage);
-    return 0;
-}
-
-static const struct ue_tracker_counts *counts_of(unsigned side) {
-    return ue_tracker_counts(stage.tracker, side);
-}
+#include "tests/observe/tracker_fixture.h"
 
 /* Compares the BUNCH events only: packets with one reliable bunch each. */
 static void send_reliable(int64_t id, uint32_t ch_seq) {
-    tracker_stage_reliable(&stage, 3, ch_seq);
-    tracker_stage_packet(&stage, SERVER, id, 0, 0);
+    tracker_fixture_reliable(&shared_fixture, 3, ch_seq);
+    tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
 }
 
 static void forget(void) {
-    stage.length = 0;
-    stage.text[0] = '\0';
+    shared_fixture.length = 0;
+    shared_fixture.text[0] = '\0';
 }
 
 /* ---- retransmissions ---- */
@@ -48,49 +30,50 @@ static void a_copy_names_the_copies_before(void **state) {
     send_reliable(12, 5);
     forget();
     send_reliable(13, 5);
-    stage_expect(&stage, "4 s packet 13, 0 in flight\n4 s bunch 0 on 3: 5, 1 in flight, copy 3 of 1, 3\n");
-    assert_int_equal(counts_of(SERVER)->reliable, 2);
-    assert_int_equal(counts_of(SERVER)->resends, 2);
-    assert_int_equal(counts_of(SERVER)->spurious, 0);
+    tracker_fixture_expect(&shared_fixture,
+                           "4 s packet 13, 0 in flight\n4 s bunch 0 on 3: 5, 1 in flight, copy 3 of 1, 3\n");
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 2);
+    assert_int_equal(shared_fixture_counts(SERVER)->resends, 2);
+    assert_int_equal(shared_fixture_counts(SERVER)->spurious, 0);
 }
 
 static void a_copy_of_what_was_delivered_is_spurious(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 70, 9, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
     send_reliable(10, 5);
     send_reliable(11, 6);
-    tracker_stage_packet(&stage, CLIENT, 71, 11, 2); /* 10 delivered, 11 not */
+    tracker_fixture_packet(&shared_fixture, CLIENT, 71, 11, 2); /* 10 delivered, 11 not */
     forget();
-    tracker_stage_reliable(&stage, 3, 6);
-    tracker_stage_reliable(&stage, 3, 5);
-    tracker_stage_reliable(&stage, 3, 7);
-    tracker_stage_packet(&stage, SERVER, 12, 0, 0);
-    stage_expect(&stage, "5 s packet 12, 1 in flight\n"
-                         "5 s bunch 0 on 3: 6, 1 in flight, copy 2 of 3, 3\n"
-                         "5 s bunch 1 on 3: 5, 0 in flight, copy 2 of 2, 2, spurious\n"
-                         "5 s bunch 2 on 3: 7, 2 in flight\n");
-    assert_int_equal(counts_of(SERVER)->spurious, 1);
+    tracker_fixture_reliable(&shared_fixture, 3, 6);
+    tracker_fixture_reliable(&shared_fixture, 3, 5);
+    tracker_fixture_reliable(&shared_fixture, 3, 7);
+    tracker_fixture_packet(&shared_fixture, SERVER, 12, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "5 s packet 12, 1 in flight\n"
+                                            "5 s bunch 0 on 3: 6, 1 in flight, copy 2 of 3, 3\n"
+                                            "5 s bunch 1 on 3: 5, 0 in flight, copy 2 of 2, 2, spurious\n"
+                                            "5 s bunch 2 on 3: 7, 2 in flight\n");
+    assert_int_equal(shared_fixture_counts(SERVER)->spurious, 1);
 }
 
 /* The reliable buffer of the sender: from the oldest bunch that is not delivered (endpoint.md 18, 19). */
 static void the_buffer_is_given_up_from_the_front(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 70, 9, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
     for (unsigned i = 0; i < 4; i++) {
         send_reliable(10 + i, 5 + i);
     }
-    tracker_stage_packet(&stage, CLIENT, 71, 12, 3); /* 11 and 12 delivered, 10 not */
+    tracker_fixture_packet(&shared_fixture, CLIENT, 71, 12, 3); /* 11 and 12 delivered, 10 not */
     forget();
     send_reliable(14, 5);
-    tracker_stage_packet(&stage, CLIENT, 72, 14, 5);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 72, 14, 5);
     send_reliable(15, 9);
-    stage_expect(&stage, "7 s packet 14, 2 in flight\n"
-                         "7 s bunch 0 on 3: 5, 1 in flight, copy 2 of 2, 2\n"
-                         "8 c packet 72, 72 in flight\n"
-                         "8 c nak 13 in 5 after 30\n"
-                         "8 c ack 14 in 7 after 10\n"
-                         "9 s packet 15, 1 in flight\n"
-                         "9 s bunch 0 on 3: 9, 2 in flight\n");
+    tracker_fixture_expect(&shared_fixture, "7 s packet 14, 2 in flight\n"
+                                            "7 s bunch 0 on 3: 5, 1 in flight, copy 2 of 2, 2\n"
+                                            "8 c packet 72, 72 in flight\n"
+                                            "8 c nak 13 in 5 after 30\n"
+                                            "8 c ack 14 in 7 after 10\n"
+                                            "9 s packet 15, 1 in flight\n"
+                                            "9 s bunch 0 on 3: 9, 2 in flight\n");
 }
 
 /* ---- sequences ---- */
@@ -102,12 +85,13 @@ static void gaps_and_impossible_jumps(void **state) {
     send_reliable(12, 6);
     send_reliable(13, 8 + 256);
     send_reliable(14, 8 + 256 + 257);
-    stage_expect(&stage, "1 s packet 10, 0 in flight\n1 s bunch 0 on 3: 5, 1 in flight\n"
-                         "2 s packet 11, 0 in flight\n2 s bunch 0 on 3: 8, 4 in flight, gap\n"
-                         "3 s packet 12, 0 in flight\n3 s bunch 0 on 3: 6, 2 in flight\n"
-                         "4 s packet 13, 0 in flight\n4 s bunch 0 on 3: 264, 260 in flight, gap\n"
-                         "5 s packet 14, 0 in flight\n5 s bunch 0 on 3: 521, 517 in flight, gap, jump\n");
-    assert_int_equal(counts_of(SERVER)->reliable, 5);
+    tracker_fixture_expect(&shared_fixture,
+                           "1 s packet 10, 0 in flight\n1 s bunch 0 on 3: 5, 1 in flight\n"
+                           "2 s packet 11, 0 in flight\n2 s bunch 0 on 3: 8, 4 in flight, gap\n"
+                           "3 s packet 12, 0 in flight\n3 s bunch 0 on 3: 6, 2 in flight\n"
+                           "4 s packet 13, 0 in flight\n4 s bunch 0 on 3: 264, 260 in flight, gap\n"
+                           "5 s packet 14, 0 in flight\n5 s bunch 0 on 3: 521, 517 in flight, gap, jump\n");
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 5);
 }
 
 static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
@@ -117,26 +101,26 @@ static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
         forget();
     }
     send_reliable(3000, 2999 & 1023);
-    stage_expect(&stage, "3001 s packet 3000, 0 in flight\n"
-                         "3001 s bunch 0 on 3: 2999, 1023 in flight, copy 2 of 3000, 3000\n");
-    assert_int_equal(counts_of(SERVER)->reliable, 3000);
-    assert_int_equal(counts_of(SERVER)->resends, 1);
+    tracker_fixture_expect(&shared_fixture, "3001 s packet 3000, 0 in flight\n"
+                                            "3001 s bunch 0 on 3: 2999, 1023 in flight, copy 2 of 3000, 3000\n");
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 3000);
+    assert_int_equal(shared_fixture_counts(SERVER)->resends, 1);
 }
 
 /* A steady stream keeps few entries, and a late retransmission is still recognised. */
 static void what_is_settled_gives_its_place(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 0, 16383, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 0, 16383, 0);
     for (uint32_t i = 0; i < 4000; i++) {
         send_reliable(2 * i, i & 1023);
-        tracker_stage_packet(&stage, SERVER, 2 * i + 1, i, 1);
-        tracker_stage_packet(&stage, CLIENT, i + 1, 2 * i + 1, 3);
+        tracker_fixture_packet(&shared_fixture, SERVER, 2 * i + 1, i, 1);
+        tracker_fixture_packet(&shared_fixture, CLIENT, i + 1, 2 * i + 1, 3);
         forget();
     }
-    size_t bytes = ue_tracker_bytes(stage.tracker);
+    size_t bytes = ue_tracker_bytes(shared_fixture.tracker);
     send_reliable(8000, (3999 - 400) & 1023);
-    stage_expect(&stage, "12002 s packet 8000, 1 in flight\n"
-                         "12002 s bunch 0 on 3: 3599, 0 in flight, copy 2 of 0, 0\n");
+    tracker_fixture_expect(&shared_fixture, "12002 s packet 8000, 1 in flight\n"
+                                            "12002 s bunch 0 on 3: 3599, 0 in flight, copy 2 of 0, 0\n");
     assert_true(bytes < 100000);
 }
 
@@ -144,9 +128,9 @@ static void what_is_settled_gives_its_place(void **state) {
 static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channels) {
     for (uint32_t i = 0; i < packets; i++) {
         int64_t id = first_id + i;
-        tracker_stage_reliable(&stage, 100 + i % channels, 1 + i / channels);
-        tracker_stage_packet(&stage, SERVER, id, i, 1);
-        tracker_stage_packet(&stage, CLIENT, i + 1, id, 1);
+        tracker_fixture_reliable(&shared_fixture, 100 + i % channels, 1 + i / channels);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, i, 1);
+        tracker_fixture_packet(&shared_fixture, CLIENT, i + 1, id, 1);
         forget();
     }
 }
@@ -155,30 +139,31 @@ static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channe
 static void many_channels_keep_few_bunches(void **state) {
     (void)state;
     play_on_channels(10, 8000, 2000);
-    assert_true(ue_tracker_bytes(stage.tracker) < 250000);
-    assert_int_equal(counts_of(SERVER)->reliable, 8000);
-    assert_int_equal(counts_of(SERVER)->resends, 0);
-    assert_int_equal(counts_of(SERVER)->untracked, 0);
-    tracker_stage_reliable(&stage, 100, 2);
-    tracker_stage_packet(&stage, SERVER, 8010, 0, 0);
-    stage_expect(&stage, "16001 s packet 8010, 1 in flight\n"
-                         "16001 s bunch 0 on 100: 2, 0 in flight, copy 2 of 0, 0\n");
+    assert_true(ue_tracker_bytes(shared_fixture.tracker) < 250000);
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 8000);
+    assert_int_equal(shared_fixture_counts(SERVER)->resends, 0);
+    assert_int_equal(shared_fixture_counts(SERVER)->untracked, 0);
+    tracker_fixture_reliable(&shared_fixture, 100, 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8010, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "16001 s packet 8010, 1 in flight\n"
+                                            "16001 s bunch 0 on 100: 2, 0 in flight, copy 2 of 0, 0\n");
 }
 
 /* ---- fragments ---- */
 
 static void part(int64_t id, uint32_t ch_seq, bool is_initial, bool is_final, size_t bits) {
     static const uint8_t zeros[100];
-    struct ue_bunch *bunch = ch_seq != 0 ? tracker_stage_reliable(&stage, 3, ch_seq) : tracker_stage_bunch(&stage, 3);
+    struct ue_bunch *bunch =
+        ch_seq != 0 ? tracker_fixture_reliable(&shared_fixture, 3, ch_seq) : tracker_fixture_bunch(&shared_fixture, 3);
     bunch->partial = true;
     bunch->partial_initial = is_initial;
     bunch->partial_final = is_final;
     bunch->data = (struct ue_view){zeros, 0, bits};
-    tracker_stage_packet(&stage, SERVER, id, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
 }
 
 static bool is_bad(void) {
-    bool bad = strstr(stage.text, "bad part") != NULL;
+    bool bad = strstr(shared_fixture.text, "bad part") != NULL;
     forget();
     return bad;
 }
@@ -233,9 +218,9 @@ static void parts_have_whole_bytes(void **state) {
     assert_true(is_bad());
     part(11, 6, false, false, 13);
     assert_true(is_bad());
-    tracker_stage_reliable(&stage, 3, 7)->has_exports = true;
-    stage.items[0].bunch.partial = stage.items[0].bunch.partial_final = true;
-    tracker_stage_packet(&stage, SERVER, 12, 0, 0);
+    tracker_fixture_reliable(&shared_fixture, 3, 7)->has_exports = true;
+    shared_fixture.items[0].bunch.partial = shared_fixture.items[0].bunch.partial_final = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 12, 0, 0);
     assert_true(is_bad());
 }
 
@@ -243,45 +228,46 @@ static void parts_have_whole_bytes(void **state) {
 
 static void channels_open_and_close_once(void **state) {
     (void)state;
-    struct ue_bunch *bunch = tracker_stage_reliable(&stage, 3, 5);
+    struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 3, 5);
     bunch->control = bunch->open = true;
-    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
     for (int64_t id = 11; id < 13; id++) {
-        bunch = tracker_stage_reliable(&stage, 3, 6);
+        bunch = tracker_fixture_reliable(&shared_fixture, 3, 6);
         bunch->control = bunch->close = true;
         bunch->close_reason = 3;
-        tracker_stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
     }
-    bunch = tracker_stage_bunch(&stage, 4);
+    bunch = tracker_fixture_bunch(&shared_fixture, 4);
     bunch->control = bunch->open = bunch->close = bunch->has_name = true;
     bunch->name = (struct ue_name){.hardcoded = true, .index = UE_NAME_ACTOR};
-    bunch = tracker_stage_reliable(&stage, 0, 5);
+    bunch = tracker_fixture_reliable(&shared_fixture, 0, 5);
     bunch->control = bunch->close = true;
-    tracker_stage_packet(&stage, SERVER, 13, 0, 0);
-    stage_expect(&stage, "1 s packet 10, 0 in flight\n"
-                         "1 s bunch 0 on 3: 5, 1 in flight\n"
-                         "1 s opened 3\n"
-                         "2 s packet 11, 0 in flight\n"
-                         "2 s bunch 0 on 3: 6, 2 in flight\n"
-                         "2 s closed 3 for 3 after 10\n"
-                         "3 s packet 12, 0 in flight\n"
-                         "3 s bunch 0 on 3: 6, 2 in flight, copy 2 of 2, 2\n"
-                         "4 s packet 13, 0 in flight\n"
-                         "4 s bunch 0 on 4\n"
-                         "4 s opened 4\n"
-                         "4 s closed 4 for 0 after 0\n"
-                         "4 s bunch 1 on 0: 5, 1 in flight\n"
-                         "4 s closed 0 for 0\n");
+    tracker_fixture_packet(&shared_fixture, SERVER, 13, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "1 s packet 10, 0 in flight\n"
+                                            "1 s bunch 0 on 3: 5, 1 in flight\n"
+                                            "1 s opened 3\n"
+                                            "2 s packet 11, 0 in flight\n"
+                                            "2 s bunch 0 on 3: 6, 2 in flight\n"
+                                            "2 s closed 3 for 3 after 10\n"
+                                            "3 s packet 12, 0 in flight\n"
+                                            "3 s bunch 0 on 3: 6, 2 in flight, copy 2 of 2, 2\n"
+                                            "4 s packet 13, 0 in flight\n"
+                                            "4 s bunch 0 on 4\n"
+                                            "4 s opened 4\n"
+                                            "4 s closed 4 for 0 after 0\n"
+                                            "4 s bunch 1 on 0: 5, 1 in flight\n"
+                                            "4 s closed 0 for 0\n");
 }
 
 static void a_dormant_channel_closes_for_dormancy(void **state) {
     (void)state;
-    tracker_stage_end(&stage);
-    tracker_stage_begin(&stage, "4.18", SIZE_MAX / 2);
-    struct ue_bunch *bunch = tracker_stage_reliable(&stage, 3, 5);
+    tracker_fixture_free(&shared_fixture);
+    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
+    struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 3, 5);
     bunch->control = bunch->close = bunch->dormant = true;
-    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
-    stage_expect(&stage, "1 s packet 10, 0 in flight\n1 s bunch 0 on 3: 5, 1 in flight\n1 s closed 3 for 1\n");
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
+    tracker_fixture_expect(&shared_fixture,
+                           "1 s packet 10, 0 in flight\n1 s bunch 0 on 3: 5, 1 in flight\n1 s closed 3 for 1\n");
 }
 
 /* ---- limits ---- */
@@ -293,14 +279,14 @@ static void a_flood_of_channels_stays_within_the_bound(void **state) {
     int64_t id = 0;
     for (uint32_t channel = 0; channel < 60000; channel += 40) {
         for (uint32_t i = 0; i < 40; i++) {
-            tracker_stage_reliable(&stage, channel + i, (i * 40) & 1023);
+            tracker_fixture_reliable(&shared_fixture, channel + i, (i * 40) & 1023);
         }
-        tracker_stage_packet(&stage, SERVER, id++, 0, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id++, 0, 0);
         forget();
-        assert_true(ue_tracker_bytes(stage.tracker) <= UE_TRACKER_BYTES_MAX);
+        assert_true(ue_tracker_bytes(shared_fixture.tracker) <= UE_TRACKER_BYTES_MAX);
     }
-    assert_int_equal(counts_of(SERVER)->reliable, 60000);
-    assert_true(counts_of(SERVER)->untracked != 0);
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 60000);
+    assert_true(shared_fixture_counts(SERVER)->untracked != 0);
 }
 
 /* Channels and sequences that an attacker chooses to collide in one hash chain: the oldest entries are evicted, and no
@@ -308,41 +294,41 @@ static void a_flood_of_channels_stays_within_the_bound(void **state) {
 static void numbers_that_collide_give_way(void **state) {
     (void)state;
     for (uint32_t channel = 1; channel <= 40; channel++) {
-        tracker_stage_reliable(&stage, channel, (0 - channel * 2654435761u) & 1023);
+        tracker_fixture_reliable(&shared_fixture, channel, (0 - channel * 2654435761u) & 1023);
     }
-    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
     forget();
-    assert_int_equal(counts_of(SERVER)->reliable, 40);
-    assert_int_equal(counts_of(SERVER)->untracked, 40 - 16);
+    assert_int_equal(shared_fixture_counts(SERVER)->reliable, 40);
+    assert_int_equal(shared_fixture_counts(SERVER)->untracked, 40 - 16);
 }
 
 static void sequences_that_jump_stay_within_the_bound(void **state) {
     (void)state;
     for (int64_t id = 0; id < 3000; id++) {
         for (uint32_t channel = 0; channel < 40; channel++) {
-            tracker_stage_reliable(&stage, channel * 64, (uint32_t)(id * 511) & 1023);
+            tracker_fixture_reliable(&shared_fixture, channel * 64, (uint32_t)(id * 511) & 1023);
         }
-        tracker_stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
         forget();
-        assert_true(ue_tracker_bytes(stage.tracker) <= UE_TRACKER_BYTES_MAX);
+        assert_true(ue_tracker_bytes(shared_fixture.tracker) <= UE_TRACKER_BYTES_MAX);
     }
 }
 
 /* ---- decoded items ---- */
 
 static void expect_read(size_t count) {
-    assert_true(stage.reading.is_whole);
-    assert_int_equal(stage.reading.count, count);
+    assert_true(shared_fixture.reading.is_whole);
+    assert_int_equal(shared_fixture.reading.count, count);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(stage.reading.items[i].bunch.channel, i + 1);
+        assert_int_equal(shared_fixture.reading.items[i].bunch.channel, i + 1);
     }
 }
 
 static void feed_bunches(int64_t id, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        tracker_stage_bunch(&stage, (uint32_t)(i + 1));
+        tracker_fixture_bunch(&shared_fixture, (uint32_t)(i + 1));
     }
-    tracker_stage_packet(&stage, CLIENT, id, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
 }
 
 static void all_items_are_handed_out_or_none(void **state) {
@@ -354,7 +340,7 @@ static void all_items_are_handed_out_or_none(void **state) {
     feed_bunches(102, UE_TRACKER_ITEMS_MAX);
     expect_read(UE_TRACKER_ITEMS_MAX);
     feed_bunches(103, UE_TRACKER_ITEMS_MAX + 1);
-    assert_false(stage.reading.is_whole);
+    assert_false(shared_fixture.reading.is_whole);
 }
 
 static void what_was_not_read_is_not_handed_out(void **state) {
@@ -363,37 +349,37 @@ static void what_was_not_read_is_not_handed_out(void **state) {
     const struct ue_packet_ids links = {0};
     feed_bunches(100, 2);
     feed_bunches(100, 2); /* seen before */
-    assert_false(stage.reading.is_whole);
+    assert_false(shared_fixture.reading.is_whole);
     feed_bunches(101, 2);
-    tracker_stage_feed(&stage, CLIENT, &links, empty, sizeof empty);
-    assert_false(stage.reading.is_whole);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &links, empty, sizeof empty);
+    assert_false(shared_fixture.reading.is_whole);
     feed_bunches(102, 2);
-    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
-    assert_false(stage.reading.is_whole);
+    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    assert_false(shared_fixture.reading.is_whole);
 }
 
-#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, end)
+#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN(begin, a_copy_names_the_copies_before),
-        IN(begin, a_copy_of_what_was_delivered_is_spurious),
-        IN(begin, the_buffer_is_given_up_from_the_front),
-        IN(begin, gaps_and_impossible_jumps),
-        IN(begin, sequences_wrap_and_copies_are_found_behind_it),
-        IN(begin, what_is_settled_gives_its_place),
-        IN(begin, many_channels_keep_few_bunches),
-        IN(begin, reliable_parts_follow_each_other),
-        IN(begin, parts_follow_what_came_long_ago),
-        IN(begin, unreliable_parts_stand_in_neighbouring_packets),
-        IN(begin, parts_have_whole_bytes),
-        IN(begin, channels_open_and_close_once),
-        IN(begin, a_dormant_channel_closes_for_dormancy),
-        IN(begin, a_flood_of_channels_stays_within_the_bound),
-        IN(begin, numbers_that_collide_give_way),
-        IN(begin, sequences_that_jump_stay_within_the_bound),
-        IN(begin, all_items_are_handed_out_or_none),
-        IN(begin, what_was_not_read_is_not_handed_out),
+        IN(tracker_fixture_set_up, a_copy_names_the_copies_before),
+        IN(tracker_fixture_set_up, a_copy_of_what_was_delivered_is_spurious),
+        IN(tracker_fixture_set_up, the_buffer_is_given_up_from_the_front),
+        IN(tracker_fixture_set_up, gaps_and_impossible_jumps),
+        IN(tracker_fixture_set_up, sequences_wrap_and_copies_are_found_behind_it),
+        IN(tracker_fixture_set_up, what_is_settled_gives_its_place),
+        IN(tracker_fixture_set_up, many_channels_keep_few_bunches),
+        IN(tracker_fixture_set_up, reliable_parts_follow_each_other),
+        IN(tracker_fixture_set_up, parts_follow_what_came_long_ago),
+        IN(tracker_fixture_set_up, unreliable_parts_stand_in_neighbouring_packets),
+        IN(tracker_fixture_set_up, parts_have_whole_bytes),
+        IN(tracker_fixture_set_up, channels_open_and_close_once),
+        IN(tracker_fixture_set_up, a_dormant_channel_closes_for_dormancy),
+        IN(tracker_fixture_set_up, a_flood_of_channels_stays_within_the_bound),
+        IN(tracker_fixture_set_up, numbers_that_collide_give_way),
+        IN(tracker_fixture_set_up, sequences_that_jump_stay_within_the_bound),
+        IN(tracker_fixture_set_up, all_items_are_handed_out_or_none),
+        IN(tracker_fixture_set_up, what_was_not_read_is_not_handed_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/observe/detection_stage.h"
+#include "tests/observe/detection_fixture.h"
+#include "tests/support/recorder.h"
 
 #define PACKETS 40
 
@@ -19,19 +20,12 @@ struct kept {
     struct ue_decode_state frame;
 };
 
-static void keep_id(void *user, const struct ue_record *record) {
-    int64_t *id = user;
-    if (record->field == UE_F_PACKET_ID) {
-        *id = (int64_t)record->number;
-    }
-}
-
 /* With the final result every packet decodes and has a packet id that matches its sequence. */
 static void assert_readable(const struct ue_detection *detection, const struct kept *kept, const char *release) {
     struct ue_context x;
     struct ue_decode_result result;
     int64_t id = -1;
-    struct ue_trace callbacks = {.field = keep_id, .user = &id};
+    struct ue_trace callbacks = recorder_packet_id_sink(&id);
     ue_detection_context(detection, &kept->frame, &x);
     const struct ue_packet_ids links = ue_detection_packet_ids(detection, &kept->frame);
     ue_datagram_trace(&x, kept->bytes, kept->size, &links, &callbacks, &result);
@@ -44,15 +38,15 @@ static void assert_readable(const struct ue_detection *detection, const struct k
 static void assert_never_wrong(const char *release, const struct ue_settings *settings, int server_side,
                                uint64_t seed) {
     static struct kept kept[PACKETS];
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
-    talk_begin(&t, release, settings, seed);
+    traffic_init(&t, release, settings, seed);
     t.partials = seed % 2 != 0;
     ue_detection_init(&detection, STOCK, NULL, server_side);
     for (unsigned n = 0; n < PACKETS; n++) {
         unsigned side = (unsigned)rng_below(&t.rng, 2);
-        kept[n].size = talk_packet(&t, side, kept[n].bytes);
-        kept[n].frame = feed(&detection, side, kept[n].bytes, kept[n].size);
+        kept[n].size = traffic_packet(&t, side, kept[n].bytes);
+        kept[n].frame = traffic_feed(&detection, side, kept[n].bytes, kept[n].size);
         const struct ue_detection_result *choice = ue_detection_result_of(&detection, &kept[n].frame);
         bool sure = choice->reason == UE_DETECTION_REASON_ONLY_MATCH || choice->reason == UE_DETECTION_REASON_HANDSHAKE;
         if (sure && n >= 5 && !is_candidate(choice, release)) {
@@ -87,17 +81,17 @@ static void a_changed_bound_is_found(void **state) {
     (void)state;
     struct ue_settings changed = {.ch_seq_bound = 4096};
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        struct talk t;
+        struct traffic t;
         struct ue_detection detection;
-        talk_begin(&t, "4.18", &changed, seed);
+        traffic_init(&t, "4.18", &changed, seed);
         ue_detection_init(&detection, STOCK, NULL, SERVER);
         for (unsigned n = 0; n < 40; n++) {
-            feed_packet(&detection, &t, n % 2);
+            traffic_feed_packet(&detection, &t, n % 2);
         }
         assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_VARIANT_MATCH);
         assert_true(is_candidate(&detection.choice, "4.18"));
         struct ue_context x;
-        struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
+        struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
         ue_detection_context(&detection, &frame, &x);
         assert_int_equal(x.ch_seq_bound, 4096);
     }
@@ -105,12 +99,12 @@ static void a_changed_bound_is_found(void **state) {
 
 static void frame_times_tell_the_server(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
-    talk_begin(&t, "4.25", STOCK, 7);
+    traffic_init(&t, "4.25", STOCK, 7);
     ue_detection_init(&detection, STOCK, NULL, -1);
     for (unsigned n = 0; n < 30; n++) {
-        feed_packet(&detection, &t, n % 2);
+        traffic_feed_packet(&detection, &t, n % 2);
     }
     assert_int_equal(detection.server_side, SERVER);
 }
@@ -126,54 +120,54 @@ static void a_handshake_settles_what_it_can(void **state) {
     } rows[] = {{"4.22", "4.22", true}, {"4.25", "4.25", true}, {"5.0", "4.25", true},
                 {"5.1", "5.1", true},   {"5.4", "5.4", false},  {"4.18", "4.18", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct talk t;
+        struct traffic t;
         struct ue_detection detection;
-        talk_begin(&t, rows[i].release, STOCK, 1);
+        traffic_init(&t, rows[i].release, STOCK, 1);
         ue_detection_init(&detection, STOCK, NULL, -1);
-        talk_shake_hands(&detection, &t, cookie_a);
+        traffic_connect(&detection, &t, cookie_a);
         assert_int_equal(detection.server_side, SERVER);
         assert_string_equal(ue_profile_at(detection.choice.profile)->name, rows[i].chosen);
         assert_int_equal(detection.choice.reason == UE_DETECTION_REASON_HANDSHAKE, rows[i].certain);
         assert_false(detection.is_released); /* it does not show a game's own bounds; packets with bunches do */
         for (unsigned n = 0; rows[i].certain && !detection.is_released; n++) {
             assert_true(n < 8);
-            feed_packet(&detection, &t, n % 2);
+            traffic_feed_packet(&detection, &t, n % 2);
         }
     }
 }
 
 static void numbers_begin_with_the_cookie(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
-    talk_begin(&t, "4.25", STOCK, 2);
+    traffic_init(&t, "4.25", STOCK, 2);
     ue_detection_init(&detection, STOCK, NULL, -1);
-    talk_shake_hands(&detection, &t, cookie_a);
-    struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
+    traffic_connect(&detection, &t, cookie_a);
+    struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
     assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* protocol.md 5.7 */
     assert_true(frame.links.has_acked_before && frame.links.acked_before == 7197);
-    frame = feed_packet(&detection, &t, SERVER);
+    frame = traffic_feed_packet(&detection, &t, SERVER);
     assert_true(frame.links.packet_id == 7198);
     for (unsigned n = 1; n < 40000; n++) {
-        frame = feed_packet(&detection, &t, CLIENT);
+        frame = traffic_feed_packet(&detection, &t, CLIENT);
         assert_true(frame.links.packet_id == 12666 + (int64_t)n); /* across two wraps */
     }
 }
 
 static void a_new_initial_ends_the_connection(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
     struct ue_handshake_match match;
     uint8_t bytes[PACKET_BYTES];
-    talk_begin(&t, "5.4", STOCK, 3);
+    traffic_init(&t, "5.4", STOCK, 3);
     ue_detection_init(&detection, STOCK, NULL, -1);
-    size_t size = talk_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes);
+    size_t size = traffic_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes);
     assert_true(ue_profile_match_handshake(STOCK, bytes, size, &match));
     assert_false(ue_detection_is_new_connection(&detection, &match));
-    talk_shake_hands(&detection, &t, cookie_a);
+    traffic_connect(&detection, &t, cookie_a);
     assert_false(ue_detection_is_new_connection(&detection, &match)); /* retransmitted before anything else */
-    feed_packet(&detection, &t, CLIENT);
+    traffic_feed_packet(&detection, &t, CLIENT);
     assert_true(ue_detection_is_new_connection(&detection, &match));
     match.restart = true;
     assert_false(ue_detection_is_new_connection(&detection, &match));
@@ -182,26 +176,27 @@ static void a_new_initial_ends_the_connection(void **state) {
 /* Address change: a packet, then a restart handshake on the new address (endpoint.md 21.4). The state of the connection
    applies to all of them. */
 static void assert_restart_continues(const char *release) {
-    struct talk t;
+    struct traffic t;
     struct ue_detection old;
     struct ue_detection moved;
     uint8_t bytes[PACKET_BYTES];
-    talk_begin(&t, release, STOCK, 4);
+    traffic_init(&t, release, STOCK, 4);
     ue_detection_init(&old, STOCK, NULL, -1);
-    talk_shake_hands(&old, &t, cookie_a);
+    traffic_connect(&old, &t, cookie_a);
     for (unsigned n = 0; n < 50; n++) {
-        feed_packet(&old, &t, n % 2);
+        traffic_feed_packet(&old, &t, n % 2);
     }
     int64_t last = old.sides[CLIENT].last_id;
     ue_detection_init(&moved, STOCK, NULL, -1);
-    struct ue_decode_state first = feed_packet(&moved, &t, CLIENT);
-    struct ue_decode_state request = feed(&moved, SERVER, bytes, talk_restart_request(&t, bytes));
-    feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
+    struct ue_decode_state first = traffic_feed_packet(&moved, &t, CLIENT);
+    struct ue_decode_state request = traffic_feed(&moved, SERVER, bytes, traffic_restart_request(&t, bytes));
+    traffic_feed(&moved, CLIENT, bytes,
+                 traffic_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
     ue_detection_adopt(&moved, &old);
     struct ue_decode_state ack =
-        feed(&moved, SERVER, bytes, talk_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
+        traffic_feed(&moved, SERVER, bytes, traffic_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
     assert_true(ack.restarting);
-    struct ue_decode_state frame = feed_packet(&moved, &t, CLIENT);
+    struct ue_decode_state frame = traffic_feed_packet(&moved, &t, CLIENT);
     assert_true(frame.links.packet_id == last + 2);
     assert_int_equal(moved.choice.profile, old.choice.profile);
     assert_int_equal(ue_detection_result_of(&moved, &first)->profile, old.choice.profile);
@@ -219,39 +214,40 @@ static void a_restart_continues_the_connection(void **state) {
 /* A result of the new address is discarded when the earlier connection becomes known. */
 static void a_late_adoption_counts_for_what_was_held(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection old;
     struct ue_detection moved;
     uint8_t bytes[PACKET_BYTES];
-    talk_begin(&t, "5.5", STOCK, 4);
+    traffic_init(&t, "5.5", STOCK, 4);
     ue_detection_init(&old, STOCK, ue_profile_find("5.5"), SERVER);
     ue_detection_init(&moved, STOCK, NULL, -1);
-    struct ue_decode_state first = feed_packet(&moved, &t, CLIENT);
+    struct ue_decode_state first = traffic_feed_packet(&moved, &t, CLIENT);
     ue_detection_release(&moved);
-    feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
+    traffic_feed(&moved, CLIENT, bytes,
+                 traffic_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
     ue_detection_adopt(&moved, &old);
     assert_string_equal(ue_profile_at(ue_detection_result_of(&moved, &first)->profile)->name, "5.5");
 }
 
 /* ---- held datagrams ---- */
 
-static void datagrams_wait_for_the_verdict(void **state) {
+static void datagrams_are_kept_until_the_detection(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
     struct ue_decode_state first;
     struct ue_decode_state frame;
-    talk_begin(&t, "5.1", STOCK, 5);
+    traffic_init(&t, "5.1", STOCK, 5);
     ue_detection_init(&detection, STOCK, NULL, SERVER);
-    first = feed_packet(&detection, &t, CLIENT);
+    first = traffic_feed_packet(&detection, &t, CLIENT);
     assert_true(first.held);
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
         assert_false(detection.is_released);
-        frame = feed_packet(&detection, &t, n % 2);
+        frame = traffic_feed_packet(&detection, &t, n % 2);
         assert_true(frame.held);
     }
     assert_true(detection.is_released); /* 5.1 and 5.4 always tie */
-    frame = feed_packet(&detection, &t, CLIENT);
+    frame = traffic_feed_packet(&detection, &t, CLIENT);
     assert_false(frame.held);
     assert_ptr_equal(ue_detection_result_of(&detection, &first), &detection.released);
     assert_string_equal(ue_profile_at(detection.released.profile)->name, "5.1");
@@ -261,19 +257,19 @@ static void datagrams_wait_for_the_verdict(void **state) {
 /* Released as a tie of 5.1 to 5.5; the first partial bunch decides. Earlier decode states do not change. */
 static void later_evidence_settles_a_tie(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
     struct ue_decode_state first;
-    talk_begin(&t, "5.5", STOCK, 6);
+    traffic_init(&t, "5.5", STOCK, 6);
     ue_detection_init(&detection, STOCK, NULL, SERVER);
-    first = feed_packet(&detection, &t, CLIENT);
+    first = traffic_feed_packet(&detection, &t, CLIENT);
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
-        feed_packet(&detection, &t, n % 2);
+        traffic_feed_packet(&detection, &t, n % 2);
     }
     assert_true(is_candidate(&detection.choice, "5.4") && is_candidate(&detection.choice, "5.5"));
     t.partials = true;
     for (unsigned n = 0; n < 60; n++) {
-        feed_packet(&detection, &t, n % 2);
+        traffic_feed_packet(&detection, &t, n % 2);
     }
     assert_string_equal(ue_profile_at(detection.choice.profile)->name, "5.5");
     assert_string_equal(ue_profile_at(ue_detection_result_of(&detection, &first)->profile)->name, "5.1");
@@ -281,11 +277,11 @@ static void later_evidence_settles_a_tie(void **state) {
 
 static void a_given_generation_is_believed(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
-    talk_begin(&t, "5.5", STOCK, 8);
+    traffic_init(&t, "5.5", STOCK, 8);
     ue_detection_init(&detection, STOCK, ue_profile_find("5.8"), SERVER);
-    struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
+    struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
     assert_false(frame.held);
     assert_int_equal(frame.choice.reason, UE_DETECTION_REASON_SETTING);
     assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.8");
@@ -294,25 +290,25 @@ static void a_given_generation_is_believed(void **state) {
 /* The prefix has ids by the generation, until a handshake shows that it has none. */
 static void a_late_handshake_changes_how_packets_are_read(void **state) {
     (void)state;
-    struct talk t;
+    struct traffic t;
     struct ue_detection detection;
     struct ue_context x;
     struct ue_decode_state frame;
     uint8_t bytes[PACKET_BYTES];
-    talk_begin(&t, "5.1", STOCK, 9);
+    traffic_init(&t, "5.1", STOCK, 9);
     ue_detection_init(&detection, STOCK, ue_profile_find("5.1"), SERVER);
     const struct ue_handshake_match without_ids = {.profiles = detection.possible, .type = UE_HANDSHAKE_CHALLENGE};
     for (unsigned n = 0; n < 2; n++) {
-        frame = feed_packet(&detection, &t, CLIENT);
+        frame = traffic_feed_packet(&detection, &t, CLIENT);
         ue_detection_context(&detection, &frame, &x);
         assert_int_equal(x.ids, n == 0);
         assert_int_equal(x.direction, UE_CLIENT_TO_SERVER);
-        size_t size = talk_handshake(&t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie_a, NULL, bytes);
+        size_t size = traffic_handshake(&t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie_a, NULL, bytes);
         ue_detection_feed(&detection, SERVER, bytes, size, &without_ids, &frame);
     }
 }
 
-static void nonsense_gives_no_verdict(void **state) {
+static void random_datagrams_give_no_detection_result(void **state) {
     (void)state;
     struct rng rng = rng_seeded("nonsense");
     struct ue_detection detection;
@@ -342,11 +338,11 @@ int main(void) {
         cmocka_unit_test(a_new_initial_ends_the_connection),
         cmocka_unit_test(a_restart_continues_the_connection),
         cmocka_unit_test(a_late_adoption_counts_for_what_was_held),
-        cmocka_unit_test(datagrams_wait_for_the_verdict),
+        cmocka_unit_test(datagrams_are_kept_until_the_detection),
         cmocka_unit_test(later_evidence_settles_a_tie),
         cmocka_unit_test(a_given_generation_is_believed),
         cmocka_unit_test(a_late_handshake_changes_how_packets_are_read),
-        cmocka_unit_test(nonsense_gives_no_verdict),
+        cmocka_unit_test(random_datagrams_give_no_detection_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

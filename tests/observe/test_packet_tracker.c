@@ -7,253 +7,236 @@
 #include <cmocka.h>
 
 #include <uerudp/seq.h>
-#include "tests/observe/tracker_stage.h"
-
-static struct track_stage stage;
-
-static int begin(void **state) {
-    (void)state;
-    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
-    return 0;
-}
+#include "tests/observe/tracker_fixture.h"
 
 static int begin_legacy(void **state) {
     (void)state;
-    tracker_stage_begin(&stage, "4.18", SIZE_MAX / 2);
+    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
     return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    tracker_stage_end(&stage);
-    return 0;
-}
-
-static const struct ue_tracker_counts *counts_of(unsigned side) {
-    return ue_tracker_counts(stage.tracker, side);
 }
 
 /* ---- packets ---- */
 
 static void what_is_missing_may_come_late(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 104, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 102, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 99, 0, 0); /* before the first packet: never counted as missing */
-    tracker_stage_packet(&stage, CLIENT, 105, 0, 0);
-    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
-                         "2 c missing 101-103\n"
-                         "2 c packet 104, 0 in flight\n"
-                         "3 c packet 102 late, 0 in flight\n"
-                         "4 c packet 99 late, 0 in flight\n"
-                         "5 c packet 105, 0 in flight\n");
-    assert_int_equal(counts_of(CLIENT)->packets, 5);
-    assert_int_equal(counts_of(CLIENT)->missing, 2);
-    assert_int_equal(counts_of(CLIENT)->late, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 104, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 99, 0, 0); /* before the first packet: never counted as missing */
+    tracker_fixture_packet(&shared_fixture, CLIENT, 105, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "2 c missing 101-103\n"
+                                            "2 c packet 104, 0 in flight\n"
+                                            "3 c packet 102 late, 0 in flight\n"
+                                            "4 c packet 99 late, 0 in flight\n"
+                                            "5 c packet 105, 0 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->packets, 5);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 2);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 2);
 }
 
 /* Without a handshake the first ids follow from reordered packets. */
 static void packets_before_the_first_are_judged(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 6, 0);
-    tracker_stage_packet(&stage, CLIENT, 98, 6, 0);
-    tracker_stage_packet(&stage, SERVER, 7, 100, 1);
-    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
-                         "2 c packet 98 late, 0 in flight\n"
-                         "3 s packet 7, 1 in flight\n"
-                         "3 s nak 98 in 2 after 10\n"
-                         "3 s nak 99 unseen\n"
-                         "3 s ack 100 in 1 after 20\n");
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 98, 6, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 100, 1);
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "2 c packet 98 late, 0 in flight\n"
+                                            "3 s packet 7, 1 in flight\n"
+                                            "3 s nak 98 in 2 after 10\n"
+                                            "3 s nak 99 unseen\n"
+                                            "3 s ack 100 in 1 after 20\n");
 }
 
 static void a_duplicate_tells_nothing_else(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, SERVER, 7, 99, 0);
-    tracker_stage_packet(&stage, CLIENT, 100, 5, 0);
-    tracker_stage_bunch(&stage, 3);
-    tracker_stage_packet(&stage, CLIENT, 101, 7, 1);
-    tracker_stage_bunch(&stage, 3);
-    tracker_stage_packet(&stage, CLIENT, 101, 7, 1);
-    stage_expect(&stage, "1 s packet 7, 0 in flight\n"
-                         "2 c packet 100, 1 in flight\n"
-                         "3 c packet 101, 2 in flight\n"
-                         "3 c nak 6 unseen\n"
-                         "3 c ack 7 in 1 after 20\n"
-                         "3 c bunch 0 on 3\n"
-                         "4 c packet 101 again, first in 3, 2 in flight\n");
-    assert_int_equal(counts_of(CLIENT)->duplicates, 1);
-    assert_int_equal(counts_of(CLIENT)->late, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 99, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 5, 0);
+    tracker_fixture_bunch(&shared_fixture, 3);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 7, 1);
+    tracker_fixture_bunch(&shared_fixture, 3);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 7, 1);
+    tracker_fixture_expect(&shared_fixture, "1 s packet 7, 0 in flight\n"
+                                            "2 c packet 100, 1 in flight\n"
+                                            "3 c packet 101, 2 in flight\n"
+                                            "3 c nak 6 unseen\n"
+                                            "3 c ack 7 in 1 after 20\n"
+                                            "3 c bunch 0 on 3\n"
+                                            "4 c packet 101 again, first in 3, 2 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 0);
 }
 
 static void numbers_wrap(void **state) {
     (void)state;
     for (int64_t id = 16380; id < 16390; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 5, 1);
-        stage.length = 0;
-        tracker_stage_packet(&stage, SERVER, id - 16375, id, 1);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 5, 1);
+        shared_fixture.length = 0;
+        tracker_fixture_packet(&shared_fixture, SERVER, id - 16375, id, 1);
     }
-    stage_expect(&stage, "20 s packet 14, 9 in flight\n20 s ack 16389 in 19 after 10\n");
-    assert_int_equal(counts_of(CLIENT)->acked, 10);
-    assert_int_equal(counts_of(CLIENT)->missing, 0);
+    tracker_fixture_expect(&shared_fixture, "20 s packet 14, 9 in flight\n20 s ack 16389 in 19 after 10\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 10);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
 /* A damaged sequence far ahead causes one LOST; the older packets after it retract the loss. */
 static void a_jump_is_not_walked(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 100 + 8191, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 101, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
-                         "2 c missing 101-8290\n"
-                         "2 c packet 8291, 0 in flight\n"
-                         "3 c nothing missing in 2, 101-8290\n"
-                         "3 c packet 101, 0 in flight\n"
-                         "4 c packet 100 again, first in 1, 0 in flight\n");
-    assert_int_equal(counts_of(CLIENT)->missing, 0);
-    assert_int_equal(counts_of(CLIENT)->late, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100 + 8191, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "2 c missing 101-8290\n"
+                                            "2 c packet 8291, 0 in flight\n"
+                                            "3 c nothing missing in 2, 101-8290\n"
+                                            "3 c packet 101, 0 in flight\n"
+                                            "4 c packet 100 again, first in 1, 0 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 0);
 }
 
 /* Packets that were really lost. */
 static void a_true_jump_is_believed(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 2100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 2099, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 2101, 0, 0);
-    assert_int_equal(counts_of(CLIENT)->missing, 1998);
-    assert_int_equal(counts_of(CLIENT)->late, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 2100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 2099, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 2101, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 1998);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
 }
 
 /* The receiver acknowledges the damaged sequence, and nothing more: no packet in between gets a nak. */
 static void a_disproved_jump_is_not_judged(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
-    tracker_stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
-    tracker_stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
-    stage.length = 0;
-    tracker_stage_packet(&stage, CLIENT, 102, 0, 0);
-    stage_expect(&stage, "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
-    tracker_stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
-    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
-    assert_int_equal(counts_of(CLIENT)->missing, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101 + 2048, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 101 + 2048, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 101 + 2048, 1);
+    shared_fixture.length = 0;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    tracker_fixture_expect(&shared_fixture,
+                           "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 101 + 2048, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked + shared_fixture_counts(CLIENT)->acked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 1);
 }
 
 /* An ack of a packet that was not sent counts only when the next ack confirms it. */
 static void a_damaged_ack_judges_nothing(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 101, 0, 0);
-    tracker_stage_packet(&stage, SERVER, 7, 100 + 2048, 1);
-    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
-    tracker_stage_packet(&stage, SERVER, 8, 101, 3);
-    assert_int_equal(counts_of(CLIENT)->acked, 2);
-    tracker_stage_packet(&stage, SERVER, 9, 3000, 1);
-    tracker_stage_packet(&stage, SERVER, 10, 3001, 3);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 100 + 2048, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked + shared_fixture_counts(CLIENT)->acked, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 101, 3);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 3000, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 3001, 3);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
 }
 
 static void the_newest_are_remembered(void **state) {
     (void)state;
     for (int64_t id = 0; id < 5000; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
-        stage.length = 0;
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+        shared_fixture.length = 0;
     }
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 4999), UE_TRACKER_PACKET_PENDING);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 4999 - 1023), UE_TRACKER_PACKET_PENDING);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_UNKNOWN);
-    assert_true(ue_tracker_bytes(stage.tracker) < UE_TRACKER_BYTES_MAX);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 4999), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 4999 - 1023), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 100), UE_TRACKER_PACKET_UNKNOWN);
+    assert_true(ue_tracker_bytes(shared_fixture.tracker) < UE_TRACKER_BYTES_MAX);
 }
 
 /* ---- acks ---- */
 
-static void verdicts_are_told_once_and_in_order(void **state) {
+static void packets_are_reported_once_and_in_order(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, SERVER, 50, 99, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 50, 99, 0);
     for (int64_t id = 100; id < 104; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 49, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 49, 0);
     }
-    stage.length = 0;
-    tracker_stage_packet(&stage, SERVER, 51, 102, 5);
-    tracker_stage_packet(&stage, SERVER, 52, 104, 0x17);
-    stage_expect(&stage, "6 s packet 51, 2 in flight\n"
-                         "6 s ack 100 in 2 after 40\n"
-                         "6 s nak 101 in 3 after 30\n"
-                         "6 s ack 102 in 4 after 20\n"
-                         "7 s packet 52, 3 in flight\n"
-                         "7 s ack 103 in 5 after 20\n"
-                         "7 s ack 104 unseen\n");
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 101), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(counts_of(CLIENT)->acked, 4);
-    assert_int_equal(counts_of(CLIENT)->nacked, 1);
+    shared_fixture.length = 0;
+    tracker_fixture_packet(&shared_fixture, SERVER, 51, 102, 5);
+    tracker_fixture_packet(&shared_fixture, SERVER, 52, 104, 0x17);
+    tracker_fixture_expect(&shared_fixture, "6 s packet 51, 2 in flight\n"
+                                            "6 s ack 100 in 2 after 40\n"
+                                            "6 s nak 101 in 3 after 30\n"
+                                            "6 s ack 102 in 4 after 20\n"
+                                            "7 s packet 52, 3 in flight\n"
+                                            "7 s ack 103 in 5 after 20\n"
+                                            "7 s ack 104 unseen\n");
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 101), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 4);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
 }
 
 /* Packets older than the history covers count as not delivered, captured or not (endpoint.md 15.4). */
 static void beyond_the_history_nothing_is_delivered(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, SERVER, 50, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 50, 0, 0);
     for (int64_t id = 1; id <= 300; id++) {
         if (id != 20) {
-            tracker_stage_packet(&stage, CLIENT, id, 49, 0);
-            stage.length = 0;
+            tracker_fixture_packet(&shared_fixture, CLIENT, id, 49, 0);
+            shared_fixture.length = 0;
         }
     }
-    stage.header.history_words = 8;
+    shared_fixture.header.history_words = 8;
     for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
-        stage.header.history[i] = UINT32_MAX;
+        shared_fixture.header.history[i] = UINT32_MAX;
     }
-    tracker_stage_packet(&stage, SERVER, 51, 300, UINT32_MAX);
-    assert_int_equal(counts_of(CLIENT)->nacked, 44);
-    assert_int_equal(counts_of(CLIENT)->acked, 256);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 44), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 45), UE_TRACKER_PACKET_DELIVERED);
+    tracker_fixture_packet(&shared_fixture, SERVER, 51, 300, UINT32_MAX);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 44);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 256);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 44), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 45), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* While a 5.8 sender resets its history, the history begins at acked_history_seq (endpoint.md 15.6). */
 static void a_reset_history_begins_further_back(void **state) {
     (void)state;
-    tracker_stage_end(&stage);
-    tracker_stage_begin(&stage, "5.8", SIZE_MAX / 2);
-    tracker_stage_packet(&stage, SERVER, 500, 99, 0);
+    tracker_fixture_free(&shared_fixture);
+    tracker_fixture_init(&shared_fixture, "5.8", SIZE_MAX / 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 500, 99, 0);
     for (int64_t id = 100; id < 104; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 499, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 499, 0);
     }
-    stage.length = 0;
-    stage.header.history_flush = true;
-    stage.header.history_words = 8;
-    stage.header.acked_history_seq = 101;
-    tracker_stage_packet(&stage, SERVER, 501, 103, 3);
-    stage_expect(&stage, "6 s packet 501, 2 in flight\n"
-                         "6 s ack 100 in 2 after 40\n"
-                         "6 s ack 101 in 3 after 30\n"
-                         "6 s nak 102 in 4 after 20\n"
-                         "6 s nak 103 in 5 after 10\n");
+    shared_fixture.length = 0;
+    shared_fixture.header.history_flush = true;
+    shared_fixture.header.history_words = 8;
+    shared_fixture.header.acked_history_seq = 101;
+    tracker_fixture_packet(&shared_fixture, SERVER, 501, 103, 3);
+    tracker_fixture_expect(&shared_fixture, "6 s packet 501, 2 in flight\n"
+                                            "6 s ack 100 in 2 after 40\n"
+                                            "6 s ack 101 in 3 after 30\n"
+                                            "6 s nak 102 in 4 after 20\n"
+                                            "6 s nak 103 in 5 after 10\n");
 }
 
 /* The history then also covers older packets. */
 static void a_reset_history_reaches_further_back(void **state) {
     (void)state;
-    tracker_stage_end(&stage);
-    tracker_stage_begin(&stage, "5.8", SIZE_MAX / 2);
-    tracker_stage_packet(&stage, SERVER, 500, 99, 0);
+    tracker_fixture_free(&shared_fixture);
+    tracker_fixture_init(&shared_fixture, "5.8", SIZE_MAX / 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 500, 99, 0);
     for (int64_t id = 100; id < 400; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 499, 0);
-        stage.length = 0;
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 499, 0);
+        shared_fixture.length = 0;
     }
-    stage.header.history_flush = true;
-    stage.header.history_words = 8;
+    shared_fixture.header.history_flush = true;
+    shared_fixture.header.history_words = 8;
     for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
-        stage.header.history[i] = UINT32_MAX;
+        shared_fixture.header.history[i] = UINT32_MAX;
     }
-    stage.header.acked_history_seq = 299;
-    tracker_stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
-    assert_int_equal(counts_of(CLIENT)->acked, 200);
-    assert_int_equal(counts_of(CLIENT)->nacked, 100);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
+    shared_fixture.header.acked_history_seq = 299;
+    tracker_fixture_packet(&shared_fixture, SERVER, 501, 399, UINT32_MAX);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 200);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 100);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* ---- legacy ---- */
@@ -261,66 +244,66 @@ static void a_reset_history_reaches_further_back(void **state) {
 /* The example of endpoint.md 25. */
 static void legacy_acks_imply_naks(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 16381, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 16384, 0, 0);
-    stage.length = 0;
-    tracker_stage_ack(&stage, 16381);
-    tracker_stage_ack(&stage, 16384);
-    tracker_stage_ack(&stage, 16383);
-    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
-    stage_expect(&stage, "3 s packet 1, 0 in flight\n"
-                         "3 s ack 16381 in 1 after 20\n"
-                         "3 s nak 16382 unseen\n"
-                         "3 s nak 16383 unseen\n"
-                         "3 s ack 16384 in 2 after 10\n");
+    tracker_fixture_packet(&shared_fixture, CLIENT, 16381, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 16384, 0, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_ack(&shared_fixture, 16381);
+    tracker_fixture_ack(&shared_fixture, 16384);
+    tracker_fixture_ack(&shared_fixture, 16383);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "3 s packet 1, 0 in flight\n"
+                                            "3 s ack 16381 in 1 after 20\n"
+                                            "3 s nak 16382 unseen\n"
+                                            "3 s nak 16383 unseen\n"
+                                            "3 s ack 16384 in 2 after 10\n");
 }
 
 /* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
 static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
-    tracker_stage_ack(&stage, 11);
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
-    tracker_stage_ack(&stage, 11);
-    tracker_stage_ack(&stage, 12);
-    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
-    tracker_stage_ack(&stage, 12);
-    tracker_stage_ack(&stage, 13);
-    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
-    tracker_stage_ack(&stage, 1);
-    tracker_stage_ack(&stage, 4);
-    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
-    stage.length = 0;
-    tracker_stage_packet(&stage, SERVER, 5, 0, 0);
-    stage_expect(&stage, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
-    assert_int_equal(counts_of(CLIENT)->nacked, 1);
-    assert_int_equal(counts_of(CLIENT)->acked, 3);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_ack(&shared_fixture, 13);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_ack(&shared_fixture, 4);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 3);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* The acks may have been in packets that the capture lacks: then no ack is retracted. */
 static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
-    tracker_stage_ack(&stage, 2);
-    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
-    tracker_stage_ack(&stage, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
-    tracker_stage_packet(&stage, CLIENT, 18, 0, 0);
-    assert_int_equal(counts_of(SERVER)->nacked, 2);
-    tracker_stage_packet(&stage, SERVER, 6, 0, 0);
-    assert_int_equal(counts_of(CLIENT)->nacked, 0);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
+    tracker_fixture_packet(&shared_fixture, CLIENT, 18, 0, 0);
+    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* Both packets with an ack can be missing with others in between: 15 acks 2 to 4, 16 repeats the ack of 2, and 17
@@ -328,77 +311,77 @@ static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
 static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
-    tracker_stage_ack(&stage, 1);
-    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
-    tracker_stage_ack(&stage, 2);
-    tracker_stage_packet(&stage, CLIENT, 16, 0, 0);
-    tracker_stage_ack(&stage, 5);
-    tracker_stage_packet(&stage, CLIENT, 18, 0, 0);
-    assert_int_equal(counts_of(SERVER)->nacked, 2);
-    tracker_stage_packet(&stage, SERVER, 6, 0, 0);
-    assert_int_equal(counts_of(CLIENT)->nacked, 0);
-    assert_int_equal(counts_of(CLIENT)->unsure, 1);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 16, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 5);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 18, 0, 0);
+    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 2);
+    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* An ack after the ack of a later packet changes nothing, but its packet was delivered, and the acks in that packet
    were processed. */
 static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
-    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
-    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
-    tracker_stage_ack(&stage, 1);
-    tracker_stage_ack(&stage, 4);
-    tracker_stage_ack(&stage, 2);
-    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
-    tracker_stage_ack(&stage, 11);
-    tracker_stage_packet(&stage, SERVER, 5, 0, 0);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_ack(&shared_fixture, 4);
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
 }
 
 /* Two packets after it depend on the channel that 2 opens: without it the receiver rejects them, but may have processed
    their acks. */
 static void refuse_by_need(int64_t last_between, bool is_resent) {
-    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
-    struct ue_bunch *guids = tracker_stage_reliable(&stage, 5, 7);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    struct ue_bunch *guids = tracker_fixture_reliable(&shared_fixture, 5, 7);
     guids->control = guids->open = true;
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
     for (int64_t id = 3; id <= last_between; id++) {
-        tracker_stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
     }
     for (int64_t id = last_between + 1; id <= last_between + 2; id++) {
-        tracker_stage_bunch(&stage, 5);
-        tracker_stage_ack(&stage, 10);
-        tracker_stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_fixture_bunch(&shared_fixture, 5);
+        tracker_fixture_ack(&shared_fixture, 10);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
     }
-    tracker_stage_ack(&stage, 1);
-    tracker_stage_ack(&stage, last_between + 3);
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_ack(&shared_fixture, last_between + 3);
     if (is_resent) {
-        tracker_stage_reliable(&stage, 6, 9);
+        tracker_fixture_reliable(&shared_fixture, 6, 9);
     }
-    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
-    tracker_stage_ack(&stage, 11);
-    tracker_stage_packet(&stage, SERVER, last_between + 4, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, last_between + 4, 0, 0);
 }
 
 static void expect_unsure(void) {
-    assert_int_equal(counts_of(CLIENT)->acked, 2);
-    assert_int_equal(counts_of(CLIENT)->unsure, 1);
-    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 2);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
 }
 
 static void a_refused_legacy_packet_may_have_been_read(void **state) {
@@ -417,80 +400,80 @@ static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
 /* A sender that retransmits a bunch has seen a loss. */
 static void what_is_sent_again_was_not_acknowledged(void **state) {
     (void)state;
-    tracker_stage_reliable(&stage, 6, 9);
+    tracker_fixture_reliable(&shared_fixture, 6, 9);
     refuse_by_need(2, true);
-    assert_int_equal(counts_of(CLIENT)->acked, 1);
-    assert_int_equal(counts_of(CLIENT)->unsure, 0);
-    assert_int_equal(counts_of(CLIENT)->nacked, 1);
-    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* Receivers before 4.24 drop a late packet with the acks in it. */
 static void a_late_legacy_packet_acknowledges_nothing(void **state) {
     (void)state;
-    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
-    tracker_stage_ack(&stage, 10);
-    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
-    stage.length = 0;
-    tracker_stage_ack(&stage, 11);
-    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
-    stage_expect(&stage, "4 s packet 1 late, 0 in flight\n");
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "4 s packet 1 late, 0 in flight\n");
 }
 
 /* ---- handshakes ---- */
 
 static void shake(uint16_t server_seq, uint16_t client_seq) {
-    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
-    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, false, server_seq, client_seq);
-    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESPONSE, false, server_seq, client_seq);
-    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, false, server_seq, client_seq);
+    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, server_seq, client_seq);
+    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_RESPONSE, false, server_seq, client_seq);
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_ACK, false, server_seq, client_seq);
 }
 
 static void the_handshake_says_where_numbers_begin(void **state) {
     (void)state;
     shake(500, 1027);
-    tracker_stage_reliable(&stage, 0, (1027 & 1023) + 2);
-    tracker_stage_packet(&stage, CLIENT, 1029, 500, 1);
-    stage_expect(&stage, "1 c handshake 0\n"
-                         "2 s handshake 1 after 10\n"
-                         "3 c handshake 2 after 10\n"
-                         "4 s handshake 3 after 10\n"
-                         "5 c missing 1027-1028\n"
-                         "5 c packet 1029, 3 in flight\n"
-                         "5 c ack 500 unseen\n"
-                         "5 c bunch 0 on 0: 5, 2 in flight, gap\n");
+    tracker_fixture_reliable(&shared_fixture, 0, (1027 & 1023) + 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 1029, 500, 1);
+    tracker_fixture_expect(&shared_fixture, "1 c handshake 0\n"
+                                            "2 s handshake 1 after 10\n"
+                                            "3 c handshake 2 after 10\n"
+                                            "4 s handshake 3 after 10\n"
+                                            "5 c missing 1027-1028\n"
+                                            "5 c packet 1029, 3 in flight\n"
+                                            "5 c ack 500 unseen\n"
+                                            "5 c bunch 0 on 0: 5, 2 in flight, gap\n");
 }
 
 /* Cookies up to 4.17 hold no sequences, and a handshake may be forged: packets take precedence. */
 static void packets_disprove_a_cookie(void **state) {
     (void)state;
     shake(500, 1027);
-    stage.length = 0;
-    tracker_stage_reliable(&stage, 0, 7);
-    tracker_stage_packet(&stage, CLIENT, 9000, 499, 0);
-    stage_expect(&stage, "5 c packet 9000, 0 in flight\n5 c bunch 0 on 0: 7, 1 in flight\n");
+    shared_fixture.length = 0;
+    tracker_fixture_reliable(&shared_fixture, 0, 7);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 9000, 499, 0);
+    tracker_fixture_expect(&shared_fixture, "5 c packet 9000, 0 in flight\n5 c bunch 0 on 0: 7, 1 in flight\n");
 }
 
 static void a_restart_keeps_the_numbers(void **state) {
     (void)state;
     shake(500, 1027);
-    tracker_stage_packet(&stage, CLIENT, 1027, 499, 0);
-    stage.length = 0;
-    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
-    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
-    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
-    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
-    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
-    tracker_stage_packet(&stage, CLIENT, 1028, 499, 0);
-    stage_expect(&stage, "6 s handshake 4\n"
-                         "7 c handshake 0 after 10\n"
-                         "8 s handshake 1 after 10\n"
-                         "9 c handshake 5 after 10\n"
-                         "10 s handshake 3 after 10\n"
-                         "10 s reset\n"
-                         "11 c packet 1028, 2 in flight\n");
-    assert_int_equal(counts_of(SERVER)->handshakes, 5);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 1027, 499, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
+    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
+    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 1028, 499, 0);
+    tracker_fixture_expect(&shared_fixture, "6 s handshake 4\n"
+                                            "7 c handshake 0 after 10\n"
+                                            "8 s handshake 1 after 10\n"
+                                            "9 c handshake 5 after 10\n"
+                                            "10 s handshake 3 after 10\n"
+                                            "10 s reset\n"
+                                            "11 c packet 1028, 2 in flight\n");
+    assert_int_equal(shared_fixture_counts(SERVER)->handshakes, 5);
 }
 
 /* ---- packets that cannot be tracked ---- */
@@ -498,51 +481,52 @@ static void a_restart_keeps_the_numbers(void **state) {
 static void without_a_number_nothing_is_told(void **state) {
     (void)state;
     static const uint8_t bytes[] = {0, 0, 0x28, 0, 0, 0, 0, 0, 0x0c};
-    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
-    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
-    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true}, bytes, 0);
-    stage_expect(&stage, "");
-    assert_int_equal(counts_of(CLIENT)->packets, 0);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes,
+                         sizeof bytes);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &(struct ue_packet_ids){.has_id = true}, bytes, 0);
+    tracker_fixture_expect(&shared_fixture, "");
+    assert_int_equal(shared_fixture_counts(CLIENT)->packets, 0);
 }
 
 static void without_memory_packets_are_told_and_not_known_again(void **state) {
     (void)state;
-    tracker_stage_end(&stage);
-    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
-    stage.bytes_left = 0; /* except the tracker itself */
-    tracker_stage_reliable(&stage, 3, 10);
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
-                         "1 c bunch 0 on 3: 10, 0 in flight\n"
-                         "2 c packet 100 late, 0 in flight\n");
-    assert_int_equal(counts_of(CLIENT)->untracked, 3);
+    tracker_fixture_free(&shared_fixture);
+    tracker_fixture_init(&shared_fixture, "5.1", SIZE_MAX / 2);
+    shared_fixture.memory.limit_bytes = shared_fixture.memory.used_bytes;
+    tracker_fixture_reliable(&shared_fixture, 3, 10);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "1 c bunch 0 on 3: 10, 0 in flight\n"
+                                            "2 c packet 100 late, 0 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->untracked, 3);
 }
 
 static void without_any_memory_there_is_no_tracker(void **state) {
     (void)state;
-    struct track_stage empty;
-    tracker_stage_begin(&empty, "5.1", 0);
+    struct tracker_fixture empty;
+    tracker_fixture_init(&empty, "5.1", 0);
     assert_null(empty.tracker);
 }
 
-#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, end)
+#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN(begin, what_is_missing_may_come_late),
-        IN(begin, packets_before_the_first_are_judged),
-        IN(begin, a_duplicate_tells_nothing_else),
-        IN(begin, numbers_wrap),
-        IN(begin, a_jump_is_not_walked),
-        IN(begin, a_true_jump_is_believed),
-        IN(begin, a_disproved_jump_is_not_judged),
-        IN(begin, a_damaged_ack_judges_nothing),
-        IN(begin, the_newest_are_remembered),
-        IN(begin, verdicts_are_told_once_and_in_order),
-        IN(begin, beyond_the_history_nothing_is_delivered),
-        IN(begin, a_reset_history_begins_further_back),
-        IN(begin, a_reset_history_reaches_further_back),
+        IN(tracker_fixture_set_up, what_is_missing_may_come_late),
+        IN(tracker_fixture_set_up, packets_before_the_first_are_judged),
+        IN(tracker_fixture_set_up, a_duplicate_tells_nothing_else),
+        IN(tracker_fixture_set_up, numbers_wrap),
+        IN(tracker_fixture_set_up, a_jump_is_not_walked),
+        IN(tracker_fixture_set_up, a_true_jump_is_believed),
+        IN(tracker_fixture_set_up, a_disproved_jump_is_not_judged),
+        IN(tracker_fixture_set_up, a_damaged_ack_judges_nothing),
+        IN(tracker_fixture_set_up, the_newest_are_remembered),
+        IN(tracker_fixture_set_up, packets_are_reported_once_and_in_order),
+        IN(tracker_fixture_set_up, beyond_the_history_nothing_is_delivered),
+        IN(tracker_fixture_set_up, a_reset_history_begins_further_back),
+        IN(tracker_fixture_set_up, a_reset_history_reaches_further_back),
         IN(begin_legacy, legacy_acks_imply_naks),
         IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
         IN(begin_legacy, a_legacy_ack_that_may_have_arrived_stands),
@@ -552,11 +536,11 @@ int main(void) {
         IN(begin_legacy, what_a_legacy_packet_needs_may_be_far_before_it),
         IN(begin_legacy, what_is_sent_again_was_not_acknowledged),
         IN(begin_legacy, a_late_legacy_packet_acknowledges_nothing),
-        IN(begin, the_handshake_says_where_numbers_begin),
-        IN(begin, packets_disprove_a_cookie),
-        IN(begin, a_restart_keeps_the_numbers),
-        IN(begin, without_a_number_nothing_is_told),
-        IN(begin, without_memory_packets_are_told_and_not_known_again),
+        IN(tracker_fixture_set_up, the_handshake_says_where_numbers_begin),
+        IN(tracker_fixture_set_up, packets_disprove_a_cookie),
+        IN(tracker_fixture_set_up, a_restart_keeps_the_numbers),
+        IN(tracker_fixture_set_up, without_a_number_nothing_is_told),
+        IN(tracker_fixture_set_up, without_memory_packets_are_told_and_not_known_again),
         cmocka_unit_test(without_any_memory_there_is_no_tracker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

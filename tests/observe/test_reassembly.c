@@ -8,17 +8,17 @@
 
 #include <cmocka.h>
 
-#include "tests/observe/reassembly_stage.h"
+#include "tests/observe/reassembly_fixture.h"
 
 #define CHANNEL 3
 #define FIRST_ID 10
 
-static struct reassembly_stage play;
-static struct track_stage *const stage = &play.tracker;
+static struct reassembly_fixture fixture;
+static struct tracker_fixture *const tracker = &fixture.tracker;
 static int64_t next_id;
 
 static void begin_as(const char *release, size_t bytes_max) {
-    reassembly_stage_begin(&play, release, bytes_max);
+    reassembly_fixture_init(&fixture, release, bytes_max);
     next_id = FIRST_ID;
 }
 
@@ -30,7 +30,7 @@ static int begin(void **state) {
 
 static int end(void **state) {
     (void)state;
-    reassembly_stage_end(&play);
+    reassembly_fixture_free(&fixture);
     return 0;
 }
 
@@ -42,15 +42,15 @@ static void begin_again(const char *release, size_t bytes_max) {
 /* ---- fragments ---- */
 
 static struct ue_bunch *add_reliable(uint32_t ch_seq, const char *flags, const char *text) {
-    return reassembly_stage_bunch(tracker_stage_reliable(stage, CHANNEL, ch_seq), flags, text);
+    return reassembly_fixture_bunch(tracker_fixture_reliable(tracker, CHANNEL, ch_seq), flags, text);
 }
 
 static struct ue_bunch *add_unreliable(const char *flags, const char *text) {
-    return reassembly_stage_bunch(tracker_stage_bunch(stage, CHANNEL), flags, text);
+    return reassembly_fixture_bunch(tracker_fixture_bunch(tracker, CHANNEL), flags, text);
 }
 
 static void flush_as(int64_t id) {
-    reassembly_stage_flush(&play, SERVER, id);
+    reassembly_fixture_flush(&fixture, SERVER, id);
 }
 
 static void flush(void) {
@@ -74,9 +74,9 @@ static void a_bunch_that_is_not_partial_is_whole(void **state) {
     reliable(5, "om", "ab");
     reliable(6, "kx", "c");
     unreliable(next_id, "", "d");
-    stage_expect(stage, "1 whole actor open mapped 'ab' 16 of 1.0(16)\n"
-                        "2 whole actor close exports 'c' 8 of 2.0(8)\n"
-                        "3 whole actor 'd' 8 of 3.0(8)\n");
+    tracker_fixture_expect(tracker, "1 whole actor open mapped 'ab' 16 of 1.0(16)\n"
+                                    "2 whole actor close exports 'c' 8 of 2.0(8)\n"
+                                    "3 whole actor 'd' 8 of 3.0(8)\n");
 }
 
 static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
@@ -84,9 +84,9 @@ static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
     reliable(5, "iom", "ab");
     reliable(6, "p", "cd");
     reliable(7, "fkm", "e");
-    stage_expect(stage, "1 waits actor of 1.0(16)\n"
-                        "2 waits actor of 2.0(16)\n"
-                        "3 whole actor open close mapped 'abcde' 40 of 1.0(16) 2.0(16) 3.0(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(16)\n"
+                                    "2 waits actor of 2.0(16)\n"
+                                    "3 whole actor open close mapped 'abcde' 40 of 1.0(16) 2.0(16) 3.0(8)\n");
 }
 
 static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
@@ -98,10 +98,10 @@ static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
     reliable(0, "p", "ef");
     reliable(1023, "p", "cd");
     reliable(1023, "p", "cd");
-    stage_expect(stage, "1 waits actor of 1.0(16)\n"
-                        "2 waits actor of 2.0(16)\n"
-                        "3 waits actor of 3.0(16)\n"
-                        "6 whole actor 'abcdefgh' 64 of 1.0(16) 6.0(16) 3.0(16) 2.0(16)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(16)\n"
+                                    "2 waits actor of 2.0(16)\n"
+                                    "3 waits actor of 3.0(16)\n"
+                                    "6 whole actor 'abcdefgh' 64 of 1.0(16) 6.0(16) 3.0(16) 2.0(16)\n");
 }
 
 static void unreliable_fragments_share_a_packet_or_stand_in_neighbours(void **state) {
@@ -111,8 +111,9 @@ static void unreliable_fragments_share_a_packet_or_stand_in_neighbours(void **st
     add_unreliable("p", "b");
     flush_as(10);
     unreliable(11, "f", "c");
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n1 whole actor? '-' 8 of 1.1(8)\n1 waits actor? of 1.2(8)\n"
-                        "2 whole actor? 'abc' 24 of 1.0(8) 1.2(8) 2.0(8)\n");
+    tracker_fixture_expect(tracker,
+                           "1 waits actor? of 1.0(8)\n1 whole actor? '-' 8 of 1.1(8)\n1 waits actor? of 1.2(8)\n"
+                           "2 whole actor? 'abc' 24 of 1.0(8) 1.2(8) 2.0(8)\n");
 }
 
 static void unreliable_fragments_may_come_late(void **state) {
@@ -121,8 +122,8 @@ static void unreliable_fragments_may_come_late(void **state) {
     unreliable(10, "i", "a");
     unreliable(11, "p", "b");
     unreliable(11, "p", "b"); /* the packet again */
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
-                        "3 whole actor? 'abc' 24 of 2.0(8) 3.0(8) 1.0(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
+                                    "3 whole actor? 'abc' 24 of 2.0(8) 3.0(8) 1.0(8)\n");
 }
 
 static void a_late_packet_may_hold_several(void **state) {
@@ -132,22 +133,22 @@ static void a_late_packet_may_hold_several(void **state) {
     add_unreliable("p", "b");
     add_unreliable("f", "c");
     flush_as(11);
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n3 whole actor? 'abc' 24 of 1.0(8) 3.0(8) 3.1(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor? of 1.0(8)\n3 whole actor? 'abc' 24 of 1.0(8) 3.0(8) 3.1(8)\n");
     unreliable(20, "i", "a");
     unreliable(22, "f", "e");
     add_unreliable("p", "b");
     add_unreliable("f", "c");
     add_unreliable("i", "d");
     flush_as(21);
-    stage_expect(stage, "4 waits actor? of 4.0(8)\n5 waits actor? of 5.0(8)\n"
-                        "6 whole actor? 'abc' 24 of 4.0(8) 6.0(8) 6.1(8)\n"
-                        "6 whole actor? 'de' 16 of 6.2(8) 5.0(8)\n");
+    tracker_fixture_expect(tracker, "4 waits actor? of 4.0(8)\n5 waits actor? of 5.0(8)\n"
+                                    "6 whole actor? 'abc' 24 of 4.0(8) 6.0(8) 6.1(8)\n"
+                                    "6 whole actor? 'de' 16 of 6.2(8) 5.0(8)\n");
     unreliable(31, "i", "c");
     unreliable(29, "i", "a");
     add_unreliable("p", "b");
     add_unreliable("f", "-");
     flush_as(30);
-    assert_non_null(strstr(stage->text, "9 whole actor? 'ab-' 24 of 8.0(8) 9.0(8) 9.1(8)\n"));
+    assert_non_null(strstr(tracker->text, "9 whole actor? 'ab-' 24 of 8.0(8) 9.0(8) 9.1(8)\n"));
 }
 
 static void broken_ones_in_a_late_packet_are_told_too(void **state) {
@@ -159,10 +160,10 @@ static void broken_ones_in_a_late_packet_are_told_too(void **state) {
     add_unreliable("f", "d");
     add_unreliable("i", "e")->data.bits = 7;
     flush_as(11);
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
-                        "3 given up of 3.3(7) 2.0(8): unaligned\n3 given up of 1.0(8): new began\n"
-                        "3 given up of 3.0(8): new began\n3 whole actor? 'c' 8 of 3.1(8)\n"
-                        "3 given up of 3.2(8): no beginning\n");
+    tracker_fixture_expect(tracker, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
+                                    "3 given up of 3.3(7) 2.0(8): unaligned\n3 given up of 1.0(8): new began\n"
+                                    "3 given up of 3.0(8): new began\n3 whole actor? 'c' 8 of 3.1(8)\n"
+                                    "3 given up of 3.2(8): no beginning\n");
 }
 
 static void bits_are_joined_where_bytes_are_not(void **state) {
@@ -171,7 +172,7 @@ static void bits_are_joined_where_bytes_are_not(void **state) {
     add_reliable(5, "i", "a");
     add_reliable(6, "f", "")->data = (struct ue_view){bytes, 3, 13};
     flush();
-    stage_expect(stage, "1 waits actor of 1.0(8)\n1 whole actor 'a<fe><1f>' 21 of 1.0(8) 1.1(13)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n1 whole actor 'a<fe><1f>' 21 of 1.0(8) 1.1(13)\n");
 }
 
 static void exports_are_messages_of_their_own(void **state) {
@@ -180,9 +181,9 @@ static void exports_are_messages_of_their_own(void **state) {
     add_reliable(6, "px", "more");
     add_reliable(7, "f", "ab");
     flush();
-    stage_expect(stage, "1 whole actor exports 'expor<14>' 45 of 1.0(45)\n1 waits actor of 1.0(0)\n"
-                        "1 whole actor exports 'more' 32 of 1.1(32)\n1 waits actor of 1.1(0)\n"
-                        "1 whole actor open 'ab' 16 of 1.0(0) 1.1(0) 1.2(16)\n");
+    tracker_fixture_expect(tracker, "1 whole actor exports 'expor<14>' 45 of 1.0(45)\n1 waits actor of 1.0(0)\n"
+                                    "1 whole actor exports 'more' 32 of 1.1(32)\n1 waits actor of 1.1(0)\n"
+                                    "1 whole actor open 'ab' 16 of 1.0(0) 1.1(0) 1.2(16)\n");
 }
 
 static void custom_exports_stand_apart(void **state) {
@@ -192,35 +193,35 @@ static void custom_exports_stand_apart(void **state) {
     add_reliable(7, "p", "de");
     add_reliable(8, "f", "f");
     flush();
-    stage_expect(stage, "1 waits actor of 1.0(16)\n1 waits actor of 1.1(3)\n1 waits actor of 1.2(16)\n"
-                        "1 whole actor custom 'AB<03>' 19 of 1.0(16) 1.1(3)\n"
-                        "1 whole actor open 'def' 24 of 1.2(16) 1.3(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(16)\n1 waits actor of 1.1(3)\n1 waits actor of 1.2(16)\n"
+                                    "1 whole actor custom 'AB<03>' 19 of 1.0(16) 1.1(3)\n"
+                                    "1 whole actor open 'def' 24 of 1.2(16) 1.3(8)\n");
 }
 
 static void nothing_may_follow_the_custom_exports(void **state) {
     (void)state;
     reliable(5, "icf", "AB");
-    stage_expect(stage, "1 whole actor custom 'AB' 16 of 1.0(16)\n1 whole actor '' 0 of 1.0(0)\n");
+    tracker_fixture_expect(tracker, "1 whole actor custom 'AB' 16 of 1.0(16)\n1 whole actor '' 0 of 1.0(0)\n");
 }
 
 static void one_fragment_may_be_all(void **state) {
     (void)state;
     reliable(5, "if", "a");
     unreliable(next_id, "if", "b");
-    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 whole actor 'b' 8 of 2.0(8)\n");
+    tracker_fixture_expect(tracker, "1 whole actor 'a' 8 of 1.0(8)\n2 whole actor 'b' 8 of 2.0(8)\n");
 }
 
 static void both_directions_and_reliabilities_have_their_own_chains(void **state) {
     (void)state;
     reliable(5, "i", "a");
     unreliable(next_id++, "i", "A");
-    tracker_stage_reliable(stage, CHANNEL, 6);
-    reassembly_stage_bunch(&stage->items[0].bunch, "f", "z");
-    reassembly_stage_flush(&play, CLIENT, 70);
+    tracker_fixture_reliable(tracker, CHANNEL, 6);
+    reassembly_fixture_bunch(&tracker->items[0].bunch, "f", "z");
+    reassembly_fixture_flush(&fixture, CLIENT, 70);
     unreliable(next_id++, "f", "B");
     reliable(6, "f", "b");
-    stage_expect(stage, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n3 waits actor of 3.0(8)\n"
-                        "4 whole actor 'AB' 16 of 2.0(8) 4.0(8)\n5 whole actor 'ab' 16 of 1.0(8) 5.0(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n3 waits actor of 3.0(8)\n"
+                                    "4 whole actor 'AB' 16 of 2.0(8) 4.0(8)\n5 whole actor 'ab' 16 of 1.0(8) 5.0(8)\n");
 }
 
 /* ---- messages that cannot be completed ---- */
@@ -231,13 +232,13 @@ static void a_new_message_ends_the_one_before(void **state) {
     reliable(6, "p", "b");
     reliable(7, "i", "c");
     reliable(8, "f", "d");
-    stage_expect(stage, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n"
-                        "3 given up of 1.0(8) 2.0(8): new began\n3 waits actor of 3.0(8)\n"
-                        "4 whole actor 'cd' 16 of 3.0(8) 4.0(8)\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n"
+                                    "3 given up of 1.0(8) 2.0(8): new began\n3 waits actor of 3.0(8)\n"
+                                    "4 whole actor 'cd' 16 of 3.0(8) 4.0(8)\n");
     unreliable(100, "i", "a");
     unreliable(101, "if", "b");
-    stage_expect(stage, "5 waits actor of 5.0(8)\n"
-                        "6 given up of 5.0(8): new began\n6 whole actor 'b' 8 of 6.0(8)\n");
+    tracker_fixture_expect(tracker, "5 waits actor of 5.0(8)\n"
+                                    "6 given up of 5.0(8): new began\n6 whole actor 'b' 8 of 6.0(8)\n");
 }
 
 static void one_in_the_same_packet_does_too(void **state) {
@@ -246,8 +247,9 @@ static void one_in_the_same_packet_does_too(void **state) {
     add_unreliable("if", "b");
     add_unreliable("f", "c");
     flush();
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n1 given up of 1.0(8): new began\n1 whole actor? 'b' 8 of 1.1(8)\n"
-                        "1 given up of 1.2(8): no beginning\n");
+    tracker_fixture_expect(tracker,
+                           "1 waits actor? of 1.0(8)\n1 given up of 1.0(8): new began\n1 whole actor? 'b' 8 of 1.1(8)\n"
+                           "1 given up of 1.2(8): no beginning\n");
 }
 
 static void a_fragment_continues_nothing_that_has_ended(void **state) {
@@ -256,11 +258,11 @@ static void a_fragment_continues_nothing_that_has_ended(void **state) {
     reliable(6, "p", "b");
     reliable(7, "if", "c");
     reliable(8, "f", "d");
-    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 given up of 2.0(8): no beginning\n"
-                        "3 whole actor 'c' 8 of 3.0(8)\n4 given up of 4.0(8): no beginning\n");
+    tracker_fixture_expect(tracker, "1 whole actor 'a' 8 of 1.0(8)\n2 given up of 2.0(8): no beginning\n"
+                                    "3 whole actor 'c' 8 of 3.0(8)\n4 given up of 4.0(8): no beginning\n");
     unreliable(100, "", "a");
     unreliable(101, "f", "b");
-    stage_expect(stage, "5 whole actor 'a' 8 of 5.0(8)\n6 given up of 6.0(8): no beginning\n");
+    tracker_fixture_expect(tracker, "5 whole actor 'a' 8 of 5.0(8)\n6 given up of 6.0(8): no beginning\n");
 }
 
 static void what_came_late_proves_it_too(void **state) {
@@ -268,8 +270,8 @@ static void what_came_late_proves_it_too(void **state) {
     reliable(5, "if", "a");
     reliable(7, "f", "c");
     reliable(6, "", "b");
-    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 waits actor of 2.0(8)\n"
-                        "3 given up of 2.0(8): no beginning\n3 whole actor 'b' 8 of 3.0(8)\n");
+    tracker_fixture_expect(tracker, "1 whole actor 'a' 8 of 1.0(8)\n2 waits actor of 2.0(8)\n"
+                                    "3 given up of 2.0(8): no beginning\n3 whole actor 'b' 8 of 3.0(8)\n");
 }
 
 static void another_bunch_ends_a_chain(void **state) {
@@ -277,8 +279,9 @@ static void another_bunch_ends_a_chain(void **state) {
     reliable(5, "i", "a");
     reliable(6, "", "b");
     reliable(7, "f", "c");
-    stage_expect(stage, "1 waits actor of 1.0(8)\n2 given up of 1.0(8): no end\n2 whole actor 'b' 8 of 2.0(8)\n"
-                        "3 given up of 3.0(8): no beginning\n");
+    tracker_fixture_expect(tracker,
+                           "1 waits actor of 1.0(8)\n2 given up of 1.0(8): no end\n2 whole actor 'b' 8 of 2.0(8)\n"
+                           "3 given up of 3.0(8): no beginning\n");
 }
 
 static void a_packet_without_the_next_fragment_ends_an_unreliable_one(void **state) {
@@ -286,15 +289,15 @@ static void a_packet_without_the_next_fragment_ends_an_unreliable_one(void **sta
     unreliable(10, "i", "a");
     flush_as(11);
     unreliable(12, "f", "c");
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n"
-                        "3 given up of 1.0(8): no end\n3 given up of 3.0(8): no beginning\n");
+    tracker_fixture_expect(tracker, "1 waits actor? of 1.0(8)\n"
+                                    "3 given up of 1.0(8): no end\n3 given up of 3.0(8): no beginning\n");
 }
 
 static void the_other_reliability_does_not_continue(void **state) {
     (void)state;
     reliable(5, "i", "a");
     unreliable(next_id++, "f", "b");
-    stage_expect(stage, "1 waits actor of 1.0(8)\n2 given up of 2.0(8): mixed\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n2 given up of 2.0(8): mixed\n");
 }
 
 static void unreliable_ones_wait_for_64_packets(void **state) {
@@ -302,10 +305,11 @@ static void unreliable_ones_wait_for_64_packets(void **state) {
     unreliable(10, "i", "a");
     unreliable(12, "f", "c"); /* 11 can still arrive */
     unreliable(74, "if", "d");
-    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n3 whole actor? 'd' 8 of 3.0(8)\n");
+    tracker_fixture_expect(tracker,
+                           "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n3 whole actor? 'd' 8 of 3.0(8)\n");
     unreliable(75, "if", "e");
-    stage_expect(stage, "4 given up of 2.0(8): missing\n4 given up of 1.0(8): missing\n"
-                        "4 whole actor? 'e' 8 of 4.0(8)\n");
+    tracker_fixture_expect(tracker, "4 given up of 2.0(8): missing\n4 given up of 1.0(8): missing\n"
+                                    "4 whole actor? 'e' 8 of 4.0(8)\n");
 }
 
 static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
@@ -313,11 +317,11 @@ static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
     reliable(1, "i", "a");
     reliable(402, "if", "");
     reliable(802, "if", "");
-    reassembly_stage_clear(&play);
+    reassembly_fixture_clear(&fixture);
     reliable(1, "if", ""); /* 1025 */
-    stage_expect(stage, "4 whole actor '' 0 of 4.0(0)\n");
+    tracker_fixture_expect(tracker, "4 whole actor '' 0 of 4.0(0)\n");
     reliable(2, "if", ""); /* 1026 */
-    stage_expect(stage, "5 given up of 1.0(8): missing\n5 whole actor '' 0 of 5.0(0)\n");
+    tracker_fixture_expect(tracker, "5 given up of 1.0(8): missing\n5 whole actor '' 0 of 5.0(0)\n");
 }
 
 static void only_the_last_fragment_may_be_ragged(void **state) {
@@ -325,9 +329,9 @@ static void only_the_last_fragment_may_be_ragged(void **state) {
     add_reliable(5, "i", "a");
     add_reliable(6, "p", "b")->data.bits = 7;
     flush();
-    stage_expect(stage, "1 waits actor of 1.0(8)\n1 given up of 1.0(8) 1.1(7): unaligned\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n1 given up of 1.0(8) 1.1(7): unaligned\n");
     reliable(7, "f", "c");
-    stage_expect(stage, "2 given up of 2.0(8): no beginning\n");
+    tracker_fixture_expect(tracker, "2 given up of 2.0(8): no beginning\n");
 }
 
 static void the_last_fragment_carries_no_exports(void **state) {
@@ -335,8 +339,8 @@ static void the_last_fragment_carries_no_exports(void **state) {
     add_reliable(5, "i", "a");
     add_reliable(6, "fx", "b");
     flush();
-    stage_expect(stage, "1 waits actor of 1.0(8)\n1 whole actor exports 'b' 8 of 1.1(8)\n"
-                        "1 given up of 1.0(8) 1.1(0): final exports\n");
+    tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n1 whole actor exports 'b' 8 of 1.1(8)\n"
+                                    "1 given up of 1.0(8) 1.1(0): final exports\n");
 }
 
 /* ---- limits ---- */
@@ -347,7 +351,7 @@ static void a_large_message_is_whole_and_says_so(void **state) {
     const uint32_t count = UE_REASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
     char line[200];
     for (uint32_t i = 0; i < count; i++) {
-        reassembly_stage_clear(&play);
+        reassembly_fixture_clear(&fixture);
         add_reliable(5 + i,
                      i == 0          ? "i"
                      : i + 1 < count ? "p"
@@ -360,8 +364,8 @@ static void a_large_message_is_whole_and_says_so(void **state) {
              "%u of 1.0(7200) 2.0(7200) 3.0(7200) 4.0(7200) 5.0(7200) 6.0(7200) 7.0(7200) 8.0(7200): "
              "too large\n",
              (unsigned)(8 * sizeof bytes * count));
-    assert_non_null(strstr(stage->text, "73 whole actor 'ab<00>"));
-    assert_non_null(strstr(stage->text, line));
+    assert_non_null(strstr(tracker->text, "73 whole actor 'ab<00>"));
+    assert_non_null(strstr(tracker->text, line));
 }
 
 /* Unfinished messages on many channels: the oldest pending fragments are dropped. */
@@ -370,58 +374,59 @@ static void what_waits_is_bounded(void **state) {
     static const uint8_t bytes[900] = {0};
     uint64_t fragments = UE_REASSEMBLY_BYTES_MAX / sizeof bytes + 10;
     for (uint32_t i = 0; i < fragments; i++) {
-        reassembly_stage_clear(&play);
-        reassembly_stage_bunch(tracker_stage_reliable(stage, 2 + i, 1), "i", "")->data =
+        reassembly_fixture_clear(&fixture);
+        reassembly_fixture_bunch(tracker_fixture_reliable(tracker, 2 + i, 1), "i", "")->data =
             (struct ue_view){bytes, 0, 8 * sizeof bytes};
         flush();
-        assert_true(ue_reassembly_bytes(play.reassembly) <= UE_REASSEMBLY_BYTES_MAX);
+        assert_true(ue_reassembly_bytes(fixture.reassembly) <= UE_REASSEMBLY_BYTES_MAX);
     }
-    assert_non_null(strstr(stage->text, "(7200): no memory\n"));
-    assert_non_null(strstr(stage->text, " waits actor of "));
+    assert_non_null(strstr(tracker->text, "(7200): no memory\n"));
+    assert_non_null(strstr(tracker->text, " waits actor of "));
 }
 
 static void fragments_of_a_channel_are_bounded(void **state) {
     (void)state;
     for (unsigned i = 0; i < UE_REASSEMBLY_FRAGMENTS_MAX; i++) {
-        reassembly_stage_clear(&play);
+        reassembly_fixture_clear(&fixture);
         add_unreliable(i == 0 ? "i" : "p", "a");
-        if (stage->item_count == STAGE_ITEMS_MAX) {
+        if (tracker->item_count == TRACKER_FIXTURE_ITEMS_MAX) {
             flush();
         }
     }
-    reassembly_stage_clear(&play);
+    reassembly_fixture_clear(&fixture);
     add_unreliable("p", "z");
     flush();
-    assert_non_null(strstr(stage->text, "17 given up of 1.0(8)"));
-    assert_non_null(strstr(stage->text, ": no memory\n17 given up of 17.0(8): no beginning\n"));
+    assert_non_null(strstr(tracker->text, "17 given up of 1.0(8)"));
+    assert_non_null(strstr(tracker->text, ": no memory\n17 given up of 17.0(8): no beginning\n"));
 }
 
 static void without_memory_fragments_are_given_up(void **state) {
     (void)state;
     flush(); /* the memory of the tracker */
     reliable(5, "if", "x");
-    reassembly_stage_clear(&play);
-    stage->bytes_left = 0;
+    reassembly_fixture_clear(&fixture);
+    tracker->memory.limit_bytes = tracker->memory.used_bytes;
     reliable(6, "i", "a");
-    stage_expect(stage, "3 given up of 3.0(8): no memory\n");
-    stage->bytes_left = 400; /* enough for the fragments, not for the joined message */
+    tracker_fixture_expect(tracker, "3 given up of 3.0(8): no memory\n");
+    tracker->memory.limit_bytes =
+        tracker->memory.used_bytes + 400; /* enough for the fragments, not for the joined message */
     reliable(7, "if", "a");
     unreliable(next_id, "", "b");
-    assert_non_null(strstr(stage->text, "whole actor 'b' 8 of 5.0(8)\n"));
+    assert_non_null(strstr(tracker->text, "whole actor 'b' 8 of 5.0(8)\n"));
 }
 
 /* ---- kinds ---- */
 
 static void expect_kind(uint32_t channel, enum ue_content_kind expected, bool guessed) {
     bool is_guessed;
-    assert_int_equal(ue_reassembly_channel_kind(play.reassembly, channel, &is_guessed), expected);
+    assert_int_equal(ue_reassembly_channel_kind(fixture.reassembly, channel, &is_guessed), expected);
     assert_int_equal(is_guessed, guessed);
 }
 
 static void name_channel(unsigned side, uint32_t channel, struct ue_name name) {
-    tracker_stage_reliable(stage, channel, 5)->name = name;
-    reassembly_stage_flush(&play, side, next_id++);
-    reassembly_stage_clear(&play);
+    tracker_fixture_reliable(tracker, channel, 5)->name = name;
+    reassembly_fixture_flush(&fixture, side, next_id++);
+    reassembly_fixture_clear(&fixture);
 }
 
 static void a_name_tells_the_kind_to_both_sides(void **state) {
@@ -465,7 +470,7 @@ static void legacy_bunches_have_a_type(void **state) {
                 {UE_CHANNEL_VOICE, UE_CONTENT_VOICE}};
     begin_again("4.18", SIZE_MAX / 2);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tracker_stage_reliable(stage, 10 + i, 5)->ch_type = rows[i].type;
+        tracker_fixture_reliable(tracker, 10 + i, 5)->ch_type = rows[i].type;
         flush();
         expect_kind(10 + i, rows[i].kind, false);
     }

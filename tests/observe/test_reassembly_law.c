@@ -36,7 +36,7 @@ struct shown {
     int64_t packet_id;
 };
 
-struct world {
+struct reassembly_law {
     struct rng rng;
     struct conn_pair pair;
     struct sent sent[2 * MESSAGES];
@@ -48,7 +48,7 @@ struct world {
     size_t found, joined, given_up;
 };
 
-static struct world w;
+static struct reassembly_law w;
 
 /* ---- sent messages ---- */
 

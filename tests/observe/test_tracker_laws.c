@@ -12,6 +12,7 @@
 #include <uerudp/packet_tracker.h>
 #include <uerudp/seq.h>
 #include "tests/support/arbitrary.h"
+#include "tests/support/counting_allocator.h"
 
 #define ROUNDS 300
 #define DATAGRAMS 400
@@ -19,7 +20,7 @@
 #define BYTES_MAX 4096
 #define IDS (1u << 20)
 
-struct world {
+struct tracker_law {
     struct rng rng;
     struct ue_context x[2];
     struct ue_detection detection;
@@ -31,33 +32,14 @@ struct world {
     bool had_packet; /* of this datagram */
     bool had_bunch;
     uint32_t next_item;
-    size_t bytes;
-    size_t bytes_max;
+    struct counting_allocator memory;
 };
 
-static struct world world;
-
-static void *resize(void *user, void *old, size_t size_bytes) {
-    struct world *w = user;
-    size_t *head = old != NULL ? (size_t *)old - 2 : NULL;
-    size_t former = head != NULL ? *head : 0;
-    if (w->bytes - former + size_bytes > w->bytes_max) {
-        return NULL;
-    }
-    w->bytes += size_bytes - former;
-    if (size_bytes == 0) {
-        free(head);
-        return NULL;
-    }
-    head = realloc(head, size_bytes + 2 * sizeof *head);
-    assert_non_null(head);
-    *head = size_bytes;
-    return head + 2;
-}
+static struct tracker_law world;
 
 /* ---- the laws ---- */
 
-static void check_verdict(struct world *w, const struct ue_tracker_event *event) {
+static void check_report(struct tracker_law *w, const struct ue_tracker_event *event) {
     bool is_legacy = w->now.context->profile.packet == UE_PACKET_LEGACY;
     uint8_t result = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
     uint8_t *emitted = &w->results[!event->side][event->packet_id & (IDS - 1)];
@@ -70,7 +52,7 @@ static void check_verdict(struct world *w, const struct ue_tracker_event *event)
     assert_true(event->other_frame < event->frame);
 }
 
-static void check_bunch(struct world *w, const struct ue_tracker_event *event) {
+static void check_bunch(struct tracker_law *w, const struct ue_tracker_event *event) {
     unsigned side = event->side;
     bool is_reliable = event->bunch->reliable;
     assert_true(event->item >= w->next_item && event->item < ITEMS_MAX);
@@ -88,7 +70,7 @@ static void check_bunch(struct world *w, const struct ue_tracker_event *event) {
     w->spurious[side] += event->is_spurious;
 }
 
-static void check_packet(struct world *w, const struct ue_tracker_event *event) {
+static void check_packet(struct tracker_law *w, const struct ue_tracker_event *event) {
     assert_false(w->had_packet);
     assert_int_equal(event->packet_id, w->now.links->packet_id);
     assert_false(event->is_late && event->is_duplicate);
@@ -103,7 +85,7 @@ static void check_packet(struct world *w, const struct ue_tracker_event *event) 
 }
 
 static void on_event(void *user, const struct ue_tracker_event *event) {
-    struct world *w = user;
+    struct tracker_law *w = user;
     assert_int_equal(event->frame, w->now.frame);
     assert_int_equal(event->side, w->now.side);
     w->emitted[event->side][event->type]++;
@@ -121,7 +103,7 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
         break;
     case UE_TRACKER_PACKET: check_packet(w, event); break;
     case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: check_verdict(w, event); break;
+    case UE_TRACKER_NAK: check_report(w, event); break;
     case UE_TRACKER_BUNCH: check_bunch(w, event); break;
     case UE_TRACKER_CHANNEL_OPENED: assert_true(event->bunch->open && w->had_bunch); break;
     case UE_TRACKER_CHANNEL_CLOSED: assert_true(event->bunch->close && w->had_bunch && event->span_ns >= -1); break;
@@ -129,7 +111,7 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     assert_true(event->type < UE_TRACKER_ACK || event->type == UE_TRACKER_RESTARTED || w->had_packet);
 }
 
-static void check_counts(const struct world *w) {
+static void check_counts(const struct tracker_law *w) {
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_tracker_counts *counts = ue_tracker_counts(w->tracker, side);
         assert_int_equal(counts->packets, w->emitted[side][UE_TRACKER_PACKET]);
@@ -147,7 +129,7 @@ static void check_counts(const struct world *w) {
 
 /* ---- input ---- */
 
-static void add_items(struct world *w, const struct ue_context *x, struct ue_datagram *datagram) {
+static void add_items(struct tracker_law *w, const struct ue_context *x, struct ue_datagram *datagram) {
     bool is_legacy = x->profile.packet == UE_PACKET_LEGACY;
     datagram->item_count = rng_below(&w->rng, 8);
     for (size_t i = 0; i < datagram->item_count; i++) {
@@ -163,7 +145,7 @@ static void add_items(struct world *w, const struct ue_context *x, struct ue_dat
     }
 }
 
-static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
+static size_t make(struct tracker_law *w, unsigned side, uint8_t *bytes) {
     static struct ue_item items[ITEMS_MAX];
     const struct ue_context *x = &w->x[side];
     struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
@@ -186,7 +168,7 @@ static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
     return size_bytes;
 }
 
-static void feed(struct world *w, uint64_t frame) {
+static void feed(struct tracker_law *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
     static struct ue_decode_state link;
     const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = w};
@@ -208,19 +190,18 @@ static void feed(struct world *w, uint64_t frame) {
     ue_tracker_feed(w->tracker, &w->now, &callbacks);
 }
 
-static void begin(struct world *w, struct rng rng, size_t row) {
-    const struct ue_allocator memory = {resize, w};
+static void begin(struct tracker_law *w, struct rng rng, size_t row) {
     memset(w, 0, sizeof *w);
     w->rng = rng;
-    w->bytes_max = SIZE_MAX / 2;
+    counting_allocator_init(&w->memory, SIZE_MAX / 2);
     for (unsigned side = 0; side < 2; side++) {
         ue_context_init(&w->x[side], ue_profile_at(row), NULL);
         w->x[side].direction = side == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
     ue_detection_init(&w->detection, &w->x[0].settings, ue_profile_at(row), 1);
-    w->tracker = ue_tracker_new(&memory);
+    w->tracker = ue_tracker_new(&w->memory.allocator);
     if (rng_chance(&w->rng, 30)) {
-        w->bytes_max = w->bytes + rng_below(&w->rng, 30000);
+        w->memory.limit_bytes = w->memory.used_bytes + rng_below(&w->rng, 30000);
     }
 }
 
@@ -239,7 +220,7 @@ static void nothing_that_is_told_contradicts_itself(void **state) {
             events += world.emitted[0][type] + world.emitted[1][type];
         }
         ue_tracker_free(world.tracker);
-        assert_int_equal(world.bytes, 0);
+        assert_int_equal(world.memory.used_bytes, 0);
         rng = world.rng;
     }
     assert_true(events > rounds * DATAGRAMS / 2);

@@ -49,6 +49,17 @@ struct ue_trace recorder_sink(struct recorder *recorder) {
     return (struct ue_trace){on_begin, on_field, on_end, recorder};
 }
 
+static void store_packet_id(void *user, const struct ue_record *record) {
+    int64_t *id = user;
+    if (record->field == UE_F_PACKET_ID) {
+        *id = (int64_t)record->number;
+    }
+}
+
+struct ue_trace recorder_packet_id_sink(int64_t *id) {
+    return (struct ue_trace){.field = store_packet_id, .user = id};
+}
+
 /* The type of the oldest handshake layouts is not on the wire, but a builder reads it. */
 static bool is_replayed(const struct ue_record *record) {
     return !record->generated || record->field == UE_F_HANDSHAKE_TYPE;

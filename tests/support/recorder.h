@@ -38,6 +38,9 @@ struct recorder {
 /* Empties the recorder and returns a sink that fills it. Views in the records point into the traced bytes. */
 struct ue_trace recorder_sink(struct recorder *recorder);
 
+/* A sink that only stores the packet id of the datagram. */
+struct ue_trace recorder_packet_id_sink(int64_t *id);
+
 /* The index-th record of a field on the wire in a group, or NULL. */
 const struct ue_record *recorder_find(const struct recorder *recorder, size_t group, enum ue_field field, size_t index);
 

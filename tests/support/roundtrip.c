@@ -18,6 +18,20 @@ void roundtrip_free(struct roundtrip *roundtrip) {
     free(roundtrip);
 }
 
+struct roundtrip *shared_roundtrip;
+
+int roundtrip_set_up(void **state) {
+    (void)state;
+    shared_roundtrip = roundtrip_new();
+    return shared_roundtrip == NULL;
+}
+
+int roundtrip_tear_down(void **state) {
+    (void)state;
+    roundtrip_free(shared_roundtrip);
+    return 0;
+}
+
 /* Number of bits up to and including the outer terminator. */
 static size_t used_bits(const uint8_t *bytes, size_t size_bytes) {
     size_t last = 0;

@@ -22,6 +22,11 @@ struct roundtrip {
 struct roundtrip *roundtrip_new(void);
 void roundtrip_free(struct roundtrip *roundtrip);
 
+/* For cmocka_run_group_tests: allocate and free the roundtrip that the tests of a group share. */
+extern struct roundtrip *shared_roundtrip;
+int roundtrip_set_up(void **state);
+int roundtrip_tear_down(void **state);
+
 /* Runs a datagram, well-formed or not, through every path. Returns NULL if all paths agree and law L1 holds, else a
    description of the problem. */
 const char *roundtrip_problem(struct roundtrip *roundtrip, const struct ue_context *x, const uint8_t *bytes,

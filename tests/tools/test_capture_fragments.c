@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/rng.h"
 #include "tests/tools/capture_bytes.h"
 
 #define SLOTS 64 /* as frame.h promises */
@@ -231,29 +232,22 @@ static void too_many(void **state) {
     assert_int_equal(ip_fragments_incomplete(fragments), 2);
 }
 
-static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
-
-static size_t random_below(size_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (size_t)(random_state % limit);
-}
+static struct rng rng;
 
 /* Cut a datagram into random fragments, send them in random order, some twice: it must come out as it was. */
 static void random_cut_and_order(uint32_t id) {
-    size_t size = 24 + random_below(4000), ends[600] = {0}, order[600], count = 0;
+    size_t size = 24 + rng_below(&rng, 4000), ends[600] = {0}, order[600], count = 0;
 
     build_datagram(size, (uint8_t)id);
     while (count == 0 || ends[count] < size) {
-        ends[count + 1] = ends[count] + 8 * (1 + random_below(60));
+        ends[count + 1] = ends[count] + 8 * (1 + rng_below(&rng, 60));
         if (ends[count + 1] > size - (count == 0 ? 8 : 0))
             ends[count + 1] = count == 0 ? 8 : size;
         order[count] = count;
         count++;
     }
     for (size_t i = count; i-- > 1;) {
-        size_t other = random_below(i + 1), swap = order[i];
+        size_t other = rng_below(&rng, i + 1), swap = order[i];
 
         order[i] = order[other];
         order[other] = swap;
@@ -261,7 +255,7 @@ static void random_cut_and_order(uint32_t id) {
     for (size_t i = 0; i < count; i++) {
         size_t part = order[i];
 
-        if (i > 0 && random_below(4) == 0)
+        if (i > 0 && rng_below(&rng, 4) == 0)
             assert_int_equal(send4(id, ends[order[0]], ends[order[0] + 1], size), CAPTURE_HEADERS_FRAGMENT);
         assert_int_equal(send4(id, ends[part], ends[part + 1], size),
                          i + 1 < count ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
@@ -272,7 +266,7 @@ static void random_cut_and_order(uint32_t id) {
 
 static void random_fragments(void **state) {
     (void)state;
-    print_message("seed 0x%" PRIx64 "\n", random_state);
+    rng = rng_seeded("capture_fragments");
     for (uint32_t id = 0; id < 5000; id++)
         random_cut_and_order(id);
     assert_int_equal(ip_fragments_incomplete(fragments), 0);

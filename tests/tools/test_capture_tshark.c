@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/rng.h"
 #include "tests/tools/capture_bytes.h"
 #include "tools/capture/hex_text.h"
 #include "tools/capture/pcapng_writer.h"
@@ -20,15 +21,7 @@
 
 static char folder[] = "/tmp/uerudp-capture-XXXXXX";
 static struct pcapng_writer writer;
-static uint64_t random_state = UINT64_C(0x853c49e6748fea9b);
-
-static size_t random_below(size_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (size_t)(random_state % limit);
-}
-
+static struct rng rng;
 /* Run a command in the test's folder; it has to succeed. */
 __attribute__((format(printf, 1, 2))) static void run(const char *format, ...) {
     char command[2000];
@@ -129,10 +122,10 @@ static size_t random_frame(uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
                                                {"[fe80::1]:50000", "[2001:db8::5:6]:7777"}};
     uint8_t payload[PAYLOAD_MAX_BYTES];
     struct capture_address source, destination;
-    size_t pair = random_below(3), size = 1 + random_below(PAYLOAD_MAX_BYTES);
+    size_t pair = rng_below(&rng, 3), size = 1 + rng_below(&rng, PAYLOAD_MAX_BYTES);
 
     for (size_t i = 0; i < size; i++)
-        payload[i] = (uint8_t)random_below(256);
+        payload[i] = (uint8_t)rng_below(&rng, 256);
     assert_true(capture_address_parse(addresses[pair][0], &source) &&
                 capture_address_parse(addresses[pair][1], &destination));
     return capture_packet_build(&source, &destination, payload, size, frame);
@@ -141,7 +134,7 @@ static size_t random_frame(uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
 static void write_frame(uint32_t interface, const uint8_t *bytes, size_t size, size_t captured, const char *comment) {
     static int64_t time_ns = INT64_C(1600000000000000001);
 
-    time_ns += (int64_t)random_below(2000000000);
+    time_ns += (int64_t)rng_below(&rng, 2000000000);
     pcapng_writer_add_packet(&writer, interface,
                              &(struct capture_packet){.time_ns = time_ns,
                                                       .bytes = bytes,
@@ -204,7 +197,7 @@ static void write_links(const char *name) {
                 bytes.data[18] = (uint8_t)((bytes.size - 20) >> 8);
                 bytes.data[19] = (uint8_t)(bytes.size - 20);
             }
-            captured = n < 3 ? bytes.size : 150 + random_below(50); /* some are cut */
+            captured = n < 3 ? bytes.size : 150 + rng_below(&rng, 50); /* some are cut */
             write_frame(i, bytes.data, bytes.size, captured < bytes.size ? captured : bytes.size, NULL);
         }
     write_close();
@@ -348,6 +341,6 @@ int main(void) {
 
     if (system("command -v tshark editcap mergecap text2pcap > /dev/null") != 0)
         return SKIPPED;
-    print_message("seed 0x%" PRIx64 "\n", random_state);
+    rng = rng_seeded("capture_tshark");
     return cmocka_run_group_tests(tests, setup, teardown);
 }

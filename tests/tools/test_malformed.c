@@ -32,18 +32,18 @@ enum verdict {
     CLOSES /* the connection closes */
 };
 
-struct expected {
+struct malformed_outcome {
     enum verdict verdict;
     enum ue_close_reason fault; /* told by an event; the reason when it closes */
 };
 
-struct row {
+struct malformed_row {
     const char *name;
     unsigned begins;
     const char *packets; /* in the words of packet.h, separated by ';' */
     unsigned cut;        /* bits taken from the end of the last one */
-    struct expected client;
-    struct expected server;
+    struct malformed_outcome client;
+    struct malformed_outcome server;
     bool is_bunch_error;  /* a server adds CorruptData to the cause (endpoint.md 17.1, rule 17) */
     const char *delivers; /* payloads, each behind a space; by a client alone where a server closes before */
 };
@@ -53,7 +53,7 @@ struct row {
     .client = {verdict, UE_CLOSE_##reason}, .server = {CLOSES, UE_CLOSE_##reason}, .is_bunch_error = true
 #define QUIET(verdict) .client = {verdict, UE_CLOSE_NONE}, .server = {verdict, UE_CLOSE_NONE}
 
-static const struct row rows[] = {
+static const struct malformed_row rows[] = {
     /* ---- packet header (endpoint.md 16.2) ---- */
     {"header cut", 0, "100 Ack=99 hist=0", 40, BOTH(CLOSES, READ_HEADER_FAIL)},
     {"history cut", 0, "100 Ack=99 hist=0,0", 40, BOTH(CLOSES, READ_HEADER_FAIL)},
@@ -173,14 +173,14 @@ static unsigned failures;
         failures++;                                                                                                    \
     } while (0)
 
-struct seen {
+struct malformed_events {
     GString *delivered;
     enum ue_close_reason fault;
     enum ue_close_reason closed;
     bool is_closed;
 };
 
-static void watch(struct ue_conn *c, struct seen *seen) {
+static void watch(struct ue_conn *c, struct malformed_events *seen) {
     struct ue_event e;
     while (ue_conn_next_event(c, &e)) {
         switch (e.type) {
@@ -198,7 +198,7 @@ static void watch(struct ue_conn *c, struct seen *seen) {
     }
 }
 
-static void begin(struct script_testbed *stage, enum ue_ack_generation generation, const struct row *row) {
+static void begin(struct script_testbed *stage, enum ue_ack_generation generation, const struct malformed_row *row) {
     struct script_testbed_config config;
     script_testbed_config_init(&config, generation);
     config.first[CLIENT] = config.first[SERVER] = FIRST;
@@ -234,7 +234,7 @@ static void send_one(struct script_testbed *stage) {
     assert_int_equal(script_testbed_send(stage, CLIENT, &bunch, 1, true), UE_OK);
 }
 
-static void play(struct script_testbed *stage, unsigned side, const struct row *row) {
+static void play(struct script_testbed *stage, unsigned side, const struct malformed_row *row) {
     char *packets = strdup(row->packets);
     char *next = packets;
     while (next != NULL) {
@@ -264,7 +264,7 @@ static bool has_said(struct script_testbed *stage, const char *words) {
 }
 
 /* The last packet of a connection that closes says why, and nothing of the packet that was the cause. */
-static void assert_farewell(struct script_testbed *stage, unsigned side, const struct row *row,
+static void assert_farewell(struct script_testbed *stage, unsigned side, const struct malformed_row *row,
                             enum ue_close_reason reason) {
     char told[200];
     script_testbed_read_output(stage, side);
@@ -279,10 +279,10 @@ static void assert_farewell(struct script_testbed *stage, unsigned side, const s
     }
 }
 
-static void assert_row(const struct row *row, unsigned side, enum ue_ack_generation generation) {
+static void assert_row(const struct malformed_row *row, unsigned side, enum ue_ack_generation generation) {
     struct script_testbed stage;
-    struct seen seen = {0};
-    const struct expected *expected = side == CLIENT ? &row->client : &row->server;
+    struct malformed_events seen = {0};
+    const struct malformed_outcome *expected = side == CLIENT ? &row->client : &row->server;
     begin(&stage, generation, row);
     struct ue_conn *c = stage.sides[side].conn;
     play(&stage, side, row);
@@ -341,11 +341,11 @@ static const struct {
 
 static void datagrams_without_packet_meet_their_rule(void **state) {
     (void)state;
-    const struct row row = {0};
+    const struct malformed_row row = {0};
     failures = 0;
     for (size_t i = 0; i < 2 * COUNT(datagrams); i++) {
         struct script_testbed stage;
-        struct seen seen = {0};
+        struct malformed_events seen = {0};
         begin(&stage, UE_ACKS_FLUSH, &row);
         struct ue_conn *c = stage.sides[i % 2].conn;
         script_testbed_receive(&stage, i % 2, datagrams[i / 2].bytes, datagrams[i / 2].size_bytes);
@@ -382,11 +382,11 @@ static const struct {
 
 static void messages_meet_their_rule(void **state) {
     (void)state;
-    const struct row row = {.begins = FRESH};
+    const struct malformed_row row = {.begins = FRESH};
     failures = 0;
     for (size_t i = 0; i < COUNT(messages); i++) {
         struct script_testbed stage;
-        struct seen seen = {0};
+        struct malformed_events seen = {0};
         struct ue_login login;
         begin(&stage, UE_ACKS_FLUSH, &row);
         struct ue_conn *c = stage.sides[messages[i].to].conn;
@@ -411,9 +411,9 @@ static void messages_meet_their_rule(void **state) {
 
 static void verdicts_out_of_step_close(void **state) {
     (void)state;
-    const struct row row = {0};
+    const struct malformed_row row = {0};
     struct script_testbed stage;
-    struct seen seen = {0};
+    struct malformed_events seen = {0};
     char packet[] = "100 Ack=100 hist=1";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
@@ -429,7 +429,7 @@ static void verdicts_out_of_step_close(void **state) {
 /* A packet cut inside its info block has told its acks all the same. */
 static void acks_count_before_the_info_is_read(void **state) {
     (void)state;
-    const struct row row = {0};
+    const struct malformed_row row = {0};
     struct script_testbed stage;
     char packet[] = "100 Ack=100 hist=1 info";
     begin(&stage, UE_ACKS_FLUSH, &row);
@@ -446,9 +446,9 @@ static void acks_count_before_the_info_is_read(void **state) {
 /* Clients that close on bunch errors are an option (endpoint.md 7). */
 static void strict_clients_close(void **state) {
     (void)state;
-    const struct row row = {0};
+    const struct malformed_row row = {0};
     struct script_testbed stage;
-    struct seen seen = {0};
+    struct malformed_events seen = {0};
     char packet[] = "100 Ack=99 hist=0 [5 R101 initial m 13]";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;

@@ -15,7 +15,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define WAIT_ROUNDS 1000
 
-struct pair {
+struct socket_pair {
     struct net_socket *server;
     struct net_socket *client;
     struct net_address client_address;
@@ -29,8 +29,8 @@ static struct net_socket *listen_on(const char *host) {
     return s;
 }
 
-static struct pair open_pair(const char *host) {
-    struct pair pair = {.server = listen_on(host)};
+static struct socket_pair open_pair(const char *host) {
+    struct socket_pair pair = {.server = listen_on(host)};
     char text[NET_ADDRESS_TEXT_BYTES];
     net_address_format(net_socket_local(pair.server), text);
     pair.client = net_socket_connect(text, 1, NULL);
@@ -39,7 +39,7 @@ static struct pair open_pair(const char *host) {
     return pair;
 }
 
-static void close_pair(struct pair *pair) {
+static void close_pair(struct socket_pair *pair) {
     net_socket_free(pair->server);
     net_socket_free(pair->client);
 }
@@ -57,7 +57,7 @@ static enum net_socket_result wait_for(struct net_socket *s, struct net_address 
     return result;
 }
 
-static void assert_exchange(struct pair *pair) {
+static void assert_exchange(struct socket_pair *pair) {
     struct net_address from;
     uint8_t bytes[16];
     size_t size;
@@ -76,7 +76,7 @@ static void assert_exchange(struct pair *pair) {
 
 static void test_both_ways(void **state) {
     (void)state;
-    struct pair pair = open_pair("127.0.0.1");
+    struct socket_pair pair = open_pair("127.0.0.1");
     assert_exchange(&pair);
     close_pair(&pair);
 }
@@ -84,7 +84,7 @@ static void test_both_ways(void **state) {
 /* A socket for everything shows IPv4 clients with IPv4 addresses, whether or not it is one of IPv6. */
 static void test_every_address(void **state) {
     (void)state;
-    struct pair pair = {.server = listen_on(NULL)};
+    struct socket_pair pair = {.server = listen_on(NULL)};
     char *text = g_strdup_printf("127.0.0.1:%u", net_socket_local(pair.server)->port);
     pair.client = net_socket_connect(text, 1, NULL);
     g_free(text);
@@ -111,7 +111,7 @@ static void test_local_for(void **state) {
 
 static void test_longer_than_the_room(void **state) {
     (void)state;
-    struct pair pair = open_pair("127.0.0.1");
+    struct socket_pair pair = open_pair("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4];
     size_t size;
@@ -126,7 +126,7 @@ static void test_longer_than_the_room(void **state) {
 
 static void test_empty_datagram(void **state) {
     (void)state;
-    struct pair pair = open_pair("127.0.0.1");
+    struct socket_pair pair = open_pair("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4];
     size_t size = 1;
@@ -139,7 +139,7 @@ static void test_empty_datagram(void **state) {
 /* A client is told so at once; a server learns which of its clients it is. */
 static void test_nobody_listens(void **state) {
     (void)state;
-    struct pair gone = open_pair("127.0.0.1");
+    struct socket_pair gone = open_pair("127.0.0.1");
     struct net_socket *server = listen_on("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4] = {0};
@@ -150,7 +150,7 @@ static void test_nobody_listens(void **state) {
     assert_true(net_address_equal(&from, &gone.client_address));
     assert_int_equal(net_socket_receive(server, &from, bytes, sizeof bytes, &size), NET_SOCKET_WOULD_BLOCK);
 
-    struct pair pair = open_pair("127.0.0.1");
+    struct socket_pair pair = open_pair("127.0.0.1");
     net_socket_free(pair.server);
     net_socket_send(pair.client, NULL, bytes, 1);
     assert_int_equal(wait_for(pair.client, &from, bytes, sizeof bytes, &size), NET_SOCKET_UNREACHABLE);
@@ -162,8 +162,8 @@ static void test_nobody_listens(void **state) {
 /* What an earlier datagram met may not cost another client its own. */
 static void test_error_of_another(void **state) {
     (void)state;
-    struct pair pair = open_pair("127.0.0.1");
-    struct pair gone = open_pair("127.0.0.1");
+    struct socket_pair pair = open_pair("127.0.0.1");
+    struct socket_pair gone = open_pair("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4] = {0};
     size_t size;
@@ -230,15 +230,15 @@ static void test_native_addresses(void **state) {
 
 /* ---- the loop ---- */
 
-struct seen {
+struct loop_record {
     struct event_loop *loop;
-    struct pair pair;
+    struct socket_pair pair;
     int ticks, wakes, datagrams;
     uint64_t woken_ns;
 };
 
 static void on_tick(void *user) {
-    struct seen *seen = user;
+    struct loop_record *seen = user;
     if (++seen->ticks == 3) {
         net_socket_send(seen->pair.client, NULL, (const uint8_t *)"x", 1);
     }
@@ -248,13 +248,13 @@ static void on_tick(void *user) {
 }
 
 static void on_wake(void *user) {
-    struct seen *seen = user;
+    struct loop_record *seen = user;
     seen->wakes++;
     seen->woken_ns = event_loop_now_ns();
 }
 
 static void on_receive(void *user) {
-    struct seen *seen = user;
+    struct loop_record *seen = user;
     struct net_address from;
     uint8_t bytes[4];
     size_t size;
@@ -263,7 +263,7 @@ static void on_receive(void *user) {
 
 static void test_loop(void **state) {
     (void)state;
-    struct seen seen = {.pair = open_pair("127.0.0.1")};
+    struct loop_record seen = {.pair = open_pair("127.0.0.1")};
     const struct event_loop_callbacks hooks = {.user = &seen, .receive = on_receive, .tick = on_tick, .wake = on_wake};
     seen.loop = event_loop_new(&hooks, seen.pair.server, 200);
     uint64_t begun_ns = event_loop_now_ns();
@@ -281,7 +281,7 @@ static void test_loop(void **state) {
 /* A loop without a socket of its own hears of others as long as it watches them. */
 static void test_watch(void **state) {
     (void)state;
-    struct seen seen = {.pair = open_pair("127.0.0.1")};
+    struct loop_record seen = {.pair = open_pair("127.0.0.1")};
     const struct event_loop_callbacks hooks = {.user = &seen, .tick = on_tick};
     for (int is_watched = 1; is_watched >= 0; is_watched--) {
         seen.ticks = seen.datagrams = 0;

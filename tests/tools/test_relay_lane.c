@@ -15,7 +15,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define WAIT_ROUNDS 1000
 
-struct stage {
+struct relay_fixture {
     struct net_socket *receiver;
     struct impair_endpoint in, out;
     struct impair_recording *recording;
@@ -25,7 +25,7 @@ struct stage {
 };
 
 static void on_refused(void *user, enum net_socket_result result) {
-    struct stage *stage = user;
+    struct relay_fixture *stage = user;
     assert_int_not_equal(result, NET_SOCKET_DONE);
     stage->refusals++;
 }
@@ -41,7 +41,7 @@ static struct impair_endpoint open_end(enum impair_side side, const struct net_s
 }
 
 /* A lane towards a socket that listens; nobody is at the other end, from which the test itself enters. */
-static void begin(struct stage *stage, const struct sim_link_config stages[IMPAIR_STAGES]) {
+static void begin(struct relay_fixture *stage, const struct sim_link_config stages[IMPAIR_STAGES]) {
     int file = g_file_open_tmp("relay-XXXXXX.pcapng", &stage->path, NULL);
     assert_true(file >= 0);
     close(file);
@@ -61,7 +61,7 @@ static void begin(struct stage *stage, const struct sim_link_config stages[IMPAI
 }
 
 /* Ends the lane and reads the record: "payload[: comment]" of each datagram, by lines. Free it with g_free. */
-static char *end(struct stage *stage) {
+static char *end(struct relay_fixture *stage) {
     GString *said = g_string_new(NULL);
     char error[CAPTURE_ERROR_BYTES];
     struct capture_packet packet;
@@ -87,22 +87,23 @@ static char *end(struct stage *stage) {
     return g_string_free(said, FALSE);
 }
 
-static void assert_record(struct stage *stage, const char *expected) {
+static void assert_record(struct relay_fixture *stage, const char *expected) {
     char *said = end(stage);
     assert_string_equal(said, expected);
     g_free(said);
 }
 
-static void enter(struct stage *stage, uint64_t ms, const char *text, struct rules_outcome outcome, const char *rules) {
+static void enter(struct relay_fixture *stage, uint64_t ms, const char *text, struct rules_outcome outcome,
+                  const char *rules) {
     impair_direction_receive(stage->lane, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
 }
 
-static uint64_t run(struct stage *stage, uint64_t ms) {
+static uint64_t run(struct relay_fixture *stage, uint64_t ms) {
     return impair_direction_run(stage->lane, ms * NS_PER_MS);
 }
 
 /* The next datagrams at the receiver are those of the text, separated by blanks; the interface may take a moment. */
-static void assert_arrives(struct stage *stage, const char *expected) {
+static void assert_arrives(struct relay_fixture *stage, const char *expected) {
     char **texts = g_strsplit(expected, " ", -1);
     for (size_t i = 0; texts[i] != NULL && *expected != '\0'; i++) {
         struct net_address from;
@@ -126,7 +127,7 @@ static void assert_arrives(struct stage *stage, const char *expected) {
 
 static void test_nothing(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     enter(&stage, 2, "", (struct rules_outcome){0}, "");
@@ -140,7 +141,7 @@ static void test_nothing(void **state) {
 
 static void test_dropped(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "one", (struct rules_outcome){.is_dropped = true}, "rule: drop");
     enter(&stage, 2, "two", (struct rules_outcome){0}, "");
@@ -152,7 +153,7 @@ static void test_dropped(void **state) {
 /* The record keeps the order of time, although the first datagram's fate is known last. */
 static void test_delayed_by_a_rule(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "one", (struct rules_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
     enter(&stage, 2, "two", (struct rules_outcome){0}, "");
@@ -167,7 +168,7 @@ static void test_delayed_by_a_rule(void **state) {
 
 static void test_put_behind_the_next(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "one", (struct rules_outcome){.is_reordered = true}, "");
     assert_arrives(&stage, "");
@@ -183,7 +184,7 @@ static void test_put_behind_the_next(void **state) {
 
 static void test_copies(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "one", (struct rules_outcome){.copies = 2}, "rule: duplicate=2");
     assert_arrives(&stage, "one one one");
@@ -194,7 +195,7 @@ static void test_copies(void **state) {
 
 static void test_flipped_bits(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     enter(&stage, 1, "abc", (struct rules_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
     assert_arrives(&stage, "`ba");
@@ -206,7 +207,7 @@ static void test_flipped_bits(void **state) {
 static void test_lost_late(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, stages);
     enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     assert_true(run(&stage, 2) == 6 * NS_PER_MS);
@@ -218,7 +219,7 @@ static void test_lost_late(void **state) {
 static void test_ticks(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.frame_delay_ticks = 1}, {0}, {.frame_delay_ticks = 1}};
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, stages);
     enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     assert_arrives(&stage, "");
@@ -232,7 +233,7 @@ static void test_ticks(void **state) {
 static void test_under_way(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, stages);
     enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     enter(&stage, 1, "two", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
@@ -242,7 +243,7 @@ static void test_under_way(void **state) {
 /* The system tells with the second datagram what became of the first. */
 static void test_refused(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     net_socket_free(stage.receiver);
     stage.receiver = NULL;
@@ -259,7 +260,7 @@ static void test_refused(void **state) {
 
 static void test_memory_bounded(void **state) {
     (void)state;
-    struct stage stage;
+    struct relay_fixture stage;
     begin(&stage, NULL);
     for (unsigned i = 0; i < SIM_LINK_DATAGRAMS_MAX + 3; i++) {
         enter(&stage, 1, "x", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");

@@ -17,7 +17,7 @@
 #define PACKET_SEQ 100
 #define PACKET_ID (16384 + PACKET_SEQ)
 
-struct stage {
+struct rules_fixture {
     struct ue_context context;
     struct datagram_facts facts;
     struct ue_tracker_datagram datagram;
@@ -47,12 +47,12 @@ static void make_items(const struct ue_context *x, struct ue_item items[3], uint
     items[2].bunch = (struct ue_bunch){.channel = 4, .data = {payload, 0, 32}};
 }
 
-static void read_stage(struct stage *s) {
+static void read_stage(struct rules_fixture *s) {
     datagram_facts_read(&s->facts, 2, &s->datagram);
 }
 
-static void set_up(struct stage *s) {
-    *s = (struct stage){.links = {.has_id = true, .packet_id = PACKET_ID}};
+static void set_up(struct rules_fixture *s) {
+    *s = (struct rules_fixture){.links = {.has_id = true, .packet_id = PACKET_ID}};
     ue_context_init(&s->context, ue_profile_find("5.5"), NULL);
     s->context.direction = UE_CLIENT_TO_SERVER;
     uint8_t hello[64];
@@ -86,7 +86,7 @@ static struct rules *rules_of(uint64_t seed, const char *const *texts) {
 
 #define RULES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct rules_outcome judge_once(const struct stage *s, const char *const *texts) {
+static struct rules_outcome judge_once(const struct rules_fixture *s, const char *const *texts) {
     struct rules *rules = rules_of(1, texts);
     struct rules_outcome outcome;
     rules_apply(rules, &s->facts, &outcome);
@@ -94,11 +94,11 @@ static struct rules_outcome judge_once(const struct stage *s, const char *const 
     return outcome;
 }
 
-static bool drops(const struct stage *s, const char *text) {
+static bool drops(const struct rules_fixture *s, const char *text) {
     return judge_once(s, RULES(text)).is_dropped;
 }
 
-static void assert_drops(const struct stage *s, const char *text, bool expected) {
+static void assert_drops(const struct rules_fixture *s, const char *text, bool expected) {
     if (drops(s, text) != expected) {
         fail_msg("'%s' should%s match", text, expected ? "" : " not");
     }
@@ -107,12 +107,12 @@ static void assert_drops(const struct stage *s, const char *text, bool expected)
 /* ---- conditions ---- */
 
 /* A rule that drops the datagram of the stage, and one that does not. */
-struct row {
+struct rules_row {
     const char *holds, *fails;
 };
 
-static void assert_rows(const struct row *rows, size_t count) {
-    struct stage s;
+static void assert_rows(const struct rules_row *rows, size_t count) {
+    struct rules_fixture s;
     set_up(&s);
     for (size_t i = 0; i < count; i++) {
         assert_drops(&s, rows[i].holds, true);
@@ -122,7 +122,7 @@ static void assert_rows(const struct row *rows, size_t count) {
 }
 
 static void conditions_on_the_datagram_hold_or_not(void **state) {
-    static const struct row rows[] = {
+    static const struct rules_row rows[] = {
         {"drop dir=c2s", "drop dir=s2c"},
         {"drop stream=2", "drop stream=0,1,3-9"},
         {"drop frame=40", "drop frame=41-"},
@@ -140,7 +140,7 @@ static void conditions_on_the_datagram_hold_or_not(void **state) {
 }
 
 static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
-    static const struct row rows[] = {
+    static const struct rules_row rows[] = {
         {"drop channel=3", "drop channel=1,2,5-"},
         {"drop ch_seq=77", "drop ch_seq=0-4"}, /* the unreliable one has none, not 0 */
         {"drop channel=3 reliable", "drop channel=4 reliable"},
@@ -157,7 +157,7 @@ static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
 }
 
 static void copies_are_those_that_the_tracker_tells(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     assert_drops(&s, "drop copy=1-", false);
     datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 0, .copy = 2});
@@ -174,7 +174,7 @@ static void copies_are_those_that_the_tracker_tells(void **state) {
 }
 
 static void an_id_that_is_not_known_is_the_wire_number(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     s.links.has_id = false;
     read_stage(&s);
@@ -187,7 +187,7 @@ static void an_id_that_is_not_known_is_the_wire_number(void **state) {
 }
 
 static void a_time_before_the_beginning_is_no_condition(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     s.datagram.time_ns = s.facts.begun_ns - SECOND;
     read_stage(&s);
@@ -198,7 +198,7 @@ static void a_time_before_the_beginning_is_no_condition(void **state) {
 }
 
 static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     s.datagram.context = NULL;
     s.datagram.side = 1;
@@ -215,7 +215,7 @@ static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
 /* ---- actions ---- */
 
 static void all_that_match_act_until_one_drops_or_passes(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     struct rules_outcome outcome = judge_once(
         &s, RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
@@ -234,7 +234,7 @@ static void all_that_match_act_until_one_drops_or_passes(void **state) {
 }
 
 static void sums_have_bounds(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     struct rules_outcome outcome =
         judge_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
@@ -252,7 +252,7 @@ static void sums_have_bounds(void **state) {
 }
 
 /* The channel sequences of the packet after its outcome. */
-static void decode_corrupted(const struct stage *s, const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
+static void decode_corrupted(const struct rules_fixture *s, const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
     uint8_t bytes[sizeof s->bytes];
     memcpy(bytes, s->bytes, sizeof bytes);
     rules_outcome_corrupt(outcome, bytes);
@@ -267,7 +267,7 @@ static void decode_corrupted(const struct stage *s, const struct rules_outcome *
 }
 
 static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
-    struct stage s;
+    struct rules_fixture s;
     uint32_t ch_seqs[3];
     set_up(&s);
     struct rules_outcome outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
@@ -310,7 +310,8 @@ static void outcomes_are_told_in_words(void **state) {
 /* ---- chance and count ---- */
 
 /* A bit for each of count judgements: whether the packet was dropped. */
-static void judge_often(const struct stage *s, uint64_t seed, const char *const *texts, bool *dropped, size_t count) {
+static void judge_often(const struct rules_fixture *s, uint64_t seed, const char *const *texts, bool *dropped,
+                        size_t count) {
     struct rules *rules = rules_of(seed, texts);
     for (size_t i = 0; i < count; i++) {
         struct rules_outcome outcome;
@@ -331,7 +332,7 @@ static size_t count_of(const bool *dropped, size_t count) {
 static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
     enum { COUNT = 10000 };
     static bool once[COUNT], again[COUNT], other[COUNT];
-    struct stage s;
+    struct rules_fixture s;
     set_up(&s);
     judge_often(&s, 7, RULES("drop p=0.1"), once, COUNT);
     assert_true(is_within(count_of(once, COUNT), 900, 1100));
@@ -357,7 +358,7 @@ static void counts_are_of_what_matches(void **state) {
         {"drop first=1", {1, 0, 0, 0, 0, 0}},
         {"drop every=2 max=1", {0, 1, 0, 0, 0, 0}},
     };
-    struct stage s;
+    struct rules_fixture s;
     bool dropped[6];
     set_up(&s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

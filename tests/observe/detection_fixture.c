@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/observe/detection_stage.h"
+#include "tests/observe/detection_fixture.h"
 
-void talk_begin(struct talk *t, const char *release, const struct ue_settings *settings, uint64_t seed) {
-    *t = (struct talk){.rng = {seed}, .settings = *settings, .profile = ue_profile_find(release)};
+void traffic_init(struct traffic *t, const char *release, const struct ue_settings *settings, uint64_t seed) {
+    *t = (struct traffic){.rng = {seed}, .settings = *settings, .profile = ue_profile_find(release)};
     for (unsigned side = 0; side < 2; side++) {
         ue_context_init(&t->sides[side].x, t->profile, settings);
         t->sides[side].x.direction = side == SERVER ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
@@ -11,7 +11,7 @@ void talk_begin(struct talk *t, const char *release, const struct ue_settings *s
     }
 }
 
-static void add_bunch(struct talk *t, struct speaker *s, struct ue_bunch *b) {
+static void add_bunch(struct traffic *t, struct traffic_side *s, struct ue_bunch *b) {
     static uint8_t payload[400];
     bool legacy = t->profile->packet == UE_PACKET_LEGACY;
     rng_fill(&t->rng, payload, sizeof payload);
@@ -31,8 +31,8 @@ static void add_bunch(struct talk *t, struct speaker *s, struct ue_bunch *b) {
     b->data = (struct ue_view){payload, 0, 8 + rng_below(&t->rng, 300)};
 }
 
-void talk_header(struct talk *t, unsigned side, struct ue_packet *p) {
-    struct speaker *s = &t->sides[side];
+void traffic_header(struct traffic *t, unsigned side, struct ue_packet *p) {
+    struct traffic_side *s = &t->sides[side];
     uint16_t peer = t->sides[!side].seq;
     s->seq = (s->seq + 1) & 16383;
     *p = (struct ue_packet){.seq = s->seq};
@@ -51,12 +51,12 @@ void talk_header(struct talk *t, unsigned side, struct ue_packet *p) {
     p->remote_kbps = kbps ? (uint8_t)rng_below(&t->rng, 60) : 0;
 }
 
-size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes) {
+size_t traffic_packet(struct traffic *t, unsigned side, uint8_t *bytes) {
     struct ue_item items[4];
     struct ue_datagram d = {.items = items};
     struct ue_fault fault;
     size_t size;
-    talk_header(t, side, &d.packet);
+    traffic_header(t, side, &d.packet);
     if (t->profile->packet == UE_PACKET_LEGACY && rng_chance(&t->rng, 60)) {
         items[d.item_count++] =
             (struct ue_item){.is_ack = true, .ack = {.ack_id = t->sides[!side].seq, .remote_kbps = 3}};
@@ -71,8 +71,8 @@ size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes) {
     return size;
 }
 
-size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
-                      const uint8_t *orig, uint8_t *bytes) {
+size_t traffic_handshake(struct traffic *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
+                         const uint8_t *orig, uint8_t *bytes) {
     static const uint8_t tail[16] = {9, 8, 7};
     bool from_client =
         type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE || type == UE_HANDSHAKE_RESTART_RESPONSE;
@@ -99,7 +99,7 @@ size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double second
     return size;
 }
 
-size_t talk_restart_request(struct talk *t, uint8_t *bytes) {
+size_t traffic_restart_request(struct traffic *t, uint8_t *bytes) {
     static const uint8_t tail[16] = {9, 8, 7};
     struct ue_datagram d = {.prefix.is_handshake = true,
                             .handshake = {.type = UE_HANDSHAKE_RESTART_REQUEST, .restart = true}};
@@ -115,7 +115,7 @@ size_t talk_restart_request(struct talk *t, uint8_t *bytes) {
 
 /* ---- detection ---- */
 
-struct ue_decode_state feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size) {
+struct ue_decode_state traffic_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size) {
     struct ue_handshake_match match;
     struct ue_decode_state frame;
     bool handshake = ue_profile_match_handshake(&detection->settings, bytes, size, &match);
@@ -123,22 +123,22 @@ struct ue_decode_state feed(struct ue_detection *detection, unsigned side, const
     return frame;
 }
 
-struct ue_decode_state feed_packet(struct ue_detection *detection, struct talk *t, unsigned side) {
+struct ue_decode_state traffic_feed_packet(struct ue_detection *detection, struct traffic *t, unsigned side) {
     uint8_t bytes[PACKET_BYTES];
-    size_t size = talk_packet(t, side, bytes);
-    return feed(detection, side, bytes, size);
+    size_t size = traffic_packet(t, side, bytes);
+    return traffic_feed(detection, side, bytes, size);
 }
 
 const uint8_t cookie_a[UE_COOKIE_BYTES] = {0x1e, 0xdc, 0x7a, 0xb1, 5};
 const uint8_t cookie_b[UE_COOKIE_BYTES] = {0x62, 0x35, 0x6a, 0xe0, 6};
 const uint8_t no_cookie[UE_COOKIE_BYTES];
 
-void talk_shake_hands(struct ue_detection *detection, struct talk *t, const uint8_t *cookie) {
+void traffic_connect(struct ue_detection *detection, struct traffic *t, const uint8_t *cookie) {
     uint8_t bytes[PACKET_BYTES];
-    feed(detection, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
-    feed(detection, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
-    feed(detection, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_RESPONSE, 3.5, cookie, NULL, bytes));
-    feed(detection, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_ACK, -1.0, cookie, NULL, bytes));
+    traffic_feed(detection, CLIENT, bytes, traffic_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
+    traffic_feed(detection, SERVER, bytes, traffic_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
+    traffic_feed(detection, CLIENT, bytes, traffic_handshake(t, UE_HANDSHAKE_RESPONSE, 3.5, cookie, NULL, bytes));
+    traffic_feed(detection, SERVER, bytes, traffic_handshake(t, UE_HANDSHAKE_ACK, -1.0, cookie, NULL, bytes));
     struct ue_sequences first = ue_cookie_sequences(cookie);
     t->sides[SERVER].seq = (first.server - 1) & 16383;
     t->sides[CLIENT].seq = (first.client - 1) & 16383;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/counting_allocator.h"
+
+#include <stdlib.h>
+
+/* Each block begins with its size. */
+static void *resize(void *user, void *old, size_t size_bytes) {
+    struct counting_allocator *counting = user;
+    size_t *head = old != NULL ? (size_t *)old - 2 : NULL;
+    size_t old_bytes = head != NULL ? *head : 0;
+    if (counting->used_bytes - old_bytes + size_bytes > counting->limit_bytes) {
+        return NULL;
+    }
+    counting->used_bytes += size_bytes - old_bytes;
+    counting->blocks += old == NULL && size_bytes != 0;
+    counting->blocks -= old != NULL && size_bytes == 0;
+    if (size_bytes == 0) {
+        free(head);
+        return NULL;
+    }
+    head = realloc(head, size_bytes + 2 * sizeof *head);
+    if (head == NULL) {
+        abort();
+    }
+    *head = size_bytes;
+    return head + 2;
+}
+
+void counting_allocator_init(struct counting_allocator *counting, size_t limit_bytes) {
+    *counting = (struct counting_allocator){.allocator = {resize, counting}, .limit_bytes = limit_bytes};
+}
