@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Correctness before speed: the candidates against the generator's meaning, field by field and byte by byte. */
+/* Correctness before speed: the candidates against the generator's fields, field by field and byte by byte. */
 #include <stdio.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static bool anchor_agrees(const char *who, const struct packet *p, uint32_t inde
     return true;
 }
 
-/* Both buffers have exactly the promised room, with guards behind, so that writing past them shows. */
+/* Both buffers have exactly the size that the library is told, and a guard after them shows a write past the end. */
 static bool library_agrees(const struct bench *bench, uint32_t index) {
     const struct packet *p = &bench->pool.packets[index];
     struct ue_item items[SAMPLE_BUNCHES_MAX + 1];
@@ -109,8 +109,8 @@ static bool library_agrees(const struct bench *bench, uint32_t index) {
     memset(&guard, 0x5a, sizeof guard);
     items[p->sample.bunch_count] = guard;
     struct ue_datagram d = {.items = items, .item_capacity = p->sample.bunch_count};
-    struct ue_decode_result verdict;
-    if (ue_datagram_decode(&bench->context, p->bytes, p->size, &d, &verdict) != UE_OK) {
+    struct ue_decode_result result;
+    if (ue_datagram_decode(&bench->context, p->bytes, p->size, &d, &result) != UE_OK) {
         return differs("library", "status", index);
     }
     struct sample s;
@@ -140,7 +140,7 @@ static bool same_fault(const struct ue_fault *a, const struct ue_fault *b) {
     return a->status == b->status && a->field == b->field && a->bit == b->bit;
 }
 
-static bool same_verdict(const struct ue_decode_result *a, const struct ue_decode_result *b) {
+static bool same_result(const struct ue_decode_result *a, const struct ue_decode_result *b) {
     return same_fault(&a->fault, &b->fault) && same_fault(&a->message, &b->message) && a->canonical == b->canonical &&
            a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened &&
            a->closed_by == b->closed_by && a->seq == b->seq && a->ack == b->ack &&
@@ -148,30 +148,30 @@ static bool same_verdict(const struct ue_decode_result *a, const struct ue_decod
            a->item_count == b->item_count && a->payload_end_bit == b->payload_end_bit;
 }
 
-/* The quick reading of ordinary packets against the careful one, which is what any other context gets. */
+/* The fast path, which ordinary packets take, against the slow path, which any other context takes. */
 static bool readings_agree(const struct bench *bench, uint32_t index) {
     const struct packet *p = &bench->pool.packets[index];
-    struct ue_context careful = bench->context;
-    careful.is_common = false;
+    struct ue_context slow = bench->context;
+    slow.is_common = false;
     struct ue_item items[2][SAMPLE_BUNCHES_MAX];
     struct ue_datagram d[2];
-    struct ue_decode_result verdicts[3];
+    struct ue_decode_result results[3];
     memset(items, 0, sizeof items);
     memset(d, 0, sizeof d);
     for (int i = 0; i < 2; i++) {
         d[i].items = items[i];
         d[i].item_capacity = SAMPLE_BUNCHES_MAX;
-        ue_datagram_decode(i == 0 ? &bench->context : &careful, p->bytes, p->size, &d[i], &verdicts[i]);
+        ue_datagram_decode(i == 0 ? &bench->context : &slow, p->bytes, p->size, &d[i], &results[i]);
     }
-    ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdicts[2]);
-    bool full = verdicts[0].fault.status == UE_E_FULL; /* a check keeps nothing and cannot be full */
+    ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &results[2]);
+    bool full = results[0].fault.status == UE_E_FULL; /* a check keeps nothing and cannot be full */
     struct sample samples[2];
-    if (!same_verdict(&verdicts[0], &verdicts[1]) || (!full && !same_verdict(&verdicts[0], &verdicts[2]))) {
-        return differs("careful reading", "verdict", index);
+    if (!same_result(&results[0], &results[1]) || (!full && !same_result(&results[0], &results[2]))) {
+        return differs("slow path", "result", index);
     }
     to_sample(&d[0], &samples[0]);
     to_sample(&d[1], &samples[1]);
-    return same_sample(&samples[0], &samples[1]) || differs("careful reading", "fields", index);
+    return same_sample(&samples[0], &samples[1]) || differs("slow path", "fields", index);
 }
 
 bool bench_readings_agree(const struct bench *bench) {

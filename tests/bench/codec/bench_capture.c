@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a capture of 64 clients that shake hands with one server and then speak with it, all from a seed. */
+/* Writes a capture of 64 clients that connect to one server and exchange packets with it, generated from a seed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -58,7 +58,7 @@ static void add_all_trials(struct run *run) {
     const char *way;
     for (size_t i = 0; (way = hostile_name(i)) != NULL; i++) {
         struct bench *bench = add_bench(run, shape_find(HOSTILE_SHAPE), POOL_PACKETS);
-        hostile_spoil(&bench->pool, i, &run->random);
+        hostile_damage(&bench->pool, i, &run->random);
         if (!bench_readings_agree(bench)) {
             fail("nothing is timed while readings disagree");
         }

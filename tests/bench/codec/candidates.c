@@ -61,10 +61,10 @@ static uint8_t bytes[SAMPLE_BYTES_MAX + SAMPLE_SLACK_BYTES];
     }
 
 UE_INLINE void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     d->items = items;
     d->item_capacity = SAMPLE_BUNCHES_MAX;
-    ue_datagram_decode(&bench->context, p->bytes, p->size, d, &verdict);
+    ue_datagram_decode(&bench->context, p->bytes, p->size, d, &result);
 }
 
 UE_INLINE void library_headers(const struct bench *bench, const struct packet *p) {
@@ -98,8 +98,8 @@ CANDIDATE(naive_payload, naive_decode_payload(p->bytes, p->size, &sample, payloa
 CANDIDATE(naive_encode, naive_encode(&p->sample, p->payloads, bytes))
 CANDIDATE(library_headers, library_headers(bench, p))
 CANDIDATE(library_payload, library_payload(bench, p))
-CANDIDATE(library_check, struct ue_decode_result verdict;
-          ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
+CANDIDATE(library_check, struct ue_decode_result result;
+          ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &result))
 CANDIDATE(library_encode, (void)p; library_encode(bench, index))
 
 static const struct candidate candidates[] = {

@@ -7,7 +7,7 @@
 #include <uerudp/codec.h>
 #include "tests/bench/codec/workload.h"
 
-/* A pool, and the same packets as the library takes them for encoding. */
+/* A pool, and the same packets as inputs of the encoder. */
 struct bench {
     struct pool pool;
     struct ue_context context;
@@ -20,7 +20,7 @@ struct candidate {
     void (*run)(const struct bench *bench);
 };
 
-/* NULL behind the last. */
+/* NULL after the last. */
 const struct candidate *candidate_at(size_t index);
 const struct candidate *candidate_find(const char *name);
 
@@ -28,10 +28,11 @@ const struct candidate *candidate_find(const char *name);
 bool bench_init(struct bench *bench, const struct shape *shape, uint32_t count, uint64_t seed);
 void bench_free(struct bench *bench);
 
-/* Whether every decoder gives what the generator meant, and every encoder the same bytes; else says so on stderr. */
+/* Whether every decoder gives the fields of the sample, and every encoder the same bytes; reports a difference on
+   stderr. */
 bool bench_agree(const struct bench *bench);
 
-/* Whether the library reads the packets, whatever they are by now, the same with and without its hot path. */
+/* Whether the library decodes the packets, damaged or not, to equal results with and without its fast path. */
 bool bench_readings_agree(const struct bench *bench);
 
 #endif

@@ -71,7 +71,7 @@ static void fill_ones(struct packet *p, struct random *random) {
 
 static const struct {
     const char *name;
-    void (*spoil)(struct packet *packet, struct random *random);
+    void (*damage)(struct packet *packet, struct random *random);
 } ways[] = {
     {"flipped", flip_bits},     {"random", randomise},       {"cut", cut},
     {"zeros", clear_tail},      {"headless", clear_history}, {"empty", clear},
@@ -82,8 +82,8 @@ const char *hostile_name(size_t way) {
     return way < sizeof ways / sizeof *ways ? ways[way].name : NULL;
 }
 
-void hostile_spoil(struct pool *pool, size_t way, struct random *random) {
+void hostile_damage(struct pool *pool, size_t way, struct random *random) {
     for (uint32_t i = 0; i < pool->count; i++) {
-        ways[way].spoil(&pool->packets[i], random);
+        ways[way].damage(&pool->packets[i], random);
     }
 }

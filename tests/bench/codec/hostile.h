@@ -5,10 +5,10 @@
 
 #include "tests/bench/codec/workload.h"
 
-/* Names of the ways to spoil a packet; NULL behind the last. */
+/* Names of the ways to damage a packet; NULL after the last. */
 const char *hostile_name(size_t way);
 
-/* Spoils every packet of a pool; the meanings no longer hold. */
-void hostile_spoil(struct pool *pool, size_t way, struct random *random);
+/* Damages every packet of a pool, so that its sample no longer describes it. */
+void hostile_damage(struct pool *pool, size_t way, struct random *random);
 
 #endif

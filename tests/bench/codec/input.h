@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A packet of the workload as the library takes it for encoding. */
+/* A packet of the workload as an input of the encoder. */
 #ifndef UERUDP_TESTS_BENCH_CODEC_INPUT_H
 #define UERUDP_TESTS_BENCH_CODEC_INPUT_H
 

@@ -15,7 +15,7 @@ static inline uint64_t window(const uint8_t *bytes, size_t bit) {
     return load(bytes + (bit >> 3)) >> (bit & 7);
 }
 
-/* First bit behind the last field: both terminators cut off. Only packets of 8 bytes and more. */
+/* First bit after the last field: both terminators cut off. Only packets of 8 bytes and more. */
 static inline bool payload_end(const uint8_t *bytes, size_t size, size_t *end) {
     if (size < 8) {
         return false;
@@ -138,7 +138,7 @@ bool limit_decode(const uint8_t *bytes, size_t size, struct sample *sample) {
 /* The compiler's portable vectors: AVX2 where the target has it. */
 typedef uint64_t lanes __attribute__((vector_size(32)));
 
-/* Copies with up to 31 bytes too many, then clears the bits behind the end. */
+/* Copies with up to 31 bytes too many, then clears the bits after the end. */
 static inline void align(uint8_t *to, const uint8_t *from, size_t bit, size_t bits) {
     from += bit >> 3;
     unsigned shift = bit & 7;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One packet of the workload in plain members: what the generator meant, what `limit` and `naive` read and write. */
+/* One packet of the workload in plain members: the generator's fields, which `limit` and `naive` read and write. */
 #ifndef UERUDP_TESTS_BENCH_CODEC_SAMPLE_H
 #define UERUDP_TESTS_BENCH_CODEC_SAMPLE_H
 
@@ -10,7 +10,7 @@
 #define SAMPLE_BUNCHES_MAX 20
 #define SAMPLE_WORDS_MAX 8
 #define SAMPLE_BYTES_MAX 1024
-/* Room behind a buffer in which `limit` may load and store whole vectors. */
+/* Space after a buffer in which `limit` may load and store whole vectors. */
 #define SAMPLE_SLACK_BYTES 64
 /* Room for all payloads of a packet, each starting at a byte and followed by slack. */
 #define SAMPLE_PAYLOADS_BYTES (SAMPLE_BYTES_MAX + SAMPLE_BUNCHES_MAX * SAMPLE_SLACK_BYTES)
@@ -52,7 +52,7 @@ struct sample {
     struct sample_bunch bunches[SAMPLE_BUNCHES_MAX];
 };
 
-/* Where the payload behind one that ends at this byte starts. */
+/* Where the payload after one that starts at this byte starts. */
 static inline uint32_t sample_next_payload(uint32_t byte, uint32_t data_bits) {
     return byte + (data_bits + 7) / 8 + SAMPLE_SLACK_BYTES / 2;
 }

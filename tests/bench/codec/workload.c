@@ -68,7 +68,7 @@ static void generate_bunch(struct sample_bunch *b, struct random *random) {
     b->name_index = !b->has_name ? 0 : random_percent(random, 50) ? 102 : 256;
 }
 
-/* Shares so many payload bits out among the bunches, at uneven cuts. */
+/* Divides the payload bits among the bunches at random. */
 static void share_bits(struct sample *s, uint32_t bits, struct random *random) {
     for (uint32_t i = 0; i < s->bunch_count; i++) {
         uint32_t left = s->bunch_count - i;
@@ -95,7 +95,7 @@ static void generate_payloads(struct packet *p, struct random *random) {
     }
 }
 
-/* Encoding once without payload tells the bits of the headers. */
+/* Encoding without payload gives the size of the headers. */
 void packet_generate(struct packet *packet, const struct shape *shape, struct random *random) {
     memset(packet, 0, sizeof *packet);
     struct sample *s = &packet->sample;

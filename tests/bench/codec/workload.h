@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools of packets of one shape, generated from a seed: meaning, payloads and wire bytes. */
+/* Pools of packets of one shape, generated from a seed: fields, payloads and bytes on the wire. */
 #ifndef UERUDP_TESTS_BENCH_CODEC_WORKLOAD_H
 #define UERUDP_TESTS_BENCH_CODEC_WORKLOAD_H
 

@@ -33,7 +33,7 @@ struct medians {
     double unreliable_lost; /* share of unreliable messages, over all seeds */
     double datagrams_lost;  /* share of the datagrams that could carry them */
     uint64_t undelivered;   /* reliable messages missing at the end */
-    uint32_t disorderly;    /* seeds with a message twice or out of order */
+    uint32_t out_of_order;  /* seeds with a message twice or out of order */
     uint32_t stalled;       /* bulk that did not end in time */
 };
 
@@ -57,11 +57,11 @@ static struct medians play_seeds(const struct rival *rival, const struct play *b
         wire[i] = r.wire_per_app;
         bulk[i] = r.bulk_seconds;
         sent += r.unreliable_sent;
-        received += r.unreliable_heard;
+        received += r.unreliable_received;
         datagrams += r.datagrams[RIVAL_SERVER];
         lost += r.datagrams_lost[RIVAL_SERVER];
-        m.undelivered += r.reliable_sent - r.reliable_heard;
-        m.disorderly += !r.ok;
+        m.undelivered += r.reliable_sent - r.reliable_received;
+        m.out_of_order += !r.ok;
         m.stalled += base->bulk_bytes != 0 && r.bulk_seconds == 0;
     }
     m.p50_ms = figure_median(p50, count);
@@ -131,16 +131,16 @@ static void measure_latency(void) {
 
 static void measure_delivery(void) {
     uint64_t undelivered = 0;
-    uint32_t disorderly = 0;
+    uint32_t out_of_order = 0;
     double difference = 0;
     for (size_t i = 1; i < LOSSES; i++) {
         const struct medians *ue = ue_at(i);
         undelivered += ue->undelivered;
-        disorderly += ue->disorderly;
+        out_of_order += ue->out_of_order;
         difference = fmax(difference, fabs(ue->unreliable_lost - ue->datagrams_lost) * 100);
     }
     figure_print_value("E2", "missing", (double)undelivered, "messages");
-    figure_print_value("E2", "out of order", disorderly, "runs");
+    figure_print_value("E2", "out of order", out_of_order, "runs");
     figure_print_value("E2", "unreliable loss", difference, "% points");
 }
 
@@ -148,10 +148,10 @@ static void measure_jitter(void) {
     struct play play = game(0);
     play.path.jitter_ns = 20 * NS_PER_MS;
     struct medians ue = play_seeds(&rival_ue, &play, seeds);
-    struct medians patient = play_seeds(&rival_ue_patient, &play, seeds);
+    struct medians waiting = play_seeds(&rival_ue_waiting, &play, seeds);
     figure_print_value("E3", "p99", ue.p99_ms, "ms");
     figure_print_value("E3", "unreliable", 1 - ue.unreliable_lost, "of all");
-    figure_print_value("E3", "unreliable, reorder_wait_ns", 1 - patient.unreliable_lost, "of all");
+    figure_print_value("E3", "unreliable, reorder_wait_ns", 1 - waiting.unreliable_lost, "of all");
 }
 
 static void measure_bursts(void) {
@@ -198,7 +198,7 @@ static void measure_bulk(void) {
         struct medians ue = play_seeds(&rival_ue, &play, BULK_SEEDS);
         char name[48];
         figure_print_value("E10", percent(name, bulk_losses[i], ""), ue.bulk_seconds, "s");
-        bad += ue.stalled + ue.disorderly;
+        bad += ue.stalled + ue.out_of_order;
     }
     figure_print_value("E10", "stalled", bad, "runs");
 }

@@ -20,7 +20,8 @@ struct loop_counts {
 struct loop_candidate {
     const char *name;
     void *(*open)(void); /* connected; NULL: not possible here */
-    /* One end sends so many messages and flushes, the other takes and acknowledges them. False: something is wrong. */
+    /* One end sends this number of messages and flushes, the other receives and acknowledges them. False: a message
+       is missing. */
     bool (*step)(void *pair, uint32_t messages);
     struct loop_counts (*counts)(const void *pair);
     void (*close)(void *pair);

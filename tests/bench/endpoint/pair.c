@@ -7,7 +7,7 @@
 #define POOL_BYTES (16u << 20)
 #define RELEASE "5.1"
 #define WINDOW 256
-#define PATIENCE_NS UINT64_C(20000000)
+#define REORDER_WAIT_NS UINT64_C(20000000)
 #define SPARSE_KEEP_ALIVE_NS UINT64_C(33000000) /* every other tick */
 #define NET_SPEED 100000000                     /* the budget is not what is measured */
 
@@ -18,7 +18,7 @@ struct pair {
     bool is_open[2]; /* PAIR_CHANNEL */
 };
 
-static void take_events(struct pair *pair, enum rival_side at) {
+static void handle_events(struct pair *pair, enum rival_side at) {
     struct ue_event event;
     while (ue_conn_next_event(pair->conns[at], &event)) {
         if (event.type == UE_EVENT_CHANNEL_OPENED && event.channel == PAIR_CHANNEL) {
@@ -29,7 +29,7 @@ static void take_events(struct pair *pair, enum rival_side at) {
     }
 }
 
-static void take_datagrams(struct pair *pair, enum rival_side from, bool directly, uint64_t now_ns) {
+static void emit_datagrams(struct pair *pair, enum rival_side from, bool directly, uint64_t now_ns) {
     struct ue_bytes datagram;
     while (ue_conn_next_datagram(pair->conns[from], &datagram)) {
         if (directly) {
@@ -40,21 +40,21 @@ static void take_datagrams(struct pair *pair, enum rival_side from, bool directl
     }
 }
 
-static bool say(struct pair *pair, enum rival_side from, uint64_t now_ns, uint32_t channel, bool reliable,
-                const uint8_t *bytes, size_t size_bytes) {
+static bool send_bunch(struct pair *pair, enum rival_side from, uint64_t now_ns, uint32_t channel, bool reliable,
+                       const uint8_t *bytes, size_t size_bytes) {
     struct ue_outgoing bunch = {.channel = channel, .reliable = reliable, .data = {bytes, 0, size_bytes * 8}};
     return ue_conn_send(pair->conns[from], now_ns, &bunch, NULL) == UE_OK;
 }
 
-/* A perfect network until both know the channel. */
-static void settle(struct pair *pair, uint64_t now_ns) {
+/* Both ends tick on a perfect network until each has processed what the other sent. */
+static void exchange(struct pair *pair, uint64_t now_ns) {
     for (uint64_t tick = 8; tick > 0; tick--) {
         for (enum rival_side side = RIVAL_CLIENT; side <= RIVAL_SERVER; side++) {
             uint64_t then_ns = now_ns - tick * UINT64_C(50000000);
             ue_conn_end_receive(pair->conns[side], then_ns);
-            take_events(pair, side);
+            handle_events(pair, side);
             ue_conn_tick(pair->conns[side], then_ns);
-            take_datagrams(pair, side, true, then_ns);
+            emit_datagrams(pair, side, true, then_ns);
         }
     }
 }
@@ -64,7 +64,7 @@ static bool open_channels(struct pair *pair, uint64_t now_ns, uint32_t count) {
     uint32_t opened;
     for (uint32_t i = 0; i < count; i++) {
         if (ue_conn_open(pair->conns[RIVAL_SERVER], UE_KIND_ACTOR, PAIR_CHANNEL + i, &opened) != UE_OK ||
-            !say(pair, RIVAL_SERVER, now_ns, PAIR_CHANNEL + i, true, &opening, 1)) {
+            !send_bunch(pair, RIVAL_SERVER, now_ns, PAIR_CHANNEL + i, true, &opening, 1)) {
             return false;
         }
     }
@@ -72,20 +72,20 @@ static bool open_channels(struct pair *pair, uint64_t now_ns, uint32_t count) {
 }
 
 static bool connect(struct pair *pair, uint64_t now_ns, uint32_t channels) {
-    static const uint8_t greeting[] = {0, 1, 0, 0, 0, 0};
+    static const uint8_t hello[] = {0, 1, 0, 0, 0, 0};
     uint64_t then_ns = now_ns - UINT64_C(1000000000);
     ue_conn_adopt(pair->conns[RIVAL_CLIENT], then_ns, 500, 100);
     ue_conn_adopt(pair->conns[RIVAL_SERVER], then_ns, 100, 500);
     ue_conn_admit(pair->conns[RIVAL_CLIENT]);
     ue_conn_admit(pair->conns[RIVAL_SERVER]);
-    if (!say(pair, RIVAL_CLIENT, then_ns, 0, true, greeting, sizeof greeting)) {
+    if (!send_bunch(pair, RIVAL_CLIENT, then_ns, 0, true, hello, sizeof hello)) {
         return false;
     }
-    settle(pair, now_ns - UINT64_C(500000000));
+    exchange(pair, now_ns - UINT64_C(500000000));
     if (!open_channels(pair, now_ns - UINT64_C(500000000), channels != 0 ? channels : 1)) {
         return false;
     }
-    settle(pair, now_ns);
+    exchange(pair, now_ns);
     return pair->is_open[RIVAL_CLIENT];
 }
 
@@ -146,10 +146,10 @@ static void *create_sparse(const struct rival_host *host, uint64_t seed, uint64_
                                              .keep_alive_ns[RIVAL_SERVER] = SPARSE_KEEP_ALIVE_NS});
 }
 
-static void *create_patient(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+static void *create_waiting(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     return pair_create(
         host, seed, now_ns,
-        &(struct pair_config){.release = RELEASE, .options[RIVAL_CLIENT] = {.reorder_wait_ns = PATIENCE_NS}});
+        &(struct pair_config){.release = RELEASE, .options[RIVAL_CLIENT] = {.reorder_wait_ns = REORDER_WAIT_NS}});
 }
 
 static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
@@ -158,26 +158,26 @@ static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool
     if (reliable && ue_conn_unacked(pair->conns[from], PAIR_CHANNEL) >= WINDOW - 2) {
         return false;
     }
-    return say(pair, from, now_ns, PAIR_CHANNEL, reliable, message, size_bytes);
+    return send_bunch(pair, from, now_ns, PAIR_CHANNEL, reliable, message, size_bytes);
 }
 
 static void receive(void *user, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     struct pair *pair = user;
     ue_conn_receive(pair->conns[at], now_ns, bytes, size_bytes);
-    take_events(pair, at);
+    handle_events(pair, at);
 }
 
 static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {
     struct pair *pair = user;
     ue_conn_end_receive(pair->conns[at], now_ns);
-    take_events(pair, at);
+    handle_events(pair, at);
 }
 
 static void tick(void *user, enum rival_side at, uint64_t now_ns) {
     struct pair *pair = user;
     ue_conn_tick(pair->conns[at], now_ns);
-    take_events(pair, at);
-    take_datagrams(pair, at, false, now_ns);
+    handle_events(pair, at);
+    emit_datagrams(pair, at, false, now_ns);
 }
 
 const struct rival rival_ue = {"uerudp", create_plain, destroy, send_message, receive, end_receive, tick};
@@ -185,5 +185,5 @@ const struct rival rival_ue_repeat = {"uerudp-repeat", create_repeat, destroy, s
                                       receive,         end_receive,   tick};
 const struct rival rival_ue_sparse = {"uerudp-sparse", create_sparse, destroy, send_message,
                                       receive,         end_receive,   tick};
-const struct rival rival_ue_patient = {"uerudp-patient", create_patient, destroy, send_message,
+const struct rival rival_ue_waiting = {"uerudp-waiting", create_waiting, destroy, send_message,
                                        receive,          end_receive,    tick};

@@ -33,7 +33,7 @@ struct playing {
     uint32_t polls_per_tick;
     uint64_t now_ns;
     uint64_t app_bytes;
-    uint64_t wire_bytes; /* while something was said */
+    uint64_t wire_bytes; /* before the last message was sent */
     bool is_draining;
     uint64_t *sent_ns; /* of reliable messages, by number */
     double *latency_ms;
@@ -56,19 +56,19 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
     }
     memcpy(&stamp, message, sizeof stamp);
     if (stamp.reliable == 0) {
-        p->result->unreliable_heard++;
+        p->result->unreliable_received++;
         return;
     }
-    uint64_t expected = p->result->reliable_heard;
+    uint64_t expected = p->result->reliable_received;
     if (stamp.number != expected || expected >= p->numbers[1]) {
         p->result->ok = false;
         return;
     }
     p->latency_ms[expected] = (double)(p->now_ns - p->sent_ns[expected]) / (double)NS_PER_MS;
-    p->result->reliable_heard++;
+    p->result->reliable_received++;
 }
 
-static bool say(struct playing *p, enum rival_side from, bool reliable, size_t size_bytes) {
+static bool send_message(struct playing *p, enum rival_side from, bool reliable, size_t size_bytes) {
     uint8_t message[MESSAGE_BYTES_MAX] = {0};
     struct stamp stamp = {.number = p->numbers[reliable], .reliable = reliable};
     if (reliable && stamp.number >= p->capacity) {
@@ -90,37 +90,37 @@ static bool say(struct playing *p, enum rival_side from, bool reliable, size_t s
     return true;
 }
 
-/* Performance 2.1: a 200-byte reliable message every third tick, a 600-byte unreliable one every second; back, 60
+/* A 200-byte reliable message every third tick, a 600-byte unreliable one every second; back, 60
    unreliable bytes each tick. */
-static void say_game(struct playing *p, enum rival_side side) {
+static void send_game(struct playing *p, enum rival_side side) {
     if (side == RIVAL_CLIENT) {
-        say(p, side, false, 60);
+        send_message(p, side, false, 60);
         return;
     }
     uint64_t ticks = p->polls[side] / p->polls_per_tick;
     if (ticks % 3 == 0) {
-        say(p, side, true, 200);
+        send_message(p, side, true, 200);
     }
     if (ticks % 2 == 0) {
-        say(p, side, false, 600);
+        send_message(p, side, false, 600);
     }
 }
 
-static void say_bulk(struct playing *p, enum rival_side side) {
+static void send_bulk(struct playing *p, enum rival_side side) {
     while (side == RIVAL_SERVER && p->numbers[1] * (uint64_t)BULK_BYTES < p->play->bulk_bytes &&
-           say(p, side, true, BULK_BYTES)) {
+           send_message(p, side, true, BULK_BYTES)) {
     }
 }
 
-static void say_sparse(struct playing *p, enum rival_side side) {
+static void send_sparse(struct playing *p, enum rival_side side) {
     if (side == RIVAL_SERVER && p->polls[side] / p->polls_per_tick % p->play->sparse_ticks == 0) {
-        say(p, side, true, 200);
+        send_message(p, side, true, 200);
     }
 }
 
 static uint8_t arrived[ARRIVED_MAX][DATAGRAM_BYTES_MAX]; /* in one poll */
 
-static void poll(struct playing *p, enum rival_side side, bool is_talking) {
+static void poll(struct playing *p, enum rival_side side, bool is_sending) {
     bool is_tick = p->polls[side] % p->polls_per_tick == 0;
     const uint8_t *bytes;
     size_t size_bytes;
@@ -130,27 +130,27 @@ static void poll(struct playing *p, enum rival_side side, bool is_talking) {
         p->rival->receive(p->pair, side, p->now_ns, arrived[i], size_bytes);
     }
     p->rival->end_receive(p->pair, side, p->now_ns);
-    if (is_tick && is_talking && p->play->bulk_bytes != 0) {
-        say_bulk(p, side);
-    } else if (is_tick && is_talking && p->play->sparse_ticks != 0) {
-        say_sparse(p, side);
-    } else if (is_tick && is_talking) {
-        say_game(p, side);
+    if (is_tick && is_sending && p->play->bulk_bytes != 0) {
+        send_bulk(p, side);
+    } else if (is_tick && is_sending && p->play->sparse_ticks != 0) {
+        send_sparse(p, side);
+    } else if (is_tick && is_sending) {
+        send_game(p, side);
     }
     p->rival->tick(p->pair, side, p->now_ns);
     p->polls[side]++;
 }
 
 static bool is_bulk_done(const struct playing *p) {
-    return p->play->bulk_bytes != 0 && p->result->reliable_heard * BULK_BYTES >= p->play->bulk_bytes;
+    return p->play->bulk_bytes != 0 && p->result->reliable_received * BULK_BYTES >= p->play->bulk_bytes;
 }
 
-static void run_until(struct playing *p, uint64_t end_ns, bool is_talking) {
+static void run_until(struct playing *p, uint64_t end_ns, bool is_sending) {
     while (p->now_ns < end_ns && !is_bulk_done(p)) {
         uint64_t client_ns = BEGIN_NS + p->polls[RIVAL_CLIENT] * p->poll_ns[RIVAL_CLIENT];
         uint64_t server_ns = BEGIN_NS + p->polls[RIVAL_SERVER] * p->poll_ns[RIVAL_SERVER];
         p->now_ns = client_ns <= server_ns ? client_ns : server_ns;
-        poll(p, client_ns <= server_ns ? RIVAL_CLIENT : RIVAL_SERVER, is_talking);
+        poll(p, client_ns <= server_ns ? RIVAL_CLIENT : RIVAL_SERVER, is_sending);
     }
 }
 
@@ -164,7 +164,7 @@ static int compare(const void *a, const void *b) {
 
 static void finish(struct playing *p) {
     struct play_result *r = p->result;
-    uint64_t count = r->reliable_heard;
+    uint64_t count = r->reliable_received;
     qsort(p->latency_ms, count, sizeof *p->latency_ms, compare);
     if (count > 0) {
         r->p50_ms = p->latency_ms[count / 2];

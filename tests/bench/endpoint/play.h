@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plays the traffic of a game through a pair of ends and measures it: the workload of performance 2.1, or bulk (2.6).
-   Virtual time. */
+/* Sends the traffic of a game, one bulk transfer or sparse messages through a pair of ends in virtual time, and
+   measures it. */
 #ifndef UERUDP_TESTS_BENCH_ENDPOINT_PLAY_H
 #define UERUDP_TESTS_BENCH_ENDPOINT_PLAY_H
 
@@ -13,18 +13,19 @@ struct play {
     double seconds;        /* of the game; 0: bulk */
     uint64_t bulk_bytes;   /* server to client, in messages of 900 bytes */
     double limit_seconds;  /* of bulk: what lasts longer has stalled */
-    uint32_t sparse_ticks; /* a reliable message of 200 bytes each so many ticks, and nothing else; 0: game or bulk */
+    uint32_t sparse_ticks; /* a reliable message of 200 bytes each time this number of ticks passed, and nothing else;
+                              0: game or bulk */
     uint32_t polls;        /* of the network in each tick of the program; 0 counts as 1, as games do */
 };
 
 struct play_result {
     bool ok;                                /* the pair could be created, and all messages were whole and in order */
     double p50_ms, p99_ms, p999_ms, max_ms; /* of reliable messages */
-    uint64_t reliable_sent, reliable_heard;
-    uint64_t unreliable_sent, unreliable_heard; /* server to client */
-    uint64_t datagrams[2];                      /* by sender */
+    uint64_t reliable_sent, reliable_received;
+    uint64_t unreliable_sent, unreliable_received; /* server to client */
+    uint64_t datagrams[2];                         /* by sender */
     uint64_t datagrams_lost[2];
-    double wire_per_app; /* bytes with 28 for IP and UDP each, over bytes given in to be sent */
+    double wire_per_app; /* bytes with 28 for IP and UDP each, over bytes that the application sent */
     double bulk_seconds; /* 0: it stalled */
 };
 

@@ -10,7 +10,7 @@
 
 enum rival_side { RIVAL_CLIENT, RIVAL_SERVER };
 
-/* Where a pair puts what it sends, and what it hears. */
+/* Called with each datagram that a pair sends, and with each message that it receives. */
 struct rival_host {
     void (*emit)(void *user, enum rival_side from, const uint8_t *bytes, size_t size_bytes);
     void (*deliver)(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes);
@@ -23,21 +23,21 @@ struct rival {
     /* Connected, after a perfect handshake, at this time; NULL: no memory, or it cannot run here. */
     void *(*create)(const struct rival_host *host, uint64_t seed, uint64_t now_ns);
     void (*destroy)(void *pair);
-    /* False: there is no room now. */
+    /* False: the send queue is full. */
     bool (*send)(void *pair, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                  size_t size_bytes);
     /* The bytes stay where they are until end_receive of the same side. */
     void (*receive)(void *pair, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
     /* Everything that arrived in this tick was received. */
     void (*end_receive)(void *pair, enum rival_side at, uint64_t now_ns);
-    /* Everything to be said was sent. */
+    /* All messages of this tick were sent. */
     void (*tick)(void *pair, enum rival_side at, uint64_t now_ns);
 };
 
 extern const struct rival rival_ue;            /* the reference endpoint, 5.1: the window of 256 */
 extern const struct rival rival_ue_repeat;     /* the same; the server has repeat_reliable */
 extern const struct rival rival_ue_sparse;     /* and a keep-alive packet every other tick */
-extern const struct rival rival_ue_patient;    /* the client has reorder_wait_ns, longer than jitter */
+extern const struct rival rival_ue_waiting;    /* the client has reorder_wait_ns, longer than jitter */
 extern const struct rival rival_nak;           /* model-nak */
 extern const struct rival rival_red;           /* model-red */
 extern const struct rival *const rival_enet;   /* NULL: not built in */

@@ -80,7 +80,7 @@ static double bunch_bytes(struct scaled *s) {
         }
     }
     rival_ue.tick(s->pair, RIVAL_SERVER, BEGIN_NS);
-    rival_ue.end_receive(s->pair, RIVAL_SERVER, BEGIN_NS); /* gives back the datagrams that were taken */
+    rival_ue.end_receive(s->pair, RIVAL_SERVER, BEGIN_NS); /* frees the datagrams that were emitted */
     return (double)(ue_conn_memory_bytes(conn, NULL) - before) / BUNCHES - BUNCH_BYTES;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection of the reference endpoint costs in memory, and in time when there are many (goals E11 to E13). */
+/* What a connection of the reference endpoint costs in memory, and in time when there are many (rows E11 to E13). */
 #ifndef UERUDP_TESTS_BENCH_ENDPOINT_SCALE_H
 #define UERUDP_TESTS_BENCH_ENDPOINT_SCALE_H
 

@@ -124,12 +124,12 @@ double soak_run(const struct rival *rival, uint32_t messages_per_step, uint32_t 
         ok = step(&soak, now_ns, messages_per_step);
         sent += messages_per_step;
     }
-    uint64_t taken_ns = clock_ns() - begin_ns;
+    uint64_t used_ns = clock_ns() - begin_ns;
     rival->destroy(soak.pair);
     if (load != NULL) {
         fill_load(&soak, sent / messages_per_step, messages_per_step, load);
     }
-    return ok && soak.delivered >= sent ? (double)taken_ns / sent : 0;
+    return ok && soak.delivered >= sent ? (double)used_ns / sent : 0;
 }
 
 double soak_reference_ns(void) {

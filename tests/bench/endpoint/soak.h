@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Work per message without a network: each step carries k reliable messages of 200 bytes one way and one datagram of 60
-   bytes back (performance 2.4). */
+   bytes back. */
 #ifndef UERUDP_TESTS_BENCH_ENDPOINT_SOAK_H
 #define UERUDP_TESTS_BENCH_ENDPOINT_SOAK_H
 

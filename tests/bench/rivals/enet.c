@@ -166,7 +166,7 @@ static void destroy(void *user) {
     free(pair);
 }
 
-static bool shake_hands(struct enet_pair *pair, uint64_t now_ns) {
+static bool perform_handshake(struct enet_pair *pair, uint64_t now_ns) {
     const ENetAddress server = address_of(RIVAL_SERVER);
     pair->now_ns = now_ns - HANDSHAKE_STEPS * 10 * NS_PER_MS;
     pair->next_socket = RIVAL_SERVER;
@@ -197,7 +197,7 @@ static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_n
     memset(datagrams_sent, 0, sizeof datagrams_sent);
     memset(buffers_sent, 0, sizeof buffers_sent);
     current = pair;
-    if (!shake_hands(pair, now_ns)) {
+    if (!perform_handshake(pair, now_ns)) {
         destroy(pair);
         return NULL;
     }

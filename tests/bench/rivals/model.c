@@ -19,13 +19,13 @@ struct model_message {
     uint8_t bytes[MESSAGE_BYTES_MAX];
 };
 
-/* Ends share memory: what a header says of a packet's fate is looked up here, so that it costs no bytes. */
+/* Ends share memory: whether a packet arrived is looked up here, so that acks cost no bytes. */
 struct model_packet {
     uint32_t number; /* of the packet that uses this slot */
     uint64_t sent_ns;
-    uint64_t heard_ns; /* NEVER: not yet */
-    uint32_t first;    /* model-nak: reliable messages in it, by slot */
-    uint32_t begin;    /* model-red: those from begin to before end */
+    uint64_t arrived_ns; /* NEVER: not yet */
+    uint32_t first;      /* model-nak: reliable messages in it, by slot */
+    uint32_t begin;      /* model-red: those from begin to before end */
     uint32_t end;
 };
 
@@ -34,11 +34,11 @@ struct model_end {
     struct model_message *out;           /* by number; WINDOW of them */
     struct model_message *in;
     uint32_t next_packet;
-    uint32_t next_judged; /* own packets before it have a verdict */
+    uint32_t next_unreported; /* own packets before it are acknowledged or reported as lost */
     uint32_t next_number;
     uint32_t first_unacked;
-    uint32_t next_heard;
-    uint32_t newest; /* of the peer's packets; NONE: nothing heard */
+    uint32_t next_received;
+    uint32_t newest; /* of the peer's packets; NONE: nothing received */
     bool is_dirty;   /* something to acknowledge */
     struct {
         size_t size_bytes;
@@ -138,7 +138,7 @@ static void begin_packet(struct filling *f) {
     struct model_end *end = &f->model->ends[f->side];
     uint32_t number = end->next_packet++;
     f->packet = &end->packets[number % WINDOW];
-    *f->packet = (struct model_packet){.number = number, .sent_ns = f->now_ns, .heard_ns = NEVER, .first = NONE};
+    *f->packet = (struct model_packet){.number = number, .sent_ns = f->now_ns, .arrived_ns = NEVER, .first = NONE};
     memcpy(f->bytes, &number, sizeof number);
     memcpy(f->bytes + sizeof number, &end->newest, sizeof end->newest);
     f->size_bytes = MODEL_HEADER_BYTES;
@@ -166,7 +166,7 @@ static void put_message(struct filling *f, uint32_t number, bool reliable, const
     f->size_bytes += MODEL_MESSAGE_BYTES + size_bytes;
 }
 
-static void note_reliable(struct filling *f, uint32_t number) {
+static void record_reliable(struct filling *f, uint32_t number) {
     struct model_packet *packet = f->packet;
     if (f->model->repeats) {
         packet->begin = packet->end == packet->begin ? number : packet->begin;
@@ -186,7 +186,7 @@ static void put_reliable(struct filling *f) {
         }
         put_message(f, number, true, out->bytes, out->size_bytes);
         out->is_due = false;
-        note_reliable(f, number);
+        record_reliable(f, number);
     }
 }
 
@@ -214,7 +214,7 @@ static void release_acked(struct model_end *end) {
     }
 }
 
-static void judge(struct model_end *end, struct model_packet *packet, bool delivered) {
+static void handle_report(struct model_end *end, struct model_packet *packet, bool delivered) {
     for (uint32_t slot = packet->first; slot != NONE;) {
         uint32_t next = end->out[slot].next;
         end->out[slot].is_due = !delivered;
@@ -229,34 +229,34 @@ static void judge(struct model_end *end, struct model_packet *packet, bool deliv
     }
 }
 
-/* A packet sent at sent_ns knows which of our packets up to `newest` had been heard by then. */
-static void take_acks(struct model_end *end, uint32_t newest, uint64_t sent_ns) {
+/* A packet sent at sent_ns reports which of our packets up to `newest` had arrived by then. */
+static void handle_acks(struct model_end *end, uint32_t newest, uint64_t sent_ns) {
     if (newest == NONE) {
         return;
     }
-    for (; (int32_t)(newest - end->next_judged) >= 0; end->next_judged++) {
-        struct model_packet *packet = &end->packets[end->next_judged % WINDOW];
-        judge(end, packet, packet->heard_ns <= sent_ns);
+    for (; (int32_t)(newest - end->next_unreported) >= 0; end->next_unreported++) {
+        struct model_packet *packet = &end->packets[end->next_unreported % WINDOW];
+        handle_report(end, packet, packet->arrived_ns <= sent_ns);
     }
     release_acked(end);
 }
 
-static void hear_reliable(struct model *model, enum rival_side at, uint32_t number, const uint8_t *bytes,
-                          size_t size_bytes) {
+static void receive_reliable(struct model *model, enum rival_side at, uint32_t number, const uint8_t *bytes,
+                             size_t size_bytes) {
     struct model_end *end = &model->ends[at];
-    uint32_t full = end->next_heard + (((number - end->next_heard) & 0xfffff) ^ 0x80000) - 0x80000;
-    if (full - end->next_heard >= WINDOW) {
-        return; /* known already */
+    uint32_t full = end->next_received + (((number - end->next_received) & 0xfffff) ^ 0x80000) - 0x80000;
+    if (full - end->next_received >= WINDOW) {
+        return; /* received before */
     }
     struct model_message *in = &end->in[full % WINDOW];
     in->number = full;
     in->size_bytes = (uint32_t)size_bytes;
     memcpy(in->bytes, bytes, size_bytes);
-    for (in = &end->in [end->next_heard % WINDOW]; in->number == end->next_heard;
-         in = &end->in[end->next_heard % WINDOW]) {
+    for (in = &end->in [end->next_received % WINDOW]; in->number == end->next_received;
+         in = &end->in[end->next_received % WINDOW]) {
         model->host.deliver(model->host.user, !at, in->bytes, in->size_bytes);
         in->number = NONE;
-        end->next_heard++;
+        end->next_received++;
     }
 }
 
@@ -269,20 +269,20 @@ static void receive(void *pair, enum rival_side at, uint64_t now_ns, const uint8
     memcpy(&number, bytes, sizeof number);
     memcpy(&newest, bytes + sizeof number, sizeof newest);
     struct model_packet *packet = &peer->packets[number % WINDOW];
-    if (packet->number != number || packet->heard_ns != NEVER) {
+    if (packet->number != number || packet->arrived_ns != NEVER) {
         return;
     }
-    packet->heard_ns = now_ns;
+    packet->arrived_ns = now_ns;
     end->newest = end->newest == NONE || (int32_t)(number - end->newest) > 0 ? number : end->newest;
     end->is_dirty = true;
-    take_acks(end, newest, packet->sent_ns);
+    handle_acks(end, newest, packet->sent_ns);
     for (size_t at_byte = MODEL_HEADER_BYTES; at_byte < size_bytes;) {
         uint32_t head;
         memcpy(&head, bytes + at_byte, sizeof head);
         size_t length = head >> 20 & 0x7ff;
         const uint8_t *message = bytes + at_byte + MODEL_MESSAGE_BYTES;
         if (head >> 31 != 0) {
-            hear_reliable(model, at, head & 0xfffff, message, length);
+            receive_reliable(model, at, head & 0xfffff, message, length);
         } else {
             model->host.deliver(model->host.user, !at, message, length);
         }

@@ -24,7 +24,7 @@ const struct rival *const rival_ngtcp2 = NULL;
 #include "tests/bench/rivals/quic_tls.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define STREAM_BYTES_MAX (20u << 20) /* all that a run ever says: unacknowledged data may not move */
+#define STREAM_BYTES_MAX (20u << 20) /* of a whole run: unacknowledged data may not move */
 #define MESSAGE_BYTES_MAX 1024
 #define PACKET_BYTES_MAX 1500
 #define WAITING_MAX 64
@@ -85,8 +85,8 @@ static size_t message_bytes(const struct quic_end *end) {
     return end->received_bytes < 2 ? SIZE_MAX : (size_t)end->received[0] | (size_t)end->received[1] << 8;
 }
 
-static int hear_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t offset, const uint8_t *data,
-                       size_t size_bytes, void *user, void *stream_user) {
+static int receive_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t offset, const uint8_t *data,
+                          size_t size_bytes, void *user, void *stream_user) {
     struct quic_end *end = user;
     (void)flags;
     (void)offset;
@@ -103,7 +103,7 @@ static int hear_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64
     return 0;
 }
 
-static int hear_datagram(ngtcp2_conn *conn, uint32_t flags, const uint8_t *data, size_t size_bytes, void *user) {
+static int receive_datagram(ngtcp2_conn *conn, uint32_t flags, const uint8_t *data, size_t size_bytes, void *user) {
     struct quic_end *end = user;
     (void)conn;
     (void)flags;
@@ -118,14 +118,14 @@ static const ngtcp2_callbacks callbacks = {
     .encrypt = ngtcp2_crypto_encrypt_cb,
     .decrypt = ngtcp2_crypto_decrypt_cb,
     .hp_mask = ngtcp2_crypto_hp_mask_cb,
-    .recv_stream_data = hear_stream,
+    .recv_stream_data = receive_stream,
     .recv_retry = ngtcp2_crypto_recv_retry_cb,
     .rand = fill_random,
     .get_new_connection_id = new_connection_id,
     .update_key = ngtcp2_crypto_update_key_cb,
     .delete_crypto_aead_ctx = ngtcp2_crypto_delete_crypto_aead_ctx_cb,
     .delete_crypto_cipher_ctx = ngtcp2_crypto_delete_crypto_cipher_ctx_cb,
-    .recv_datagram = hear_datagram,
+    .recv_datagram = receive_datagram,
     .get_path_challenge_data = ngtcp2_crypto_get_path_challenge_data_cb,
     .version_negotiation = ngtcp2_crypto_version_negotiation_cb,
 };
@@ -208,7 +208,7 @@ static void destroy(void *user) {
 
 /* ---- writing ---- */
 
-/* One attempt to put more into the packet being written; what is left over goes behind in the same one. */
+/* Writes one datagram or part of the stream into the packet; NGTCP2_ERR_WRITE_MORE: the packet has room for more. */
 static ngtcp2_ssize write_more(struct quic_end *end, uint8_t *packet, bool *is_blocked, uint64_t now_ns) {
     ngtcp2_pkt_info info;
     ngtcp2_ssize written = 0;
@@ -308,7 +308,7 @@ static void read_line(struct quic_pair *pair, enum rival_side at, uint64_t now_n
     end->line_count = 0;
 }
 
-static bool shake_hands(struct quic_pair *pair, uint64_t now_ns) {
+static bool perform_handshake(struct quic_pair *pair, uint64_t now_ns) {
     uint64_t then_ns = now_ns - HANDSHAKE_STEPS * 10 * NS_PER_MS;
     pair->is_connecting = true;
     if (!make_conn(&pair->ends[RIVAL_CLIENT], NULL, then_ns)) {
@@ -339,7 +339,7 @@ static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_n
     init_end(pair, RIVAL_CLIENT);
     init_end(pair, RIVAL_SERVER);
     if (pair->ends[0].sent == NULL || pair->ends[1].sent == NULL || !quic_tls_init(&pair->tls) ||
-        !shake_hands(pair, now_ns)) {
+        !perform_handshake(pair, now_ns)) {
         destroy(pair);
         return NULL;
     }
