@@ -76,6 +76,17 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
     context->restarting = state->restarting;
 }
 
+struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
+                                             const struct ue_decode_state *state) {
+    const struct ue_detection_result *choice = ue_detection_result_of(detection, state);
+    enum ue_header_position position = ue_detection_header_position(choice->profile, choice->ids);
+    bool is_known =
+        state->links.has_id && position == ue_detection_header_position(state->choice.profile, state->choice.ids);
+    struct ue_detection_side sides[2];
+    return is_known || state->number == 0 ? state->links
+                                          : ue_detection_expand_first(detection, position, state->number, sides);
+}
+
 /* ---- evidence from handshakes ---- */
 
 static void learn_handshake(struct ue_detection *detection, unsigned side, const struct ue_handshake_match *match) {

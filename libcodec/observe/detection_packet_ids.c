@@ -38,9 +38,8 @@ void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint
     }
 }
 
-/* Expands the ids of the first `count` datagrams, read at one header position. */
-static struct ue_packet_ids expand_first(const struct ue_detection *detection, enum ue_header_position position,
-                                         unsigned count, struct ue_detection_side sides[2]) {
+struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detection, enum ue_header_position position,
+                                               unsigned count, struct ue_detection_side sides[2]) {
     struct ue_packet_ids ids = {0};
     memcpy(sides, detection->first_sides, sizeof detection->first_sides);
     for (unsigned i = 0; i < count; i++) {
@@ -63,8 +62,8 @@ void ue_detection_move_header(struct ue_detection *detection, unsigned profile, 
     if (detection->is_released) {
         memset(detection->sides, 0, sizeof detection->sides);
     } else {
-        expand_first(detection, position, detection->datagrams - 1,
-                     detection->sides); /* the datagrams before the current one */
+        ue_detection_expand_first(detection, position, detection->datagrams - 1,
+                                  detection->sides); /* the datagrams before the current one */
     }
 }
 
@@ -78,16 +77,6 @@ void ue_detection_add_header(struct ue_detection *detection, unsigned profile, u
         header->seq[position] = seq;
         header->ack[position] = ack;
     }
-}
-
-struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
-                                             const struct ue_decode_state *state) {
-    const struct ue_detection_result *choice = ue_detection_result_of(detection, state);
-    enum ue_header_position position = ue_detection_header_position(choice->profile, choice->ids);
-    bool is_known =
-        state->links.has_id && position == ue_detection_header_position(state->choice.profile, state->choice.ids);
-    struct ue_detection_side sides[2];
-    return is_known || state->number == 0 ? state->links : expand_first(detection, position, state->number, sides);
 }
 
 void ue_detection_side_adopt(struct ue_detection_side *side, const struct ue_detection_side *old) {

@@ -16,6 +16,11 @@ bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile
 void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern,
                               struct ue_packet_ids *ids);
 
+/* Expands the ids of the first `count` datagrams, read at one header position. sides: what is known of each side after
+   these datagrams. Returns the ids of the last one. */
+struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detection, enum ue_header_position position,
+                                               unsigned count, struct ue_detection_side sides[2]);
+
 /* Stores sequence and ack of the current datagram as this profile reads them, before the release. The first call for
    each position counts. */
 void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,

@@ -52,7 +52,7 @@ SOURCELESS = {
 }
 # What the rest of the program may include of these folders.
 CONTRACTS = {
-    "tools/sim": {"actor_world.h", "encryption_secret.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
+    "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }

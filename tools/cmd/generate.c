@@ -7,8 +7,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
-#include "tools/generate/decode_sidecar.h"
-#include "tools/generate/key_log.h"
+#include "tools/generate/decode_sidecars.h"
 #include "tools/generate/options.h"
 #include "tools/generate/sent_sidecar.h"
 #include "uerudp_version.h"
@@ -97,8 +96,8 @@ static bool write_sidecars(struct generate *g) {
     char *expected = beside(path, ".expected.jsonl");
     char *keys = beside(path, ".keys");
     bool good = write_sidecar(g, sent, sent_sidecar_write) &&
-                decode_sidecar_write(path, &g->options.scenario.settings, expected) &&
-                (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_key_log_write));
+                generate_expected_write(path, &g->options.scenario.settings, expected) &&
+                (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_keys_write));
     g_free(keys);
     g_free(sent);
     g_free(expected);

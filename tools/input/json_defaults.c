@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/input/json_defaults.h"
 
+#include "tools/input/json_lookup.h"
+
 #define JITTER_NOT_USABLE 1023
 #define RANDOM_BYTES 8
 #define HANDSHAKE_MIN_VERSION 3
@@ -9,7 +11,7 @@
 #define UNIQUE_ID_NONE (UE_UNIQUE_ID_ENCODED | UE_UNIQUE_ID_EMPTY)
 
 static bool has(const struct input_json_fields *source, enum ue_field field) {
-    return input_json_fields_has(source, field);
+    return input_json_lookup_has(source, field);
 }
 
 static bool item_implies(const struct input_json_fields *source, const char *key) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tools/input/json_defaults.h"
+#include "tools/input/json_lookup.h"
 
 #define KEY_BYTES 64
 
@@ -15,60 +16,17 @@ void input_json_fields_set_error(struct input_json_fields *source, const char *k
     }
 }
 
-/* The part of a field name after the name of its array element. */
-static const char *name_inside(const char *name) {
-    static const char *const prefixes[] = {"bunch.", "legacy.", "control."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (g_str_has_prefix(name, prefixes[i])) {
-            return name + strlen(prefixes[i]);
-        }
-    }
-    return name;
-}
-
 void input_json_fields_set_fault(struct input_json_fields *source, const struct ue_fault *fault) {
     const char *name = ue_field_row(fault->field)->name;
-    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name,
+    input_json_fields_set_error(source, source->where[0] != '\0' ? input_json_lookup_name(name) : name,
                                 ue_status_text(fault->status));
-}
-
-/* ---- objects ---- */
-
-struct object_position {
-    json_t *object; /* NULL: absent */
-    const char *key;
-};
-
-static struct object_position find_position(const struct input_json_fields *source, const char *name) {
-    json_t *object = source->datagram;
-    const char *key = name_inside(name);
-    if (g_str_has_prefix(name, "control.")) {
-        object = source->message;
-    } else if (key != name) {
-        object = source->item;
-    }
-    const char *dot = strchr(key, '.');
-    if (dot != NULL) {
-        object = json_object_getn(object, key, (size_t)(dot - key));
-        key = dot + 1;
-    }
-    return (struct object_position){json_is_object(object) ? object : NULL, key};
-}
-
-static json_t *find_value(const struct input_json_fields *source, enum ue_field field) {
-    struct object_position position = find_position(source, ue_field_row(field)->name);
-    return json_object_get(position.object, position.key);
-}
-
-bool input_json_fields_has(const struct input_json_fields *source, enum ue_field field) {
-    return find_value(source, field) != NULL;
 }
 
 /* ---- fields ---- */
 
 static void fail_field(struct input_json_fields *source, enum ue_field field, const char *what) {
     const char *name = ue_field_row(field)->name;
-    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, what);
+    input_json_fields_set_error(source, source->where[0] != '\0' ? input_json_lookup_name(name) : name, what);
 }
 
 /* The size of a field with a fixed number of bytes, which the codec would pad. */
@@ -97,7 +55,7 @@ static void read_value(struct input_json_fields *source, json_t *value, struct u
 }
 
 static bool read_history(struct input_json_fields *source, struct ue_record *record) {
-    json_t *words = find_value(source, UE_F_PACKET_HISTORY);
+    json_t *words = input_json_lookup_value(source, UE_F_PACKET_HISTORY);
     size_t index = source->history++;
     if (words == NULL || index >= json_array_size(words)) {
         return false;
@@ -107,7 +65,7 @@ static bool read_history(struct input_json_fields *source, struct ue_record *rec
 }
 
 /* Bits that a decimal number cannot hold are in a key of their own. */
-static bool read_real(struct input_json_fields *source, struct object_position position, struct ue_record *record) {
+static bool read_real(struct input_json_fields *source, struct input_json_position position, struct ue_record *record) {
     char raw_key[KEY_BYTES];
     snprintf(raw_key, sizeof raw_key, "%s_raw", position.key);
     json_t *raw = json_object_get(position.object, raw_key);
@@ -132,7 +90,7 @@ static bool read_data(struct input_json_fields *source, struct ue_record *record
 static bool on_field(void *user, struct ue_record *record) {
     static const uint8_t nothing;
     struct input_json_fields *source = user;
-    struct object_position position = find_position(source, ue_field_row(record->field)->name);
+    struct input_json_position position = input_json_lookup_position(source, ue_field_row(record->field)->name);
     record->text.units.base = &nothing; /* an absent text is empty, with a non-NULL pointer */
     if (record->field == UE_F_PACKET_HISTORY) {
         return read_history(source, record);
@@ -169,9 +127,9 @@ void input_json_fields_begin(struct input_json_fields *source, const struct ue_c
     json_t *handshake = json_object_get(datagram, "handshake");
     json_t *restart = json_object_get(handshake, "restart");
     source->type = input_json_handshake_type(handshake);
-    source->has_body_field = input_json_fields_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
-                             input_json_fields_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
-                             input_json_fields_has(source, UE_F_HANDSHAKE_COOKIE);
+    source->has_body_field = input_json_lookup_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
+                             input_json_lookup_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
+                             input_json_lookup_has(source, UE_F_HANDSHAKE_COOKIE);
     source->restart =
         restart != NULL ? json_is_true(restart)
                         : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;

@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_INPUT_JSON_FIELDS_H
 
 #include <uerudp/datagram.h>
-#include "tools/input/json_value.h"
+#include "tools/input/json_conversion.h"
 
 #define INPUT_JSON_PATH_BYTES 160
 #define INPUT_JSON_ERROR_BYTES 512
@@ -32,9 +32,6 @@ void input_json_fields_begin(struct input_json_fields *source, const struct ue_c
 
 /* Gives the codec access to the fields. */
 void input_json_fields_bind(struct input_json_fields *source, struct ue_field_source *binding);
-
-/* Whether a key is present; field gives the dotted name. */
-bool input_json_fields_has(const struct input_json_fields *source, enum ue_field field);
 
 /* Records an error at a key of the current object; the first error stays. */
 void input_json_fields_set_error(struct input_json_fields *source, const char *key, const char *what);

@@ -3,7 +3,7 @@
 
 #include <uerudp/detection.h>
 #include "libcodec/cipher/cipher.h"
-#include "tools/events/tracker_events.h"
+#include "tools/events/log_events.h"
 #include "tools/observe/message_assembler.h"
 
 /* Sides are numbered by role; the server is side 1. */

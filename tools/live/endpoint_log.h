@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_LIVE_ENDPOINT_LOG_H
 #define UERUDP_TOOLS_LIVE_ENDPOINT_LOG_H
 
-#include "tools/events/log.h"
+#include "tools/events/log_file.h"
 #include "tools/live/options.h"
 
 struct endpoint_log;

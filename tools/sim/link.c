@@ -24,6 +24,43 @@ struct sim_link {
     void *tap_user;
 };
 
+/* ---- nodes ---- */
+
+/* In the order of a stage; NULL ends the list. */
+static const struct sim_node_type *const node_types[] = {
+    &sim_node_mask,    &sim_node_outage,  &sim_node_loss, &sim_node_corrupt, &sim_node_duplicate, &sim_node_frames,
+    &sim_node_shuffle, &sim_node_reorder, &sim_node_rate, &sim_node_delay,   &sim_node_bloat,     NULL};
+
+void sim_node_push(struct sim_node *node, struct sim_carried_datagram *carried, uint64_t due_ns) {
+    carried->due_ns = due_ns;
+    node->held_bytes += carried->size_bytes;
+    struct sim_carried_datagram **at = &node->first;
+    if (node->last != NULL && node->last->due_ns <= due_ns) {
+        at = &node->last->next;
+    }
+    while (*at != NULL && (*at)->due_ns <= due_ns) {
+        at = &(*at)->next;
+    }
+    carried->next = *at;
+    *at = carried;
+    if (carried->next == NULL) {
+        node->last = carried;
+    }
+}
+
+struct sim_carried_datagram *sim_node_pop(struct sim_node *node) {
+    struct sim_carried_datagram *carried = node->first;
+    if (carried != NULL) {
+        node->first = carried->next;
+        node->last = node->first == NULL ? NULL : node->last;
+        node->held_bytes -= carried->size_bytes;
+        carried->next = NULL;
+    }
+    return carried;
+}
+
+/* ---- links ---- */
+
 static void add_node(struct sim_link *link, const struct sim_node_type *kind, size_t stage, uint64_t seed) {
     struct sim_node *node = &link->nodes[link->node_count++];
     node->kind = kind;
@@ -36,9 +73,9 @@ static void add_node(struct sim_link *link, const struct sim_node_type *kind, si
 
 /* The seed of a node depends on its place only, so that other nodes do not change what it does. */
 static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
-    for (size_t i = 0; sim_node_types[i] != NULL; i++) {
-        if (sim_node_types[i]->is_needed(&link->stages[stage])) {
-            add_node(link, sim_node_types[i], stage, sim_rng_mix(seed, stage * KINDS + i));
+    for (size_t i = 0; node_types[i] != NULL; i++) {
+        if (node_types[i]->is_needed(&link->stages[stage])) {
+            add_node(link, node_types[i], stage, sim_rng_mix(seed, stage * KINDS + i));
         }
     }
 }

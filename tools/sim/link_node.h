@@ -51,8 +51,6 @@ struct sim_node {
     bool is_bad; /* loss: inside a burst */
 };
 
-/* In the order of a stage; NULL ends the list. */
-extern const struct sim_node_type *const sim_node_types[];
 extern const struct sim_node_type sim_node_mask, sim_node_outage, sim_node_loss, sim_node_corrupt, sim_node_duplicate;
 extern const struct sim_node_type sim_node_frames, sim_node_shuffle, sim_node_reorder, sim_node_rate, sim_node_delay,
     sim_node_bloat;

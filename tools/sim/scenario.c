@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sim/scenario.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/sim/rng.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_HZ 60
 #define RELEASE "5.5"
 #define PATIENCE_NS (5 * NS_PER_S)
 #define PATIENCE_ROUNDS 10
+#define SALT_KEY 8
 
 const struct ue_profile *sim_scenario_profile(const struct sim_scenario *scenario, enum ue_role side) {
     const char *release = scenario->sides[side].release;
@@ -58,4 +64,15 @@ bool sim_scenario_has_voice(const struct sim_scenario *scenario) {
         }
     }
     return false;
+}
+
+void sim_scenario_key(const struct sim_scenario *scenario, uint8_t *key) {
+    struct sim_rng rng = {sim_rng_mix(scenario->seed, SALT_KEY)};
+    for (size_t i = 0; i < UE_KEY_BYTES; i++) {
+        key[i] = (uint8_t)sim_rng_next(&rng);
+    }
+}
+
+void sim_scenario_token(const struct sim_scenario *scenario, char token[SIM_SCENARIO_TOKEN_BYTES]) {
+    snprintf(token, SIM_SCENARIO_TOKEN_BYTES, "sim-%016" PRIx64, scenario->seed);
 }

@@ -9,6 +9,7 @@
 #include "tools/sim/network_emulation.h"
 
 #define SIM_SCENARIO_STREAMS_MAX 8
+#define SIM_SCENARIO_TOKEN_BYTES 24
 #define SIM_SCENARIO_CHANNELS_MAX 1024
 /* Channel 0 is Control, 1 is Voice. */
 #define SIM_SCENARIO_CHANNEL_VOICE 1
@@ -96,6 +97,11 @@ uint64_t sim_scenario_tick_ns(const struct sim_scenario *scenario, enum ue_role 
 /* Longest round trip, including a tick of each side. */
 uint64_t sim_scenario_rtt_ns(const struct sim_scenario *scenario);
 uint64_t sim_scenario_delivery_timeout_ns(const struct sim_scenario *scenario);
+
+/* The key (UE_KEY_BYTES) that both sides of an encrypted scenario know, and the token by which the server finds the
+   key; both follow from the seed. */
+void sim_scenario_key(const struct sim_scenario *scenario, uint8_t *key);
+void sim_scenario_token(const struct sim_scenario *scenario, char token[SIM_SCENARIO_TOKEN_BYTES]);
 
 bool sim_scenario_has_voice(const struct sim_scenario *scenario);
 

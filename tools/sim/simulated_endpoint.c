@@ -40,7 +40,7 @@ static void configure(struct sim_endpoint *endpoint) {
         endpoint->config.network_version = NETWORK_VERSION + (uint32_t)endpoint->role;
     }
     if (endpoint->scenario->encrypt) {
-        sim_secret_key(endpoint->scenario->seed, endpoint->key);
+        sim_scenario_key(endpoint->scenario, endpoint->key);
         endpoint->config.key = endpoint->key;
         if (endpoint->config.settings.handlers[0] == UE_HANDLER_NONE) {
             endpoint->config.settings.handlers[0] = UE_HANDLER_AESGCM;
@@ -52,7 +52,7 @@ static bool make_conn(struct sim_endpoint *endpoint) {
     struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
     login.decides = endpoint->scenario->ending == SIM_ENDING_FAILURE;
     if (endpoint->scenario->encrypt) {
-        sim_secret_token(endpoint->scenario->seed, endpoint->token);
+        sim_scenario_token(endpoint->scenario, endpoint->token);
         login.encryption_token = endpoint->token;
     }
     endpoint->conn = ue_conn_new(endpoint->pool, &endpoint->config);

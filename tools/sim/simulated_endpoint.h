@@ -7,7 +7,6 @@
 #include <uerudp/listener.h>
 #include <uerudp/login.h>
 #include "tools/sim/checker.h"
-#include "tools/sim/encryption_secret.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
 #include "tools/sim/sim.h"
@@ -36,7 +35,7 @@ struct sim_endpoint {
     struct ue_conn_config config;
     uint8_t seed[UE_SEED_BYTES];
     uint8_t key[UE_KEY_BYTES]; /* and its name: where the scenario encrypts */
-    char token[SIM_SECRET_TOKEN_BYTES];
+    char token[SIM_SCENARIO_TOKEN_BYTES];
     struct sim_link *in;
     struct sim_link *out;
     uint64_t start_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An event log: JSON Lines in the manner of qlog, with one schema for logs of endpoints and of captures
    (docs/events.md). The first line describes the log, each further line is an event. */
-#ifndef UERUDP_TOOLS_EVENTS_LOG_H
-#define UERUDP_TOOLS_EVENTS_LOG_H
+#ifndef UERUDP_TOOLS_EVENTS_LOG_FILE_H
+#define UERUDP_TOOLS_EVENTS_LOG_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

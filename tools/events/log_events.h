@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracker's events as events of a log. In a log of an endpoint the connection itself logs acks, naks and
    channels that the peer opens or closes; the tracker provides the rest. */
-#ifndef UERUDP_TOOLS_EVENTS_TRACKER_EVENTS_H
-#define UERUDP_TOOLS_EVENTS_TRACKER_EVENTS_H
+#ifndef UERUDP_TOOLS_EVENTS_LOG_EVENTS_H
+#define UERUDP_TOOLS_EVENTS_LOG_EVENTS_H
 
 #include <uerudp/packet_tracker.h>
-#include "tools/events/log.h"
+#include "tools/events/log_file.h"
 
 /* The datagram whose events are logged. */
 struct event_log_from_tracker {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/events/log.h"
+#include "tools/events/log_file.h"
 
 #include <glib.h>
 

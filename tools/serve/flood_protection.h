@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protection options of a server: flood detection, and limits that the engine does not have. */
-#ifndef UERUDP_TOOLS_SERVE_PROTECTION_H
-#define UERUDP_TOOLS_SERVE_PROTECTION_H
+#ifndef UERUDP_TOOLS_SERVE_FLOOD_PROTECTION_H
+#define UERUDP_TOOLS_SERVE_FLOOD_PROTECTION_H
 
 #include <glib.h>
 

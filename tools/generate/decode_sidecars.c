@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/generate/decode_sidecar.h"
+#include "tools/generate/decode_sidecars.h"
 
 #include "tools/cli/output_file.h"
 #include "tools/input/capture_reader.h"
@@ -29,7 +29,7 @@ static bool write_all(struct capture_reader *reading, FILE *file) {
     return good && capture_reader_exit_status(reading) != CLI_EXIT_UNUSABLE;
 }
 
-bool decode_sidecar_write(const char *capture, const struct ue_settings *settings, const char *path) {
+bool generate_expected_write(const char *capture, const struct ue_settings *settings, const char *path) {
     struct capture_reader reading;
     struct output_file output;
     char *paths[] = {(char *)capture, NULL};
@@ -43,4 +43,22 @@ bool decode_sidecar_write(const char *capture, const struct ue_settings *setting
     }
     capture_reader_clear(&reading);
     return good;
+}
+
+static void write_key(FILE *file, const struct sim_scenario *scenario) {
+    uint8_t key[UE_KEY_BYTES];
+    char token[SIM_SCENARIO_TOKEN_BYTES];
+    sim_scenario_key(scenario, key);
+    sim_scenario_token(scenario, token);
+    for (size_t i = 0; i < sizeof key; i++) {
+        fprintf(file, "%02x", key[i]);
+    }
+    fprintf(file, " * %s\n", token);
+}
+
+void generate_keys_write(FILE *file, const struct generator *generator) {
+    fputs("# key, server, token\n", file);
+    for (uint32_t i = 0; i < generator->config.connections; i++) {
+        write_key(file, &generator->connections[i].source.scenario);
+    }
 }

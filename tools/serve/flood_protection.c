@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/serve/protection.h"
+#include "tools/serve/flood_protection.h"
 
 #include "tools/cli/command_line.h"
 

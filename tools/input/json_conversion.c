@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/input/json_value.h"
+#include "tools/input/json_conversion.h"
 
 #include "tools/cli/command_line.h"
 
