@@ -8,9 +8,9 @@ import sys
 import tempfile
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "support"
-sys.path.insert(0, str(FOLDER))
 import recordings
+
+SCRIPT = recordings.ROOT / "tests/support/skipped.py"
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(skips NONE)
@@ -38,7 +38,7 @@ class Skipped(unittest.TestCase):
             subprocess.run(["ctest", "--test-dir", work / "build", "--test-output-size-passed", "100000",
                             "--output-junit", work / "report.xml"], check=False, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
-            found = subprocess.run([sys.executable, FOLDER / "skipped.py", work / "report.xml"], check=True, text=True,
+            found = subprocess.run([sys.executable, SCRIPT, work / "report.xml"], check=True, text=True,
                                    stdout=subprocess.PIPE).stdout.splitlines()
         self.assertEqual(found, ["folder whole: bits.json", "folder parts: one", "folder parts: two", "other tool",
                                  "other disabled"])
@@ -51,8 +51,8 @@ class Skipped(unittest.TestCase):
                   "    def test_other(self):\n        recordings.path('supervive-ue54')\n"
                   "    def test_sub(self):\n        with self.subTest(1):\n            recordings.path('supervive-ue54')\n"
                   "unittest.main()\n")
-        result = subprocess.run([sys.executable, "-B", "-c", script], env=os.environ | {"PYTHONPATH": str(FOLDER),
-                                "UERUDP_SHARED": "/nonexistent"}, text=True, capture_output=True, check=False)
+        result = subprocess.run([sys.executable, "-B", "-c", script], env=os.environ | {"UERUDP_SHARED": "/nonexistent"},
+                                text=True, capture_output=True, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("skipped=2", result.stderr)
         self.assertEqual(result.stdout.count("skipped: supervive-ue54 needs the folder UERUDP_SHARED\n"), 2)

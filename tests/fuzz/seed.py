@@ -4,7 +4,7 @@
 
 usage: seed.py FOLDER
 
-Writes FOLDER/datagram from the vectors of tests/support/recordings.py in the form of fuzz_datagram.c, and FOLDER/handshake,
+Writes FOLDER/datagram from the vectors of tests/support/python/recordings.py in the form of fuzz_datagram.c, and FOLDER/handshake,
 FOLDER/track and FOLDER/dissector from its vectors and recordings in the form of datagram_input.h. FOLDER/endpoint holds
 scripts in the form of fuzz_endpoint.c, FOLDER/content messages in the form of fuzz_content.c.
 """
@@ -15,7 +15,7 @@ import struct
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path += [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests", "support")]
+sys.path.append(os.path.join(ROOT, "tests", "support", "python"))
 import pcapng  # pylint: disable=wrong-import-position
 import recordings  # pylint: disable=wrong-import-position
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/plugin"))
+sys.path[:0] = [str(ROOT / "tests/plugin"), str(ROOT / "tests/support/python")]
 import harness
 
 recordings = harness.recordings

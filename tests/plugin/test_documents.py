@@ -5,14 +5,12 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 import unittest
 
 import harness
+import sessions
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/tools"))
-import sessions  # noqa: E402
 
 FIELD = re.compile(r"uerudp\.(?:analysis|bunch|packet|control|block|actor|handshake|expert|handler)\.[a-z_.]*[a-z]")
 DOCUMENTS = ("docs/wireshark-guide.md", "docs/wireshark.md")

@@ -3,15 +3,12 @@
 """The heuristic claims nothing among packets of other protocols and random bytes."""
 import os
 import random
-import sys
 import unittest
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import strangers
 
 import capture
 import foreign
 import harness
+import strangers
 
 PACKETS = 1500
 RANDOM_PACKETS = 30000

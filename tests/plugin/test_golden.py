@@ -4,7 +4,8 @@
 
 After an intended change, write these files again and review the difference:
 
-    UERUDP_PLUGINS=build/dev/plugins UERUDP_PROGRAM=build/dev/tools/uerudp tests/plugin/test_golden.py --update
+    export PYTHONPATH=tests/support/python UERUDP_PLUGINS=build/dev/plugins UERUDP_PROGRAM=build/dev/tools/uerudp
+    tests/plugin/test_golden.py --update
     git diff tests/plugin/golden
 """
 import collections

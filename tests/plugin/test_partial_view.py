@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A partial capture gets no statement that the complete one refutes, and no unsafe conclusion is drawn: the same checks
-as tests/tools/check_partial_view.py and check_statements.py make for the program."""
+as tests/tools/info/check_partial_view.py and check_statements.py make for the program."""
 import collections
 import re
 import unittest
 
+import conversation
 import harness
 import traffic
-import check_statements
-import talk
 
 NEW, OLD = ("4.22", "5.1", "5.5", "5.8"), ("4.18", "4.20")
 LOSSY = ("lossy", "--duration=2", "--dup=0.03", "--reorder=0.03", "--loss=0.05")
@@ -46,12 +45,11 @@ class Case(unittest.TestCase):
         """(frame, flag) of the frames with one of these flags."""
         return [(frame, flag) for frame, row in shown.items() for flag in flags if row[flag]]
 
-    def told(self, shown, pattern):
-        """Whether an expert item has this text."""
+    def assert_expert_item(self, shown, pattern):
         self.assertTrue([row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)],
-                        f"no expert item says {pattern!r}")
+                        f"no expert item matches {pattern!r}")
 
-    def not_told(self, shown, pattern):
+    def assert_no_expert_item(self, shown, pattern):
         self.assertEqual([], [row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)][:3])
 
     def same(self, expected, shown, keys=COURSE):
@@ -110,22 +108,22 @@ class Buffer(Case):
     """Reliable bunches in flight."""
     EXCEEDED = r"not acknowledged; the sender's buffer holds 256"
 
-    def test_limit_that_is_not_certain(self):
+    def test_limit_of_an_uncertain_generation(self):
         """5.4 holds 512; nothing distinguishes it from 5.1, which stands for 5.2 and 5.3, too."""
-        self.not_told(self.show(traffic.generate(*FULL).frames), self.EXCEEDED)
+        self.assert_no_expert_item(self.show(traffic.generate(*FULL).frames), self.EXCEEDED)
 
-    def test_limit_that_nobody_knows(self):
-        self.not_told(self.show(traffic.generate(*FULL).frames, generation="5.1"), self.EXCEEDED)
+    def test_unknown_limit(self):
+        self.assert_no_expert_item(self.show(traffic.generate(*FULL).frames, generation="5.1"), self.EXCEEDED)
 
     def test_limit_of_a_setting(self):
-        self.told(self.show(traffic.generate(*FULL).frames, generation="5.1", reliable_buffer=256), self.EXCEEDED)
+        self.assert_expert_item(self.show(traffic.generate(*FULL).frames, generation="5.1", reliable_buffer=256), self.EXCEEDED)
 
     def test_range(self):
         """The wording of info, which names the generation."""
         frames = traffic.generate(*FULL).frames[:300]
         text = traffic.program("info", "-", data=traffic.write(frames)).decode()
         named = re.search(r"generation (\d\.\d+ to \d\.\d+)", text)[1]
-        self.told(self.show(frames), re.escape(named))
+        self.assert_expert_item(self.show(frames), re.escape(named))
 
     def test_middle_of_a_capture(self):
         """A bunch that was not captured is unknown, not unacknowledged."""
@@ -141,60 +139,60 @@ class Buffer(Case):
 class Attempts(Case):
     """Acks of packets that were not sent; handshakes and logins that stop."""
 
-    def conversation(self, talk):
-        return self.show(traffic.read(talk.capture()))
+    def show_conversation(self, conv):
+        return self.show(traffic.read(conv.capture()))
 
     def test_never_sent(self):
-        shown = self.conversation(check_statements.NeverSent().talk())
-        self.told(shown, "never sent")
+        shown = self.show_conversation(conversation.ack_ahead())
+        self.assert_expert_item(shown, "never sent")
         self.assertEqual([], self.flagged(shown, "nak"))
 
     def test_sent_and_not_captured(self):
-        self.not_told(self.conversation(check_statements.NeverSent().talk(known=True)), "never sent")
+        self.assert_no_expert_item(self.show_conversation(conversation.ack_ahead(sent=True)), "never sent")
 
     def test_login_that_stops(self):
-        self.told(self.conversation(check_statements.begun().chat(20000, 200)), "stopped after Hello")
+        self.assert_expert_item(self.show_conversation(conversation.hello_sent().idle(20000, 200)), "stopped after Hello")
 
     def test_attempts_without_answer(self):
         """One connection."""
-        shown = self.conversation(check_statements.Attempts().attempts(49, join=False))
+        shown = self.show_conversation(conversation.attempts(49, join=False))
         self.assertEqual({"0"}, {row["stream"] for row in shown.values()})
 
     def test_attempts_that_succeed(self):
-        shown = self.conversation(check_statements.Attempts().attempts(2, join=True))
+        shown = self.show_conversation(conversation.attempts(2, join=True))
         self.assertEqual({"0", "1"}, {row["stream"] for row in shown.values()})
 
     def test_client_ids(self):
-        self.told(self.conversation(check_statements.Attempts().with_client_ids(2, 5)), r"client id.*(2.*5|5.*2)")
+        self.assert_expert_item(self.show_conversation(conversation.with_client_ids(2, 5)), r"client id.*(2.*5|5.*2)")
 
     def test_client_ids_of_the_handshake(self):
-        self.not_told(self.conversation(check_statements.Attempts().with_client_ids(2, 2)), "client id")
+        self.assert_no_expert_item(self.show_conversation(conversation.with_client_ids(2, 2)), "client id")
 
 
-class Reports(Case):
-    """Packets reported as delivered and as not delivered."""
+class Acks(Case):
+    """packet.acked and packet.nacked."""
 
     def test_each_once(self):
-        for jump in (65, 100):
-            talk, late = check_statements.Reports().overtaken(jump)
-            shown = self.show(traffic.read(talk.capture()))
+        for count in (65, 100):
+            conv, late = conversation.reordered_acks(count)
+            shown = self.show(traffic.read(conv.capture()))
             found = collections.Counter(number for row in shown.values() if row["direction"] == "2"
                                         for key in ("acked", "nacked") for number in row[key].split(",") if number)
-            self.assertGreater(len(found), jump)
-            self.assertEqual([], [number for number, times in found.items() if times > 1][:5], jump)
+            self.assertGreater(len(found), count)
+            self.assertEqual([], [number for number, times in found.items() if times > 1][:5], count)
             self.assertEqual([], self.flagged({late: shown[late]}, "nak"))
 
     def test_not_delivered_up_to_4_21(self):
-        """packet.nacked lists the ids that the sentence about the same frame counts."""
-        frames, lost = check_statements.Reports().lost("4.18")
+        """packet.nacked lists the packet ids that the frame's expert item counts."""
+        frames, lost = traffic.losses("4.18")
         found = {(traffic.WAYS[2 - int(row["direction"])], int(number)) for row in self.show(frames).values()
                  for number in row["nacked"].split(",") if number}
-        self.assertEqual(0, len(lost - found), "packets that were lost, and packet.nacked lacks")
+        self.assertEqual(0, len(lost - found), "lost packets that packet.nacked does not list")
 
-    def test_nak_of_acks_that_nobody_heard(self):
+    def test_nak_of_lost_acks(self):
         """Frame 28 reports two losses; frame 29 withdraws acks, which is not a report."""
         for two_pass in (False, True):
-            shown = self.show(traffic.read(talk.unheard().capture()), two_pass, generation="4.18")
+            shown = self.show(traffic.read(conversation.lost_acks().capture()), two_pass, generation="4.18")
             self.assertEqual([28], [frame for frame, row in shown.items() if "[Nak" in row["info"]])
             self.assertIn("Regarded as lost by the sender", shown[29]["said"])
 
@@ -240,8 +238,8 @@ class Layers(Case):
             self.assertEqual([], self.flagged(each, *WRONG)[:10], name)
 
     def test_never_sent(self):
-        for each in self.shown(traffic.read(check_statements.NeverSent().talk().capture())).values():
-            self.told(each, "never sent")
+        for each in self.shown(traffic.read(conversation.ack_ahead().capture())).values():
+            self.assert_expert_item(each, "never sent")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 usage: check_vectors.py
 
-Reads the vectors and recordings of tests/support/recordings.py. names.json maps the keys met there to documented field keys:
+Reads the vectors and recordings of tests/support/python/recordings.py. names.json maps the keys met there to documented field keys:
 section "vectors" for what is below "decode", section "captures" for *.expected.json, section "replays" for
 replay-*.json. A path is made of the keys on the way, with [] for a list; the path of a control message starts anew at
 its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all that is below its
@@ -18,7 +18,6 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import recordings
 import uerudp_reference as reference
 from captures import check_capture, check_replay

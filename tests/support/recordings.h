@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings of other implementations: those in captures/foreign always, and those in the folder UERUDP_SHARED if it
-   exists. tests/support/recordings.py is the Python counterpart. */
+   exists. tests/support/python/recordings.py is the Python counterpart. */
 #ifndef UERUDP_TESTS_SUPPORT_RECORDINGS_H
 #define UERUDP_TESTS_SUPPORT_RECORDINGS_H
 

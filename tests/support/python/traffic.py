@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Captures for tests of what the tools conclude, the same for the program and the plugin: generated ones with the truth
+beside them; cut, made opaque in part, wrapped in other layers, or taken at both ends."""
+import collections
+import functools
+import ipaddress
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import tempfile
+
+import blocks
+
+WAYS = ("c2s", "s2c")
+MAC_BYTES, ETHERNET_BYTES, VLAN_BYTES, IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 12, 14, 4, 20, 40, 8
+IPV4, IPV6, VLAN, UDP = 0x0800, 0x86DD, 0x8100, 17
+MORE_FRAGMENTS = 0x2000
+
+Frame = collections.namedtuple("Frame", "time_ns data length interface", defaults=(0,))  # data: from Ethernet on
+Generated = collections.namedtuple("Generated", "frames sent")  # sent: the sidecar
+
+
+def program(*arguments, data=b""):
+    """What the program prints; it may find faults."""
+    result = subprocess.run([os.environ["UERUDP_PROGRAM"], *map(str, arguments)], input=data, capture_output=True,
+                            timeout=120)
+    if result.returncode not in (0, 1):
+        raise OSError(f"{arguments}: exit {result.returncode}\n{result.stderr.decode()}")
+    return result.stdout
+
+
+def lines(*arguments, frames=()):
+    """The JSON Lines that the program prints about frames."""
+    return [json.loads(line) for line in program(*arguments, "-", data=write(frames)).splitlines()]
+
+
+# ---- files ----
+
+def read(data):
+    """The frames of a pcapng file with times in nanoseconds."""
+    return [Frame(packet.ticks, packet.data, packet.length) for packet in blocks.packets(data)]
+
+
+def write(frames):
+    """A pcapng file, with as many interfaces as the frames name."""
+    interfaces = 1 + max((frame.interface for frame in frames), default=0)
+    opts = [blocks.options("<", (2, b"end %d" % number), (blocks.TSRESOL, b"\x09")) for number in range(interfaces)]
+    return b"".join([blocks.section(), *(blocks.interface(opts=each) for each in opts),
+                     *(blocks.enhanced(frame.data, frame.time_ns, number=frame.interface, length=frame.length)
+                       for frame in frames)])
+
+
+@functools.cache
+def generate(*arguments):
+    """A simulated capture; equal arguments are simulated once."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "a.pcapng")
+        program("generate", *arguments, "--output", path)
+        return Generated(read(path.read_bytes()), json.loads(path.with_name("a.sent.json").read_text()))
+
+
+def encode(objects):
+    """The frames of datagrams as decode --json writes them."""
+    return read(program("encode", data="\n".join(map(json.dumps, objects)).encode()))
+
+
+def losses(generation):
+    """A capture with loss, taken at the senders, and (direction, packet id) of each lost packet before the newest packet
+    that arrived. Every ack is in the capture."""
+    frames, sent = generate("lossy", "--duration=2", "--loss=0.1", "--capture-at=sender", "--generation", generation)
+    packets = [each for each in sent["datagrams"] if each["packet_id"] is not None]
+    newest = {way: max(each["packet_id"] for each in packets[:-40] if each["dir"] == way and each["arrived"]) for way in WAYS}
+    lost = {(each["dir"], each["packet_id"]) for each in packets if not each["arrived"]}
+    assert len(lost) > 20
+    return frames, {(way, number) for way, number in lost if number < newest[way]}
+
+
+# ---- partial captures ----
+
+def snapped(frames, snap_bytes):
+    """As taken with a snap length."""
+    return [frame._replace(data=frame.data[:snap_bytes]) for frame in frames]
+
+
+def opaque(frames, is_opaque):
+    """What a game with Oodle sends: each ordinary packet begins with the bit that says whether it is compressed, and
+    those for which is_opaque(number of the packet in its direction, direction) holds are. Nobody can read them. To be
+    read with --handlers=oodle."""
+    objects, numbers = [], collections.Counter()
+    for datagram in lines("decode", "--json", frames=frames):
+        if "packet" in datagram:
+            numbers[datagram["direction"]] += 1
+            datagram["settings"] = {**datagram.get("settings", {}), "handlers": "oodle"}
+            if is_opaque(numbers[datagram["direction"]], datagram["direction"]):
+                kept = {"time", "src", "dst", "direction", "generation", "settings", "session_id", "client_id",
+                        "is_handshake"}
+                datagram = {key: datagram[key] for key in kept & set(datagram)}
+                datagram["handler"] = {"compressed": True, "decompressed_bytes": 200, "compressed_data": "5a" * 40}
+        objects.append(datagram)
+    return encode(objects)
+
+
+def every_second_opaque(frames):
+    """But for the first and last ones, so that ids are known on both sides of all that is opaque."""
+    return opaque(frames, lambda number, _: number % 2 and 4 < number < len(frames) * 2 // 5)
+
+
+def both_ends(*arguments):
+    """The same run as captured at the client and at the server, each with an interface of its own."""
+    ends = [generate(*arguments, "--capture-at", point) for point in ("client", "server")]
+    return [[frame._replace(interface=number) for frame in end.frames] for number, end in enumerate(ends)]
+
+
+def merged(*captures):
+    """One capture, by time."""
+    return sorted((frame for frames in captures for frame in frames), key=lambda frame: frame.time_ns)
+
+
+# ---- other layers below UDP ----
+
+def udp_of(frame):
+    """Addresses and the UDP datagram of an IPv4 frame that was not cut."""
+    ip = frame.data[ETHERNET_BYTES:]
+    return ip[12:16], ip[16:20], ip[IPV4_BYTES:]
+
+
+def wrapped(frame, kind, *packets):
+    """Frames with these packets instead, cut as the frame was."""
+    head = frame.data[:MAC_BYTES] + struct.pack(">H", kind)
+    return [frame._replace(data=head + packet, length=len(head + packet)) for packet in packets]
+
+
+def plain(frames):
+    return list(frames)
+
+
+def in_ipv6(frames):
+    """Addresses a.b.c.d become fd00::a.b.c.d."""
+    found = []
+    for frame in frames:
+        source, destination, udp = udp_of(frame)
+        addresses = b"".join(ipaddress.ip_address("fd00::").packed[:12] + four for four in (source, destination))
+        udp = udp[:6] + bytes(2) + udp[8:]
+        total = blocks.checksum(addresses + struct.pack(">II", len(udp), UDP) + udp) or 0xFFFF
+        udp = udp[:6] + struct.pack(">H", total) + udp[8:]
+        found += wrapped(frame, IPV6, struct.pack(">IHBB", 6 << 28, len(udp), UDP, 64) + addresses + udp)
+    return found
+
+
+def in_vlan(frames):
+    """With an 802.1Q tag."""
+    return [each for frame in frames for each in
+            wrapped(frame, VLAN, struct.pack(">HH", 100, IPV4) + frame.data[ETHERNET_BYTES:])]
+
+
+def in_fragments(frames, fragment_bytes=64):
+    """IPv4 fragments of at most so many bytes of UDP, a multiple of eight."""
+    found = []
+    for number, frame in enumerate(frames, 1):
+        source, destination, udp = udp_of(frame)
+        packets = []
+        for at in range(0, len(udp), fragment_bytes):
+            part = udp[at:at + fragment_bytes]
+            flags = at // 8 | (MORE_FRAGMENTS if at + fragment_bytes < len(udp) else 0)
+            head = struct.pack(">BBHHHBBH", 0x45, 0, IPV4_BYTES + len(part), number % 65536, flags, 64, UDP, 0)
+            total = blocks.checksum(head + source + destination)
+            packets.append(head[:10] + struct.pack(">H", total) + source + destination + part)
+        found += wrapped(frame, IPV4, *packets)
+    return found
+
+
+# Each with the bytes that it adds before UDP.
+LAYERS = {"ipv4": (plain, 0), "ipv6": (in_ipv6, IPV6_BYTES - IPV4_BYTES), "vlan": (in_vlan, VLAN_BYTES),
+          "fragments": (in_fragments, 0)}

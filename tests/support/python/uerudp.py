@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the program share: running it, the captures, and small captures of their own."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import unittest
+
+import known_failures
+import recordings
+
+PROGRAM = os.environ["UERUDP_PROGRAM"]
+ROOT = recordings.ROOT
+
+
+def run(*arguments, data=b"", status=0):
+    """Runs the program and returns its output; the exit status must be the given one, for None 0 or 1."""
+    result = subprocess.run([PROGRAM, *map(str, arguments)], input=data, capture_output=True, timeout=120)
+    if result.returncode not in ((0, 1) if status is None else (status,)):
+        raise AssertionError(f"{arguments}: exit status {result.returncode}, not {status}\n{result.stderr.decode()}")
+    return result
+
+
+def once(pairs):
+    """A JSON object, in which no key may occur twice."""
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), keys
+    return dict(pairs)
+
+
+def decode(*arguments, data=b"", status=0):
+    """The objects that uerudp decode --json prints."""
+    output = run("decode", "--json", *arguments, data=data, status=status).stdout
+    return [json.loads(line, object_pairs_hook=once) for line in output.decode().splitlines()]
+
+
+def encode(objects, *arguments):
+    """The payloads that uerudp encode makes of objects."""
+    text = "\n".join(map(json.dumps, objects)).encode()
+    return [bytes.fromhex(line.split()[1]) for line in
+            run("encode", "--hex", *arguments, data=text).stdout.decode().splitlines()]
+
+
+def captures():
+    """(name, path, options) of every recording of another implementation."""
+    return [(path.stem, path, [f"--{key.replace('_', '-')}={value}" for key, value in recordings.settings(path.stem).items()])
+            for path in recordings.paths()]
+
+
+def payloads(path):
+    """(source port, payload) of each datagram of a classic pcap file: Ethernet, IPv4, UDP."""
+    data = pathlib.Path(path).read_bytes()
+    assert struct.unpack_from("<I", data)[0] == 0xA1B2C3D4
+    at = 24
+    while at < len(data):
+        captured = struct.unpack_from("<I", data, at + 8)[0]
+        frame = data[at + 16:at + 16 + captured]
+        udp = 14 + (frame[14] & 15) * 4
+        source, _, length = struct.unpack_from(">HHH", frame, udp)
+        yield source, frame[udp + 8:udp + length]
+        at += 16 + captured
+
+
+def pcap(datagrams, snap=None):
+    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2; an IP header behind a
+    loopback header, without checksums. The lower port is that of 10.0.0.2."""
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0)
+    for number, (source, destination, payload) in enumerate(datagrams):
+        udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload
+        addresses = bytes([10, 0, 0, 1 + (source < destination), 10, 0, 0, 1 + (source > destination)])
+        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), number, 0, 64, 17, 0) + addresses
+        frame = struct.pack("<I", 2) + ip + udp
+        kept = frame[:snap]
+        out += struct.pack("<IIII", 1 + number, 0, len(kept), len(frame)) + kept
+    return out
+
+
+def main():
+    known_failures.mark(sys.modules["__main__"])
+    unittest.main()

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures and packets built byte by byte, for the tests of tools/capture. */
+#ifndef UERUDP_TESTS_TOOLS_CAPTURE_CAPTURE_BYTES_H
+#define UERUDP_TESTS_TOOLS_CAPTURE_CAPTURE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/capture/packet_headers.h"
+
+/* A growing area; too much is an assertion. */
+struct bytes {
+    uint8_t data[400000];
+    size_t size;
+    bool big; /* byte order of put16 and put32 */
+};
+
+void put(struct bytes *bytes, const void *data, size_t size);
+void put_hex(struct bytes *bytes, const char *digits); /* blanks between bytes are allowed */
+void put16(struct bytes *bytes, uint16_t value);
+void put32(struct bytes *bytes, uint32_t value);
+
+/* Classic pcap: the file's header, and one packet of which captured bytes are kept. */
+void put_pcap_header(struct bytes *bytes, uint32_t magic, uint32_t link_type);
+void put_pcap_packet(struct bytes *bytes, uint32_t seconds, uint32_t fraction, const void *data, size_t captured,
+                     size_t length);
+
+/* pcapng: a block around a body; sections, and interfaces and packets with options given as hex. */
+void put_block(struct bytes *bytes, uint32_t type, const struct bytes *body);
+void put_section(struct bytes *bytes);
+void put_interface(struct bytes *bytes, uint16_t link_type, uint32_t snap_bytes, const char *options);
+void put_enhanced(struct bytes *bytes, uint32_t interface, uint64_t ticks, const char *data, size_t length,
+                  const char *options);
+
+/* A packet of a link type, from hex, as if read from a file. The bytes are valid until the next call. */
+struct capture_packet packet_of(uint16_t link_type, const char *hex);
+
+/* Open what was built; fails the test if that fails. */
+struct capture *open_bytes(const struct bytes *bytes);
+
+/* Read to the end, count packets, and return how it ended. */
+enum capture_result read_all(struct capture *capture, uint64_t *packets);
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program takes no conversation of another protocol for its own on a port that is not ours."""
+import os
+import unittest
+
+import strangers
+import uerudp
+
+DATAGRAMS = int(os.environ.get("UERUDP_FOREIGN_DATAGRAMS", "100000"))
+PROTOCOLS_MIN = 36
+
+
+class Foreign(unittest.TestCase):
+    def test_conversations(self):
+        """None of strangers.py; and our own, among them, is found."""
+        for number, (content, protocols) in enumerate(strangers.captures(DATAGRAMS, with_ours=True)):
+            with self.subTest(capture=number):
+                claimed = strangers.claimed_by_program(uerudp.PROGRAM, content)
+                self.assertEqual({protocols[place] for place in claimed}, {strangers.OURS})
+
+    def test_protocols(self):
+        self.assertGreaterEqual(len(strangers.NAMED), PROTOCOLS_MIN)
+        content, protocols = next(strangers.captures(50000))
+        self.assertEqual(len(set(protocols)), len(strangers.NAMED) + len(strangers.UNNAMED))
+        self.assertEqual(content, next(strangers.captures(50000))[0], "the same seed makes the same conversations")
+
+    def test_message_without_body(self):
+        """A handshake message that ends after its versions proves nothing, nor do the packets after it."""
+        restart = bytes.fromhex("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a")
+        datagrams = [(40000, 20000, restart), (20000, 40000, restart)]
+        datagrams += [(40000 - n % 2 * 20000, 20000 + n % 2 * 20000, bytes([n] * 40)) for n in range(40)]
+        self.assertEqual(uerudp.decode("-", data=uerudp.pcap(datagrams)), [])
+
+
+QUERY = bytes.fromhex("ffffffff") + b"TSource Engine Query\0"
+ANSWER = bytes.fromhex("ffffffff49") + bytes([17]) + b"Server\0Map\0"
+SERVER_PORT, CLIENT_PORT = 7777, 50000
+
+
+class OwnPort(unittest.TestCase):
+    """What comes to a server port and is not ours is data of no known form, and not malformed."""
+
+    def kinds(self, payloads, status=0):
+        datagrams = [(CLIENT_PORT, SERVER_PORT, payload) if side == 0 else (SERVER_PORT, CLIENT_PORT, payload)
+                     for side, payload in payloads]
+        return ["generation" in datagram for datagram in
+                uerudp.decode("-", data=uerudp.pcap(datagrams), status=status)]
+
+    def test_lone_restart_request(self):
+        self.assertEqual(self.kinds([(0, b"\x07")]), [False])
+        self.assertEqual(self.kinds([(1, b"\x07"), (0, b"\x07")]), [False, False])
+
+    def test_restart_request_of_a_connection(self):
+        login = list(strangers.LOGIN)
+        self.assertEqual(self.kinds(login + [(1, b"\x07")]), [True] * (len(login) + 1))
+        self.assertEqual(self.kinds([(1, b"\x07")] + login), [True] * (len(login) + 1))
+
+    def test_lone_legacy_packet(self):
+        ack = {"is_ack": True, "ack_id": 12000, "has_frame_time": False, "remote_kbps": 0}
+        for channel, is_ours in ((5000, False), (12, True)):
+            bunch = {"is_ack": False, "channel": channel, "data": "0102"}
+            made = [uerudp.encode([{"generation": "4.14", "direction": 1, "packet": {"seq": seq}, "items": [ack, bunch]}])[0]
+                    for seq in range(300, 303)]
+            self.assertEqual(self.kinds([(0, made[0])]), [is_ours])
+            self.assertEqual(self.kinds([(0, payload) for payload in made]), [True] * 3, "packets that follow each other")
+
+    def test_queries_in_a_connection(self):
+        """Steam's queries go to the game's port, too."""
+        login = list(strangers.LOGIN)
+        for place in range(len(login) + 1):
+            mixed = login[:place] + [(0, QUERY), (1, ANSWER)] + login[place:]
+            wanted = [True] * place + [False] * 2 + [True] * (len(login) - place)
+            self.assertEqual(self.kinds(mixed), wanted, place)
+
+    def test_magic_header_of_set_bits(self):
+        datagram = {"direction": 1, "generation": "5.0", "magic": 0xFFFFFFFF, "is_handshake": True, "handshake": {"type": 0}}
+        options = ["--magic-bits=32", "--magic=0xffffffff"]
+        payload, = uerudp.encode([datagram], *options)
+        self.assertTrue(payload.startswith(bytes.fromhex("ffffffff")))
+        decoded, = uerudp.decode("-", *options[:1], data=uerudp.pcap([(CLIENT_PORT, SERVER_PORT, payload)]))
+        self.assertEqual(decoded["handshake"]["type"], 0)
+
+
+if __name__ == "__main__":
+    uerudp.main()

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Settings that the user did not give: a magic header and handlers are named, and nothing is named that is not there."""
+import pathlib
+import random
+import tempfile
+import unittest
+
+import uerudp
+
+GENERATIONS = ("4.18", "4.22", "4.25", "5.1", "5.4", "5.8")
+MAGICS = ((1, 1), (7, 0x55), (13, 0x1234), (16, 0xbeef), (32, 0xdeadbeef))
+SIGN = "looks like"
+
+
+class Found(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.path = self.folder / "game.pcapng"
+        self.encrypted = self.folder / "secret.ini"
+        self.encrypted.write_text("[scenario]\nbase=login\nencrypt=true\n", encoding="utf-8")
+
+    def generate(self, scenario, *options):
+        uerudp.run("generate", scenario, "--duration=3", "-o", self.path, *options)
+
+    def said(self, command, *options):
+        return uerudp.run(command, *options, self.path, status=None).stderr.decode()
+
+    def printed(self, command):
+        """Both outputs, without the datagrams."""
+        options = ("--quiet",) if command == "decode" else ()
+        result = uerudp.run(command, *options, self.path, status=None)
+        return (result.stdout + result.stderr).decode()
+
+    def named(self, bits, value, generation):
+        self.generate("login", "--generation", generation, "--no-sidecar", f"--magic-bits={bits}", f"--magic={value}")
+        plural = "" if bits == 1 else "s"
+        wanted = (f"stream 0: looks like a magic header of {bits} bit{plural}, value 0x{value:x}: "
+                  f"--magic-bits {bits} --magic 0x{value:x}\n")
+        for command in ("decode", "info"):
+            said = self.said(command)
+            self.assertIn(wanted, said)
+            self.assertIn(", 0 malformed\n", said)
+
+
+class Magic(Found):
+    def test_magic_header(self):
+        for bits, value in MAGICS[1:]:
+            for generation in GENERATIONS:
+                self.named(bits, value, generation)
+        for generation in GENERATIONS[1:]:
+            self.named(*MAGICS[0], generation)
+
+    def test_one_bit_before_a_handshake_of_4_18(self):
+        """The 194 bits of its handshake behind one more bit are the 195 bits of 4.22."""
+        self.named(1, 1, "4.18")
+
+    def test_no_magic_header(self):
+        for generation in GENERATIONS:
+            for scenario in ("login", "lossy"):
+                self.generate(scenario, "--generation", generation, "--no-sidecar")
+                for command in ("decode", "info"):
+                    self.assertNotIn(SIGN, self.said(command))
+
+    def test_magic_header_given(self):
+        self.generate("login", "--no-sidecar", "--magic-bits=13", "--magic=0x1234")
+        for value in (0x1234, 0x0fff):
+            self.assertNotIn(SIGN, self.said("info", "--magic-bits=13", f"--magic={value}"))
+
+    def test_captures(self):
+        for path in (uerudp.ROOT / "captures").glob("*.pcapng"):
+            self.path = path
+            self.assertNotIn(SIGN, self.said("decode", "--quiet"))
+
+    def test_foreign_traffic_on_the_port(self):
+        """Headers that do not change, bodies random or zero, sizes of handshakes among them, both ways."""
+        chance = random.Random(26)
+        for flow in range(200):
+            head = chance.randbytes(chance.randrange(1, 9))
+            there, back = (40000 + flow, 7777), (7777, 40000 + flow)
+            datagrams = []
+            for _ in range(40):
+                size = chance.choice((17, 25, 28, 29, 33, 46, 49, 60, chance.randrange(1, 90)))
+                body = bytes(size) if chance.random() < 0.3 else chance.randbytes(size)
+                datagrams.append((*chance.choice((there, back)), head + body))
+            self.path.write_bytes(uerudp.pcap(datagrams))
+            self.assertNotIn(SIGN, self.said("decode", "--quiet"))
+
+    def test_withdrawn(self):
+        """What one short packet suggests is not held against the packets that follow."""
+        for seed in range(1, 6):
+            self.generate("login", "--generation=5.4", "--no-sidecar", "--magic-bits=13", "--magic=0x1234", f"--seed={seed}")
+            said = self.said("info")
+            self.assertIn(", 0 malformed\n", said)
+
+    def test_no_connection_by_chance(self):
+        """Where no generation fits there is no connection to describe."""
+        self.generate("login", "--generation=5.4", "--no-sidecar", "--magic-bits=13", "--magic=0x1234", "--duration=5")
+        self.assertEqual(b"", uerudp.run("info", self.path).stdout)
+
+
+class Constants(Found):
+    """Constants of a game that the detection found: printed as a profile has them."""
+
+    def with_bound(self, *options):
+        """A capture with a handshake, encoded again with a game's own bounds."""
+        self.generate("mixed", "--generation=4.25", "--no-sidecar")
+        datagrams = uerudp.run("decode", "--json", self.path).stdout
+        uerudp.run("encode", *options, "-o", self.path, "-", data=datagrams)
+
+    def test_not_malformed_before_they_are_found(self):
+        """The handshake leaves one generation, but says nothing of its constants."""
+        self.with_bound("--ch-seq-bound=4096")
+        self.assertIn(", 0 malformed\n", self.said("decode", "--quiet"))
+
+    def test_bound_is_named(self):
+        self.with_bound("--ch-seq-bound=4096")
+        for command in ("decode", "info"):
+            self.assertRegex(self.printed(command), r"\bch_seq_bound=4096\b")
+
+    def test_packet_size_is_named(self):
+        self.with_bound("--max-packet=2048")
+        for command in ("decode", "info"):
+            self.assertRegex(self.printed(command), r"\bmax_packet=2048\b")
+
+    def test_stock_bounds(self):
+        self.generate("mixed", "--generation=4.25", "--no-sidecar")
+        said = self.said("decode", "--quiet") + self.printed("info")
+        self.assertNotIn("ch_seq_bound=", said)
+        self.assertNotIn("max_packet=", said)
+
+
+class Handlers(Found):
+    def secret(self, *handlers):
+        self.generate(self.encrypted, *handlers)
+        return "--key", self.folder / "game.keys"
+
+    def test_encryption_is_named(self):
+        """EncryptionAck was seen, and what follows is unreadable."""
+        self.secret()
+        self.assertIn("looks like --handlers aesgcm\n", self.said("info"))
+
+    def test_order_is_named(self):
+        key = self.secret("--handlers=aesgcm,oodle")
+        self.assertIn("looks like --handlers aesgcm,oodle\n", self.said("info", *key, "--handlers=oodle,aesgcm"))
+
+    def test_key_that_opens_nothing(self):
+        self.secret()
+        key = "--key=" + "00" * 32
+        self.assertRegex(self.said("info", key, "--handlers=aesgcm"), r"the key opens none of \d+ encrypted packets")
+
+    def test_nothing_to_name(self):
+        key = self.secret()
+        for options in ((*key, "--handlers=aesgcm"), ("--handlers=aesgcm",)):
+            said = self.said("info", *options)
+            self.assertNotIn(SIGN, said)
+            self.assertNotIn("opens none", said)
+        self.generate("login", "--no-sidecar")
+        self.assertNotIn(SIGN, self.said("info"))
+
+
+if __name__ == "__main__":
+    uerudp.main()

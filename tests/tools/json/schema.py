@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""The JSON schema of the program's output, for tests."""
+import json
+import sys
+
+import recordings
+
+try:
+    import jsonschema
+except ImportError:  # Debian: python3-jsonschema
+    sys.exit(77)
+
+SCHEMA = json.loads((recordings.ROOT / "docs/uerudp.schema.json").read_text())
+
+
+def validator(kind=None):
+    """Judges objects of one kind, a definition of the schema; without one, of any."""
+    rule = {"$ref": f"#/$defs/{kind}"} if kind else {"anyOf": SCHEMA["anyOf"]}
+    return jsonschema.Draft202012Validator({**rule, "$defs": SCHEMA["$defs"]})
+
+
+def check(kind, objects):
+    """Every object must be of this kind, and there must be some."""
+    judge = validator(kind)
+    objects = list(objects)
+    assert objects, kind
+    for value in objects:
+        worst = jsonschema.exceptions.best_match(judge.iter_errors(value))
+        if worst is not None:
+            raise AssertionError(f"{kind}: {worst.json_path}: {worst.message[:300]}\n{json.dumps(value)[:2000]}")
+
+
+def lines(output):
+    return [json.loads(line) for line in output.splitlines()]
