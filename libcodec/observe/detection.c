@@ -13,14 +13,14 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
     detection->settings = *settings;
     detection->server_side = (int8_t)server_side;
     detection->possible = UE_PROFILE_ALL;
-    detection->choice.candidates = UE_PROFILE_ALL;
+    detection->result.candidates = UE_PROFILE_ALL;
     if (generation != NULL) {
         unsigned row = (unsigned)ue_profile_index(generation);
         detection->custom = generation;
         detection->is_given = true;
         ue_detection_choose(detection, row, 0, (uint16_t)(1u << row), UE_DETECTION_REASON_SETTING);
-        detection->choice.features = generation->features;
-        detection->choice.ids = generation->handshake == UE_HANDSHAKE_V;
+        detection->result.features = generation->features;
+        detection->result.ids = generation->handshake == UE_HANDSHAKE_V;
         ue_detection_release(detection);
     }
 }
@@ -34,27 +34,27 @@ void ue_detection_release(struct ue_detection *detection) {
             detection->is_given || ue_detection_is_certain(detection) || detection->trials >= UE_DETECTION_HELD_MAX;
         detection->detection = is_enough ? UE_DETECTION_STATE_CLOSED : UE_DETECTION_STATE_OPEN;
         detection->is_released = true;
-        detection->released = detection->choice;
+        detection->released = detection->result;
     }
 }
 
 const struct ue_detection_result *ue_detection_result_of(const struct ue_detection *detection,
                                                          const struct ue_decode_state *state) {
-    return state->held ? (detection->is_released ? &detection->released : &detection->choice) : &state->choice;
+    return state->is_held ? (detection->is_released ? &detection->released : &detection->result) : &state->result;
 }
 
 /* Whether detection->resolved is the context of this result, apart from the direction. */
-static bool is_resolved(const struct ue_detection *detection, const struct ue_detection_result *choice) {
-    const struct ue_detection_result *cached = &detection->resolved_choice;
-    return detection->resolved.profile.name != NULL && cached->profile == choice->profile &&
-           cached->variant == choice->variant && cached->ids == choice->ids && cached->features == choice->features;
+static bool is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
+    const struct ue_detection_result *cached = &detection->resolved_result;
+    return detection->resolved.profile.name != NULL && cached->profile == result->profile &&
+           cached->variant == result->variant && cached->ids == result->ids && cached->features == result->features;
 }
 
 /* The context of the current result. It is cached, because resolving a context costs more than reading a header. */
 static const struct ue_context *resolve(struct ue_detection *detection, unsigned side) {
-    if (!is_resolved(detection, &detection->choice)) {
-        ue_detection_context_for(detection, &detection->choice, UE_DIRECTION_UNKNOWN, &detection->resolved);
-        detection->resolved_choice = detection->choice;
+    if (!is_resolved(detection, &detection->result)) {
+        ue_detection_context_for(detection, &detection->result, UE_DIRECTION_UNKNOWN, &detection->resolved);
+        detection->resolved_result = detection->result;
     }
     detection->resolved.direction = ue_detection_direction(detection, side);
     return &detection->resolved;
@@ -62,28 +62,28 @@ static const struct ue_context *resolve(struct ue_detection *detection, unsigned
 
 void ue_detection_context(const struct ue_detection *detection, const struct ue_decode_state *state,
                           struct ue_context *context) {
-    const struct ue_detection_result *choice = ue_detection_result_of(detection, state);
+    const struct ue_detection_result *result = ue_detection_result_of(detection, state);
     enum ue_direction direction = (enum ue_direction)state->direction;
     if (direction == UE_DIRECTION_UNKNOWN) {
         direction = ue_detection_direction(detection, state->side);
     }
-    if (is_resolved(detection, choice)) {
+    if (is_resolved(detection, result)) {
         *context = detection->resolved;
         context->direction = direction;
     } else {
-        ue_detection_context_for(detection, choice, direction, context);
+        ue_detection_context_for(detection, result, direction, context);
     }
     context->restarting = state->restarting;
 }
 
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
                                              const struct ue_decode_state *state) {
-    const struct ue_detection_result *choice = ue_detection_result_of(detection, state);
-    enum ue_header_position position = ue_detection_header_position(choice->profile, choice->ids);
+    const struct ue_detection_result *result = ue_detection_result_of(detection, state);
+    enum ue_header_position position = ue_detection_header_position(result->profile, result->ids);
     bool is_known =
-        state->links.has_id && position == ue_detection_header_position(state->choice.profile, state->choice.ids);
+        state->packet_ids.has_id && position == ue_detection_header_position(state->result.profile, state->result.ids);
     struct ue_detection_side sides[2];
-    return is_known || state->number == 0 ? state->links
+    return is_known || state->number == 0 ? state->packet_ids
                                           : ue_detection_expand_first(detection, position, state->number, sides);
 }
 
@@ -103,7 +103,7 @@ static void learn_handshake(struct ue_detection *detection, unsigned side, const
     detection->has_ids_evidence = true;
     detection->ids = match->ids;
     if (detection->is_given) {
-        detection->choice.ids = match->ids && detection->custom->handshake == UE_HANDSHAKE_V;
+        detection->result.ids = match->ids && detection->custom->handshake == UE_HANDSHAKE_V;
         return;
     }
     uint16_t common = detection->possible & match->profiles;
@@ -117,7 +117,7 @@ static void learn_handshake(struct ue_detection *detection, unsigned side, const
 /* Whether the cookie may hold no first sequences, as up to 4.17. An Ack, which these releases do not send, excludes
    them. */
 static bool cookie_may_be_bare(const struct ue_detection *detection) {
-    uint16_t rows = detection->is_given ? detection->choice.candidates : detection->possible;
+    uint16_t rows = detection->is_given ? detection->result.candidates : detection->possible;
     return ue_profile_at(ue_profile_mask_oldest(rows))->handshake == UE_HANDSHAKE_A0;
 }
 
@@ -148,7 +148,7 @@ static bool header_is_plausible(const struct ue_detection *detection, const stru
 
 /* Whether no packet can change the result any more. */
 static bool is_final(const struct ue_detection *detection) {
-    bool is_one = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->choice.candidates);
+    bool is_one = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->result.candidates);
     return detection->is_given || (detection->is_released && is_one);
 }
 
@@ -198,7 +198,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     bool visible = decode_current(detection, side, bytes, size_bytes, &result);
     if (visible && is_evidence(detection)) {
         count_packet(detection, side, bytes, size_bytes);
-        if (!detection->is_released || !is_resolved(detection, &detection->choice)) {
+        if (!detection->is_released || !is_resolved(detection, &detection->result)) {
             visible = decode_current(detection, side, bytes, size_bytes, &result);
         }
     }
@@ -208,14 +208,14 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     bool is_packet = visible && !result.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_plausible(detection, &detection->sides[side], &result)) {
         bool modern = x->profile.packet != UE_PACKET_LEGACY;
-        ue_detection_side_expand(&detection->sides[side], result.seq, result.ack, modern, &state->links);
+        ue_detection_side_expand(&detection->sides[side], result.seq, result.ack, modern, &state->packet_ids);
     }
 }
 
 /* Once the layout of the prefix is known, the handshake bit at its position decides (protocol.md 17.1). */
 static bool has_handshake_bit(const struct ue_detection *detection, const uint8_t *bytes, size_t size_bytes) {
     size_t bit =
-        detection->settings.magic_bits + (size_t)detection->settings.skip_bytes * 8 + (detection->choice.ids ? 5 : 0);
+        detection->settings.magic_bits + (size_t)detection->settings.skip_bytes * 8 + (detection->result.ids ? 5 : 0);
     return bit < size_bytes * 8 && ue_bits_load(bytes, size_bytes, bit, 1) != 0;
 }
 
@@ -226,9 +226,9 @@ static bool prefix_is_known(const struct ue_detection *detection) {
 
 void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                        const struct ue_handshake_match *match, struct ue_decode_state *state) {
-    *state = (struct ue_decode_state){.held = !detection->is_released, .side = (uint8_t)side};
+    *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
     detection->datagrams++;
-    state->number = (uint8_t)(state->held ? detection->datagrams : 0);
+    state->number = (uint8_t)(state->is_held ? detection->datagrams : 0);
     if (match == NULL) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);
     }
@@ -247,15 +247,15 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
         ue_detection_check_packet(detection, side, bytes, size_bytes); /* may be a packet of another generation */
     }
     state->direction = (uint8_t)ue_detection_direction(detection, side);
-    state->choice = detection->choice;
+    state->result = detection->result;
     if (ue_detection_is_certain(detection) || detection->datagrams >= UE_DETECTION_HELD_MAX) {
         ue_detection_release(detection);
     }
 }
 
 void ue_detection_feed_truncated(const struct ue_detection *detection, unsigned side, struct ue_decode_state *state) {
-    *state =
-        (struct ue_decode_state){.choice = detection->choice, .held = !detection->is_released, .side = (uint8_t)side};
+    *state = (struct ue_decode_state){
+        .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};
     if (detection->server_side >= 0) {
         state->direction = (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
     }
@@ -269,10 +269,10 @@ bool ue_detection_is_new_connection(const struct ue_detection *detection, const 
 
 void ue_detection_adopt(struct ue_detection *detection, const struct ue_detection *earlier) {
     if (!detection->is_given) {
-        uint16_t common = detection->possible & earlier->choice.candidates;
+        uint16_t common = detection->possible & earlier->result.candidates;
         detection->possible = common != 0 ? common : detection->possible;
         ue_detection_decide(detection);
-        detection->released = detection->choice;
+        detection->released = detection->result;
     }
     if (earlier->server_side < 0 || detection->server_side < 0) {
         return;
@@ -283,13 +283,13 @@ void ue_detection_adopt(struct ue_detection *detection, const struct ue_detectio
     }
 }
 
-const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *choice,
+const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *result,
                                      char text[UE_RANGE_CHARS]) {
     if (detection->custom != NULL) {
         return ue_profile_releases(detection->custom, text);
     }
-    uint16_t chosen = (uint16_t)(1u << choice->profile);
-    return ue_profile_range(choice->reason == UE_DETECTION_REASON_CLOSEST ? chosen : choice->candidates, text);
+    uint16_t chosen = (uint16_t)(1u << result->profile);
+    return ue_profile_range(result->reason == UE_DETECTION_REASON_CLOSEST ? chosen : result->candidates, text);
 }
 
 const char *ue_detection_reason_text(enum ue_detection_reason reason) {

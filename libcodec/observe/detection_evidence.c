@@ -45,26 +45,26 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
                          enum ue_detection_reason reason) {
     bool ids = ue_detection_has_ids(detection, profile);
     ue_detection_move_header(detection, profile, ids);
-    detection->choice.profile = (uint8_t)profile;
-    detection->choice.variant = (uint8_t)variant;
-    detection->choice.candidates = candidates;
-    detection->choice.reason = (uint8_t)reason;
-    detection->choice.features = ue_profile_at(profile)->features;
-    detection->choice.ids = ids;
+    detection->result.profile = (uint8_t)profile;
+    detection->result.variant = (uint8_t)variant;
+    detection->result.candidates = candidates;
+    detection->result.reason = (uint8_t)reason;
+    detection->result.features = ue_profile_at(profile)->features;
+    detection->result.ids = ids;
 }
 
 unsigned ue_profile_mask_oldest(uint16_t mask) {
     return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
 }
 
-void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *choice,
+void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
                               enum ue_direction direction, struct ue_context *context) {
-    struct ue_settings settings = variant_settings(&detection->settings, choice->variant);
-    const struct ue_profile *profile = detection->custom != NULL ? detection->custom : ue_profile_at(choice->profile);
+    struct ue_settings settings = variant_settings(&detection->settings, result->variant);
+    const struct ue_profile *profile = detection->custom != NULL ? detection->custom : ue_profile_at(result->profile);
     ue_context_init(context, profile, &settings);
     context->direction = direction;
-    context->ids = choice->ids;
-    context->features = choice->features;
+    context->ids = result->ids;
+    context->features = result->features;
 }
 
 /* ---- evidence from packets ---- */
@@ -97,13 +97,13 @@ static bool seq_is_plausible(const struct ue_detection *detection, unsigned row,
 /* Whether a packet matches a profile with a variant; in either direction while the direction is unknown. */
 static bool matches(const struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
                     const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit) {
-    struct ue_detection_result choice = detection->choice;
+    struct ue_detection_result result = detection->result;
     struct ue_context x;
-    choice.profile = (uint8_t)row;
-    choice.variant = (uint8_t)variant;
-    choice.features = ue_profile_at(row)->features;
-    choice.ids = ue_detection_has_ids(detection, row);
-    ue_detection_context_for(detection, &choice, ue_detection_direction(detection, side), &x);
+    result.profile = (uint8_t)row;
+    result.variant = (uint8_t)variant;
+    result.features = ue_profile_at(row)->features;
+    result.ids = ue_detection_has_ids(detection, row);
+    ue_detection_context_for(detection, &result, ue_detection_direction(detection, side), &x);
     ue_profile_match_packet(&x, bytes, size_bytes, fit);
     if (!fit->fits && x.direction == UE_DIRECTION_UNKNOWN) {
         x.direction = UE_SERVER_TO_CLIENT;
@@ -120,7 +120,7 @@ static void learn_direction(struct ue_detection *detection, unsigned side, const
     if (detection->server_side >= 0) {
         return;
     }
-    ue_detection_context_for(detection, &detection->choice, UE_CLIENT_TO_SERVER, &x);
+    ue_detection_context_for(detection, &detection->result, UE_CLIENT_TO_SERVER, &x);
     ue_profile_match_packet(&x, bytes, size_bytes, &as_client);
     x.direction = UE_SERVER_TO_CLIENT;
     ue_profile_match_packet(&x, bytes, size_bytes, &as_server);
@@ -159,9 +159,9 @@ static uint16_t best_profiles(const struct ue_detection *detection, unsigned var
 /* After the release another profile must match half of the packets to replace the chosen one. */
 static void choose_closest(struct ue_detection *detection) {
     bool is_single = ue_profile_same_wire(detection->possible);
-    bool keeps = detection->is_released && is_possible(detection, detection->choice.profile);
-    unsigned best = keeps ? detection->choice.profile : ue_profile_mask_oldest(detection->possible);
-    unsigned variant = keeps ? detection->choice.variant : 0;
+    bool keeps = detection->is_released && is_possible(detection, detection->result.profile);
+    unsigned best = keeps ? detection->result.profile : ue_profile_mask_oldest(detection->possible);
+    unsigned variant = keeps ? detection->result.variant : 0;
     unsigned most = keeps && detection->fits[best][variant] < detection->trials / 2 ? detection->trials / 2u
                                                                                     : detection->fits[best][variant];
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -205,11 +205,11 @@ void ue_detection_decide(struct ue_detection *detection) {
 }
 
 bool ue_detection_is_certain(const struct ue_detection *detection) {
-    const struct ue_detection_result *choice = &detection->choice;
+    const struct ue_detection_result *result = &detection->result;
     if (ue_profile_same_wire(detection->possible)) { /* a handshake does not show a game's own bounds */
-        return detection->is_given || detection->bunch_fits[choice->profile][choice->variant] != 0;
+        return detection->is_given || detection->bunch_fits[result->profile][result->variant] != 0;
     }
-    return choice->reason == UE_DETECTION_REASON_ONLY_MATCH && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES;
+    return result->reason == UE_DETECTION_REASON_ONLY_MATCH && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES;
 }
 
 /* Whether some profile matches every datagram so far with the bounds of the settings. */
@@ -336,7 +336,7 @@ static bool has_tried_enough(const struct ue_detection *detection) {
 
 static void close_detection(struct ue_detection *detection) {
     detection->detection = UE_DETECTION_STATE_CLOSED;
-    if (detection->choice.reason == UE_DETECTION_REASON_CLOSEST) {
+    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST) {
         detection->pause = (uint16_t)(UE_DETECTION_HELD_MAX << detection->failures);
         if (detection->failures < PAUSE_SHIFT_MAX) {
             detection->failures++;
@@ -361,7 +361,7 @@ static void repeat_detection(struct ue_detection *detection, unsigned side, cons
 
 static bool has_chosen_position(const struct ue_detection *detection, unsigned row) {
     return ue_detection_header_position(row, ue_detection_has_ids(detection, row)) ==
-           ue_detection_header_position(detection->choice.profile, detection->choice.ids);
+           ue_detection_header_position(detection->result.profile, detection->result.ids);
 }
 
 /* Removes the candidates that do not match this packet. Only candidates with the header position of the result are
@@ -369,34 +369,34 @@ static bool has_chosen_position(const struct ue_detection *detection, unsigned r
 static bool narrow_candidates(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     struct ue_packet_match fit;
     uint16_t left = 0;
-    if (detection->choice.reason == UE_DETECTION_REASON_CLOSEST || ue_profile_same_wire(detection->choice.candidates)) {
+    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST || ue_profile_same_wire(detection->result.candidates)) {
         return false;
     }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        if ((detection->choice.candidates >> row & 1) != 0 && has_chosen_position(detection, row) &&
-            matches(detection, row, detection->choice.variant, side, bytes, size_bytes, &fit)) {
+        if ((detection->result.candidates >> row & 1) != 0 && has_chosen_position(detection, row) &&
+            matches(detection, row, detection->result.variant, side, bytes, size_bytes, &fit)) {
             left |= (uint16_t)(1u << row);
         }
     }
     if (left != 0) {
-        enum ue_detection_reason reason = detection->choice.variant != 0 ? UE_DETECTION_REASON_VARIANT_MATCH
+        enum ue_detection_reason reason = detection->result.variant != 0 ? UE_DETECTION_REASON_VARIANT_MATCH
                                           : ue_profile_same_wire(left)   ? UE_DETECTION_REASON_ONLY_MATCH
                                                                          : UE_DETECTION_REASON_OLDEST_MATCH;
-        ue_detection_choose(detection, ue_profile_mask_oldest(left), detection->choice.variant, left, reason);
+        ue_detection_choose(detection, ue_profile_mask_oldest(left), detection->result.variant, left, reason);
     }
     return left != 0;
 }
 
 /* Whether this packet is compared with the result. */
 static bool is_due(const struct ue_detection *detection) {
-    bool is_single = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->choice.candidates);
+    bool is_single = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->result.candidates);
     return !is_single || detection->misses != 0 || detection->datagrams % WATCH_STEP == 0;
 }
 
 static void compare_with_result(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                 size_t size_bytes) {
     struct ue_packet_match fit;
-    if (matches(detection, detection->choice.profile, detection->choice.variant, side, bytes, size_bytes, &fit)) {
+    if (matches(detection, detection->result.profile, detection->result.variant, side, bytes, size_bytes, &fit)) {
         if (detection->misses != 0) {
             detection->misses--;
         }
@@ -413,7 +413,7 @@ void ue_detection_check_packet(struct ue_detection *detection, unsigned side, co
     if (is_closed && is_due(detection)) {
         compare_with_result(detection, side, bytes, size_bytes);
     }
-    bool is_in_doubt = detection->choice.reason == UE_DETECTION_REASON_CLOSEST || detection->misses >= MISSES_MAX;
+    bool is_in_doubt = detection->result.reason == UE_DETECTION_REASON_CLOSEST || detection->misses >= MISSES_MAX;
     if (is_closed && is_in_doubt && detection->pause == 0) {
         reopen(detection);
     }

@@ -17,7 +17,7 @@ unsigned ue_profile_mask_oldest(uint16_t mask);
 enum ue_direction ue_detection_direction(const struct ue_detection *detection, unsigned side);
 
 /* The context of a result. */
-void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *choice,
+void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
                               enum ue_direction direction, struct ue_context *context);
 
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,

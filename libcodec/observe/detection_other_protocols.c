@@ -5,8 +5,8 @@
 #define LONE_CHANNEL_MAX 1000
 
 bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct ue_decode_state *state) {
-    const struct ue_detection_result *choice = ue_detection_result_of(detection, state);
-    return (choice->reason == UE_DETECTION_REASON_CLOSEST || choice->reason == UE_DETECTION_REASON_NONE) &&
+    const struct ue_detection_result *result = ue_detection_result_of(detection, state);
+    return (result->reason == UE_DETECTION_REASON_CLOSEST || result->reason == UE_DETECTION_REASON_NONE) &&
            !detection->has_ids_evidence;
 }
 

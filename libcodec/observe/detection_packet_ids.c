@@ -56,7 +56,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
 void ue_detection_move_header(struct ue_detection *detection, unsigned profile, bool ids) {
     enum ue_header_position position = ue_detection_header_position(profile, ids);
     if (!detection->has_packets ||
-        position == ue_detection_header_position(detection->choice.profile, detection->choice.ids)) {
+        position == ue_detection_header_position(detection->result.profile, detection->result.ids)) {
         return;
     }
     if (detection->is_released) {

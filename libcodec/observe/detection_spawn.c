@@ -64,11 +64,11 @@ void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue
     if (!is_due(detection)) {
         return;
     }
-    uint16_t profiles = same_format_as(detection->choice.profile);
+    uint16_t profiles = same_format_as(detection->result.profile);
     unsigned older = ue_profile_mask_oldest(profiles);
     unsigned newer = ue_profile_mask_oldest(profiles & (uint16_t)(profiles - 1));
     bool is_open = (profiles & (profiles - 1)) != 0 && detection->settings.netver == 0 &&
-                   ue_profile_same_wire(detection->choice.candidates);
+                   ue_profile_same_wire(detection->result.candidates);
     if (!is_open) {
         return;
     }
@@ -82,7 +82,7 @@ void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue
     detection->spawn_votes = (int8_t)(detection->spawn_votes + (pass.votes > 0 ? 1 : -1));
     if (detection->spawn_votes != 0) {
         unsigned row = detection->spawn_votes > 0 ? newer : older;
-        ue_detection_choose(detection, row, detection->choice.variant, (uint16_t)(1u << row),
+        ue_detection_choose(detection, row, detection->result.variant, (uint16_t)(1u << row),
                             UE_DETECTION_REASON_SPAWN);
     }
 }

@@ -194,8 +194,8 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
 
 /* A packet can be tracked when its id is known and was read at the header position of this context. */
 static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *packet) {
-    const struct ue_packet_ids *links = p->in->links;
-    return links->has_id && ue_seq_of(links->packet_id) == packet->seq;
+    const struct ue_packet_ids *packet_ids = p->in->packet_ids;
+    return packet_ids->has_id && ue_seq_of(packet_ids->packet_id) == packet->seq;
 }
 
 static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet);
@@ -206,7 +206,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     if (!has_id(p, packet)) {
         return;
     }
-    p->packet_id = p->in->links->packet_id;
+    p->packet_id = p->in->packet_ids->packet_id;
     p->head.packet = *packet;
     bool is_first = side->counts.packets == 0;
     if (is_first) {
@@ -301,12 +301,12 @@ void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t 
 /* Modern packets: acks and naks of all packets up to the newest, oldest first (protocol.md 6). */
 static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    const struct ue_packet_ids *links = p->in->links;
+    const struct ue_packet_ids *packet_ids = p->in->packet_ids;
     int64_t newest = ue_tracker_acked_id(other, packet->ack);
     if (!ue_tracker_ack_is_plausible(other, newest)) {
         return;
     }
-    uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
+    uint16_t before = packet_ids->has_acked_before ? packet_ids->acked_before : packet->ack;
     ue_tracker_begin_acks(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     int64_t reach = ue_history_reach(packet);
     ue_tracker_report_naks(p, newest - reach, newest, false);

@@ -287,7 +287,7 @@ const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *
 const struct uerudp_frame_state *uerudp_conversation_find_frame_state(const packet_info *pinfo) {
     struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
     if (state != NULL && state->decode.number != 0) {
-        state->decode.links = ue_detection_packet_ids(&state->connection->detection, &state->decode);
+        state->decode.packet_ids = ue_detection_packet_ids(&state->connection->detection, &state->decode);
     }
     return state;
 }

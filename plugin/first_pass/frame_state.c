@@ -69,5 +69,5 @@ struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
 }
 
 bool uerudp_frame_state_is_final(const struct uerudp_frame_state *state, const packet_info *pinfo) {
-    return pinfo->fd->visited || !state->decode.held || state->connection->detection.is_released;
+    return pinfo->fd->visited || !state->decode.is_held || state->connection->detection.is_released;
 }

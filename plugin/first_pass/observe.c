@@ -130,14 +130,14 @@ static void observe_now(struct uerudp_frame_state *state, int64_t time_ns, const
         uerudp_sequence_analysis_add_cut(&observer->analysis, side_of(state, &x));
         return;
     }
-    state->decode.links = ue_detection_packet_ids(&state->connection->detection, &state->decode);
+    state->decode.packet_ids = ue_detection_packet_ids(&state->connection->detection, &state->decode);
     struct observed_datagram pass = {observer, state, &x};
     const struct ue_tracker_callbacks sink = {.event = on_event, .user = &pass, .prefetch = on_items};
     const struct ue_tracker_datagram datagram = {.frame = state->frame_number,
                                                  .time_ns = time_ns,
                                                  .side = side_of(state, &x),
                                                  .context = &x,
-                                                 .links = &state->decode.links,
+                                                 .packet_ids = &state->decode.packet_ids,
                                                  .bytes = bytes->base,
                                                  .size_bytes = bytes->size,
                                                  .reading = &latest.items};

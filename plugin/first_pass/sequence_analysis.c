@@ -20,7 +20,7 @@ struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct u
                                                                   uint64_t frame, const int64_t *packet_id) {
     struct uerudp_frame_state *other = uerudp_frame_state_of_frame((uint32_t)frame);
     while (other != NULL && (other->connection->observer != state->connection->observer ||
-                             (packet_id != NULL && other->decode.links.packet_id != *packet_id))) {
+                             (packet_id != NULL && other->decode.packet_ids.packet_id != *packet_id))) {
         other = other->next;
     }
     return other;

@@ -358,7 +358,7 @@ static void queue_messages(struct uerudp_tap_data *d) {
 static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
                                         const struct uerudp_captured_bytes *bytes) {
     struct uerudp_tap_data *d = wmem_new(pinfo->pool, struct uerudp_tap_data);
-    const struct ue_packet_ids *links = &state->decode.links;
+    const struct ue_packet_ids *packet_ids = &state->decode.packet_ids;
     d->pinfo = pinfo;
     d->state = state;
     d->bytes = *bytes;
@@ -371,7 +371,7 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
     ue_detection_context(&state->connection->detection, &state->decode, &d->context);
     d->tap = (struct uerudp_tap){.stream = state->connection->stream,
                                  .size_bytes = tvb_reported_length(tvb),
-                                 .packet_id = links->has_id ? links->packet_id : -1,
+                                 .packet_id = packet_ids->has_id ? packet_ids->packet_id : -1,
                                  .generation = d->context.profile.name,
                                  .direction = (uint8_t)d->context.direction,
                                  .content = content_of,

@@ -24,7 +24,7 @@ static struct uerudp_analysis_results results_of_first(const struct uerudp_frame
         uerudp_analysis_results_find(&of_datagram, UERUDP_RESULT_DUPLICATE);
     const struct uerudp_frame_state *first =
         duplicate != NULL
-            ? uerudp_sequence_analysis_find_datagram(state, duplicate->frame, &state->decode.links.packet_id)
+            ? uerudp_sequence_analysis_find_datagram(state, duplicate->frame, &state->decode.packet_ids.packet_id)
             : NULL;
     return first != NULL ? uerudp_analysis_results_read(first, pool) : (struct uerudp_analysis_results){0};
 }

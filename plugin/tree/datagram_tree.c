@@ -421,7 +421,7 @@ static void trace_cut(struct datagram_tree *t, const struct uerudp_frame_state *
         closed[size - 1] |= 0x80;
         closed[size] = 1;
     }
-    ue_datagram_trace(x, closed, size + 1, &state->decode.links, sink, decoded);
+    ue_datagram_trace(x, closed, size + 1, &state->decode.packet_ids, sink, decoded);
 }
 
 static void trace(struct datagram_tree *t, const struct uerudp_frame_state *state, const struct ue_context *x,
@@ -430,7 +430,7 @@ static void trace(struct datagram_tree *t, const struct uerudp_frame_state *stat
     if (t->buffer.bytes->is_cut) {
         trace_cut(t, state, x, &sink, decoded);
     } else {
-        ue_datagram_trace(x, t->buffer.bytes->base, t->buffer.bytes->size, &state->decode.links, &sink, decoded);
+        ue_datagram_trace(x, t->buffer.bytes->base, t->buffer.bytes->size, &state->decode.packet_ids, &sink, decoded);
     }
 }
 

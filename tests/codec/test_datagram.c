@@ -126,13 +126,13 @@ static void acks_are_reported_once(void **state) {
     (void)state;
     struct ue_context x = context_of("5.0", UE_SERVER_TO_CLIENT);
     struct ue_datagram d = {.packet = {.seq = 5, .ack = 3, .history_words = 1, .history = {0x2d}}}; /* 101101 */
-    struct ue_packet_ids links = {
+    struct ue_packet_ids packet_ids = {
         .has_id = true, .packet_id = 16384 + 5, .has_acked_before = true, .acked_before = 16381};
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
     struct ue_decode_result result;
     struct ue_trace trace = recorder_sink(&shared_roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
+    ue_datagram_trace(&x, bytes, size, &packet_ids, &trace, &result);
     static const struct {
         enum ue_field field;
         uint32_t seq;
@@ -150,9 +150,9 @@ static void acks_are_reported_once(void **state) {
     }
     assert_int_equal(at, 6);
     assert_at(UE_F_PACKET_ID, 1, 65, 16384 + 5);
-    links.packet_id++; /* an id that does not match the packet's sequence is not reported, and neither are acks */
+    packet_ids.packet_id++; /* an id that does not match the packet's sequence is not reported, and neither are acks */
     trace = recorder_sink(&shared_roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
+    ue_datagram_trace(&x, bytes, size, &packet_ids, &trace, &result);
     assert_null(find(UE_F_PACKET_ID));
     assert_null(find(UE_F_PACKET_ACKED));
 }
@@ -165,12 +165,12 @@ static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
                                        .acked_history_seq = (uint16_t)(8000 - skipped),
                                        .history_flush = true,
                                        .history_words = 8}};
-    struct ue_packet_ids links = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
+    struct ue_packet_ids packet_ids = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
     struct ue_fault fault;
     struct ue_decode_result result;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
     struct ue_trace trace = recorder_sink(&shared_roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
+    ue_datagram_trace(&x, bytes, size, &packet_ids, &trace, &result);
     size_t count = 0;
     for (size_t i = 0; i < shared_roundtrip->recorder.count; i++) {
         const struct ue_record *record = &shared_roundtrip->recorder.records[i].record;

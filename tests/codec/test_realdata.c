@@ -156,7 +156,7 @@ static void assert_datagram(const struct realdata_row *row, size_t number) {
     struct ue_trace trace = recorder_packet_id_sink(&id);
     ue_detection_context(&capture.flows[d->detection], &d->frame, &x);
     const char *problem = roundtrip_problem(shared_roundtrip, &x, d->bytes, d->size);
-    ue_datagram_trace(&x, d->bytes, d->size, &d->frame.links, &trace, &result);
+    ue_datagram_trace(&x, d->bytes, d->size, &d->frame.packet_ids, &trace, &result);
     if (problem != NULL || result.fault.status != UE_OK) {
         fail_msg("%s frame %zu read as %s: %s at bit %zu; %s", row->name, number + 1, x.profile.name,
                  ue_status_text(result.fault.status), result.fault.bit, problem != NULL ? problem : "paths agree");
@@ -174,11 +174,11 @@ static void assert_capture(const struct realdata_row *row, int server_side) {
         assert_datagram(row, i);
     }
     for (size_t i = 0; i < capture.flow_count; i++) {
-        const struct ue_detection_result *choice = &capture.flows[i].choice;
-        printf("%-34s flow %zu: %s (%s)\n", row->name, i, ue_profile_at(choice->profile)->name,
-               ue_detection_reason_text((enum ue_detection_reason)choice->reason));
+        const struct ue_detection_result *result = &capture.flows[i].result;
+        printf("%-34s flow %zu: %s (%s)\n", row->name, i, ue_profile_at(result->profile)->name,
+               ue_detection_reason_text((enum ue_detection_reason)result->reason));
         if (row->generation != NULL) {
-            assert_string_equal(ue_profile_at(choice->profile)->name, row->generation);
+            assert_string_equal(ue_profile_at(result->profile)->name, row->generation);
         }
     }
 }

@@ -66,7 +66,7 @@ static void decode_kept(struct detection_session *session) {
         struct ue_trace sink = recorder_sink(&recorder);
         check_detection_result(ue_detection_result_of(&session->detection, &kept->state));
         ue_detection_context(&session->detection, &kept->state, &x);
-        ue_datagram_trace(&x, kept->bytes, kept->size, &kept->state.links, &sink, &decoded);
+        ue_datagram_trace(&x, kept->bytes, kept->size, &kept->state.packet_ids, &sink, &decoded);
         for (size_t k = 0; k < recorder.count; k++) {
             const struct ue_record *record = &recorder.records[k].record;
             REQUIRE(record->field != UE_F_PACKET_ID || (record->number & 16383) == decoded.seq);

@@ -118,7 +118,7 @@ static void track_datagram(struct tracker_session *session, const struct tracked
                                               .time_ns = (int64_t)session->frame * 1000000,
                                               .side = session->side,
                                               .context = &x,
-                                              .links = &datagram->state.links,
+                                              .packet_ids = &datagram->state.packet_ids,
                                               .bytes = bytes,
                                               .size_bytes = datagram->size};
     session->context = &x;

@@ -144,6 +144,6 @@ void traffic_connect(struct ue_detection *detection, struct traffic *t, const ui
     t->sides[CLIENT].seq = (first.client - 1) & 16383;
 }
 
-bool is_candidate(const struct ue_detection_result *choice, const char *release) {
-    return (choice->candidates >> ue_profile_index(ue_profile_find(release)) & 1) != 0;
+bool is_candidate(const struct ue_detection_result *result, const char *release) {
+    return (result->candidates >> ue_profile_index(ue_profile_find(release)) & 1) != 0;
 }

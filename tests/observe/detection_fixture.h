@@ -57,6 +57,6 @@ struct ue_decode_state traffic_feed_packet(struct ue_detection *detection, struc
 /* Sends Initial, Challenge, Response and Ack; both sides begin with the sequences of the cookie. */
 void traffic_connect(struct ue_detection *detection, struct traffic *t, const uint8_t *cookie);
 
-bool is_candidate(const struct ue_detection_result *choice, const char *release);
+bool is_candidate(const struct ue_detection_result *result, const char *release);
 
 #endif

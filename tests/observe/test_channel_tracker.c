@@ -346,12 +346,12 @@ static void all_items_are_handed_out_or_none(void **state) {
 static void what_was_not_read_is_not_handed_out(void **state) {
     (void)state;
     static const uint8_t empty[1];
-    const struct ue_packet_ids links = {0};
+    const struct ue_packet_ids packet_ids = {0};
     feed_bunches(100, 2);
     feed_bunches(100, 2); /* seen before */
     assert_false(shared_fixture.reading.is_whole);
     feed_bunches(101, 2);
-    tracker_fixture_feed(&shared_fixture, CLIENT, &links, empty, sizeof empty);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &packet_ids, empty, sizeof empty);
     assert_false(shared_fixture.reading.is_whole);
     feed_bunches(102, 2);
     tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);

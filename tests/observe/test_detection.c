@@ -27,8 +27,8 @@ static void assert_readable(const struct ue_detection *detection, const struct k
     int64_t id = -1;
     struct ue_trace callbacks = recorder_packet_id_sink(&id);
     ue_detection_context(detection, &kept->frame, &x);
-    const struct ue_packet_ids links = ue_detection_packet_ids(detection, &kept->frame);
-    ue_datagram_trace(&x, kept->bytes, kept->size, &links, &callbacks, &result);
+    const struct ue_packet_ids packet_ids = ue_detection_packet_ids(detection, &kept->frame);
+    ue_datagram_trace(&x, kept->bytes, kept->size, &packet_ids, &callbacks, &result);
     if (result.fault.status != UE_OK || id < 0 || (id & 16383) != result.seq) {
         fail_msg("%s read as %s: %s, id %" PRId64 ", seq %u", release, x.profile.name,
                  ue_status_text(result.fault.status), id, result.seq);
@@ -47,10 +47,10 @@ static void assert_never_wrong(const char *release, const struct ue_settings *se
         unsigned side = (unsigned)rng_below(&t.rng, 2);
         kept[n].size = traffic_packet(&t, side, kept[n].bytes);
         kept[n].frame = traffic_feed(&detection, side, kept[n].bytes, kept[n].size);
-        const struct ue_detection_result *choice = ue_detection_result_of(&detection, &kept[n].frame);
-        bool sure = choice->reason == UE_DETECTION_REASON_ONLY_MATCH || choice->reason == UE_DETECTION_REASON_HANDSHAKE;
-        if (sure && n >= 5 && !is_candidate(choice, release)) {
-            fail_msg("%s taken for %s after %u packets, seed %" PRIu64, release, ue_profile_at(choice->profile)->name,
+        const struct ue_detection_result *result = ue_detection_result_of(&detection, &kept[n].frame);
+        bool sure = result->reason == UE_DETECTION_REASON_ONLY_MATCH || result->reason == UE_DETECTION_REASON_HANDSHAKE;
+        if (sure && n >= 5 && !is_candidate(result, release)) {
+            fail_msg("%s taken for %s after %u packets, seed %" PRIu64, release, ue_profile_at(result->profile)->name,
                      n + 1, seed);
         }
         if (detection.server_side == (int)CLIENT) {
@@ -58,9 +58,9 @@ static void assert_never_wrong(const char *release, const struct ue_settings *se
         }
     }
     ue_detection_release(&detection);
-    if (!is_candidate(&detection.choice, release)) {
-        fail_msg("%s ends as %s (%s), seed %" PRIu64, release, ue_profile_at(detection.choice.profile)->name,
-                 ue_detection_reason_text((enum ue_detection_reason)detection.choice.reason), seed);
+    if (!is_candidate(&detection.result, release)) {
+        fail_msg("%s ends as %s (%s), seed %" PRIu64, release, ue_profile_at(detection.result.profile)->name,
+                 ue_detection_reason_text((enum ue_detection_reason)detection.result.reason), seed);
     }
     for (unsigned n = 0; n < PACKETS; n++) {
         assert_readable(&detection, &kept[n], release);
@@ -88,8 +88,8 @@ static void a_changed_bound_is_found(void **state) {
         for (unsigned n = 0; n < 40; n++) {
             traffic_feed_packet(&detection, &t, n % 2);
         }
-        assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_VARIANT_MATCH);
-        assert_true(is_candidate(&detection.choice, "4.18"));
+        assert_int_equal(detection.result.reason, UE_DETECTION_REASON_VARIANT_MATCH);
+        assert_true(is_candidate(&detection.result, "4.18"));
         struct ue_context x;
         struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
         ue_detection_context(&detection, &frame, &x);
@@ -126,8 +126,8 @@ static void a_handshake_settles_what_it_can(void **state) {
         ue_detection_init(&detection, STOCK, NULL, -1);
         traffic_connect(&detection, &t, cookie_a);
         assert_int_equal(detection.server_side, SERVER);
-        assert_string_equal(ue_profile_at(detection.choice.profile)->name, rows[i].chosen);
-        assert_int_equal(detection.choice.reason == UE_DETECTION_REASON_HANDSHAKE, rows[i].certain);
+        assert_string_equal(ue_profile_at(detection.result.profile)->name, rows[i].chosen);
+        assert_int_equal(detection.result.reason == UE_DETECTION_REASON_HANDSHAKE, rows[i].certain);
         assert_false(detection.is_released); /* it does not show a game's own bounds; packets with bunches do */
         for (unsigned n = 0; rows[i].certain && !detection.is_released; n++) {
             assert_true(n < 8);
@@ -144,13 +144,13 @@ static void numbers_begin_with_the_cookie(void **state) {
     ue_detection_init(&detection, STOCK, NULL, -1);
     traffic_connect(&detection, &t, cookie_a);
     struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
-    assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* protocol.md 5.7 */
-    assert_true(frame.links.has_acked_before && frame.links.acked_before == 7197);
+    assert_true(frame.packet_ids.has_id && frame.packet_ids.packet_id == 12666); /* protocol.md 5.7 */
+    assert_true(frame.packet_ids.has_acked_before && frame.packet_ids.acked_before == 7197);
     frame = traffic_feed_packet(&detection, &t, SERVER);
-    assert_true(frame.links.packet_id == 7198);
+    assert_true(frame.packet_ids.packet_id == 7198);
     for (unsigned n = 1; n < 40000; n++) {
         frame = traffic_feed_packet(&detection, &t, CLIENT);
-        assert_true(frame.links.packet_id == 12666 + (int64_t)n); /* across two wraps */
+        assert_true(frame.packet_ids.packet_id == 12666 + (int64_t)n); /* across two wraps */
     }
 }
 
@@ -197,10 +197,10 @@ static void assert_restart_continues(const char *release) {
         traffic_feed(&moved, SERVER, bytes, traffic_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
     assert_true(ack.restarting);
     struct ue_decode_state frame = traffic_feed_packet(&moved, &t, CLIENT);
-    assert_true(frame.links.packet_id == last + 2);
-    assert_int_equal(moved.choice.profile, old.choice.profile);
-    assert_int_equal(ue_detection_result_of(&moved, &first)->profile, old.choice.profile);
-    assert_int_equal(ue_detection_result_of(&moved, &request)->profile, old.choice.profile);
+    assert_true(frame.packet_ids.packet_id == last + 2);
+    assert_int_equal(moved.result.profile, old.result.profile);
+    assert_int_equal(ue_detection_result_of(&moved, &first)->profile, old.result.profile);
+    assert_int_equal(ue_detection_result_of(&moved, &request)->profile, old.result.profile);
 }
 
 static void a_restart_continues_the_connection(void **state) {
@@ -240,15 +240,15 @@ static void datagrams_are_kept_until_the_detection(void **state) {
     traffic_init(&t, "5.1", STOCK, 5);
     ue_detection_init(&detection, STOCK, NULL, SERVER);
     first = traffic_feed_packet(&detection, &t, CLIENT);
-    assert_true(first.held);
+    assert_true(first.is_held);
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
         assert_false(detection.is_released);
         frame = traffic_feed_packet(&detection, &t, n % 2);
-        assert_true(frame.held);
+        assert_true(frame.is_held);
     }
     assert_true(detection.is_released); /* 5.1 and 5.4 always tie */
     frame = traffic_feed_packet(&detection, &t, CLIENT);
-    assert_false(frame.held);
+    assert_false(frame.is_held);
     assert_ptr_equal(ue_detection_result_of(&detection, &first), &detection.released);
     assert_string_equal(ue_profile_at(detection.released.profile)->name, "5.1");
     assert_int_equal(detection.released.reason, UE_DETECTION_REASON_OLDEST_MATCH);
@@ -266,12 +266,12 @@ static void later_evidence_settles_a_tie(void **state) {
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
         traffic_feed_packet(&detection, &t, n % 2);
     }
-    assert_true(is_candidate(&detection.choice, "5.4") && is_candidate(&detection.choice, "5.5"));
+    assert_true(is_candidate(&detection.result, "5.4") && is_candidate(&detection.result, "5.5"));
     t.partials = true;
     for (unsigned n = 0; n < 60; n++) {
         traffic_feed_packet(&detection, &t, n % 2);
     }
-    assert_string_equal(ue_profile_at(detection.choice.profile)->name, "5.5");
+    assert_string_equal(ue_profile_at(detection.result.profile)->name, "5.5");
     assert_string_equal(ue_profile_at(ue_detection_result_of(&detection, &first)->profile)->name, "5.1");
 }
 
@@ -282,9 +282,9 @@ static void a_given_generation_is_believed(void **state) {
     traffic_init(&t, "5.5", STOCK, 8);
     ue_detection_init(&detection, STOCK, ue_profile_find("5.8"), SERVER);
     struct ue_decode_state frame = traffic_feed_packet(&detection, &t, CLIENT);
-    assert_false(frame.held);
-    assert_int_equal(frame.choice.reason, UE_DETECTION_REASON_SETTING);
-    assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.8");
+    assert_false(frame.is_held);
+    assert_int_equal(frame.result.reason, UE_DETECTION_REASON_SETTING);
+    assert_string_equal(ue_profile_at(frame.result.profile)->name, "5.8");
 }
 
 /* The prefix has ids by the generation, until a handshake shows that it has none. */
@@ -321,7 +321,7 @@ static void random_datagrams_give_no_detection_result(void **state) {
         bytes[0] &= 0xde; /* no handshake bit */
         ue_detection_feed(&detection, n % 2, bytes, size, NULL, &frame);
     }
-    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_CLOSEST);
     for (int i = 0; i < UE_DETECTION_REASON_COUNT; i++) {
         assert_string_not_equal(ue_detection_reason_text((enum ue_detection_reason)i), "unknown");
     }

@@ -52,18 +52,18 @@ static void a_chance_match_far_from_the_detection_changes_nothing(void **state) 
             traffic_feed_packet(&detection, &t, n % 2);
         }
     }
-    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_CLOSEST);
-    assert_string_equal(ue_profile_at(detection.choice.profile)->name, "5.5");
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_string_equal(ue_profile_at(detection.result.profile)->name, "5.5");
     for (unsigned n = 0; n < 3000; n++) {
         struct ue_decode_state frame = traffic_feed_packet(&detection, &t, n % 2);
-        assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
+        assert_string_equal(ue_profile_at(frame.result.profile)->name, "5.5");
     }
     for (unsigned n = 0; n < 8; n++) {
         size_t size = packet_that_also_fits(&t, n % 2, "4.25", bytes);
         struct ue_decode_state frame = traffic_feed(&detection, n % 2, bytes, size);
-        assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
+        assert_string_equal(ue_profile_at(frame.result.profile)->name, "5.5");
     }
-    assert_int_equal(detection.choice.reason,
+    assert_int_equal(detection.result.reason,
                      UE_DETECTION_REASON_ONLY_MATCH); /* all packets after the first 64 match */
 }
 
@@ -79,15 +79,15 @@ static void assert_contradiction_reopens(const char *first, const char *second) 
     for (unsigned n = 0; n < 100; n++) {
         frame = traffic_feed_packet(&detection, &t, n % 2);
     }
-    assert_true(is_candidate(&frame.choice, first));
+    assert_true(is_candidate(&frame.result, first));
     traffic_init(&t, second, STOCK, 13);
     t.partials = true;
     for (unsigned n = 0; n < 600; n++) {
         frame = traffic_feed_packet(&detection, &t, n % 2);
     }
-    if (!is_candidate(&frame.choice, second) || frame.choice.reason == UE_DETECTION_REASON_CLOSEST) {
-        fail_msg("%s, then %s: ends as %s (%s)", first, second, ue_profile_at(frame.choice.profile)->name,
-                 ue_detection_reason_text((enum ue_detection_reason)frame.choice.reason));
+    if (!is_candidate(&frame.result, second) || frame.result.reason == UE_DETECTION_REASON_CLOSEST) {
+        fail_msg("%s, then %s: ends as %s (%s)", first, second, ue_profile_at(frame.result.profile)->name,
+                 ue_detection_reason_text((enum ue_detection_reason)frame.result.reason));
     }
 }
 
@@ -114,14 +114,14 @@ static void damage_and_gaps_change_nothing(void **state) {
         bool is_damage = n > 20 && (n % 40 == 0 || (n >= 2000 && n < 2100));
         struct ue_decode_state frame =
             is_damage ? traffic_feed(&detection, n % 2, bytes, size) : traffic_feed_packet(&detection, &t, n % 2);
-        if (n > 20 && strcmp(ue_profile_at(frame.choice.profile)->name, "4.25") != 0) {
-            fail_msg("packet %u: %s", n, ue_profile_at(frame.choice.profile)->name);
+        if (n > 20 && strcmp(ue_profile_at(frame.result.profile)->name, "4.25") != 0) {
+            fail_msg("packet %u: %s", n, ue_profile_at(frame.result.profile)->name);
         }
         if (n == 1000) {
             t.sides[SERVER].seq = (t.sides[SERVER].seq + 5000) & 16383;
         }
     }
-    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_ONLY_MATCH);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_ONLY_MATCH);
 }
 
 int main(void) {

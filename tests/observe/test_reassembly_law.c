@@ -177,11 +177,11 @@ static void read_capture(void) {
     w.reassembly = ue_reassembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);
     for (size_t i = 0; i < w.shown_count; i++) {
-        const struct ue_packet_ids links = {.has_id = true, .packet_id = w.shown[i].packet_id};
+        const struct ue_packet_ids packet_ids = {.has_id = true, .packet_id = w.shown[i].packet_id};
         const struct ue_tracker_datagram datagram = {.frame = i + 1,
                                                      .side = PAIR_SERVER,
                                                      .context = &w.x,
-                                                     .links = &links,
+                                                     .packet_ids = &packet_ids,
                                                      .bytes = w.shown[i].bytes,
                                                      .size_bytes = w.shown[i].size_bytes};
         for (unsigned copies = 1 + rng_chance(&w.rng, 10); copies > 0; copies--) {

@@ -72,7 +72,7 @@ static void check_bunch(struct tracker_law *w, const struct ue_tracker_event *ev
 
 static void check_packet(struct tracker_law *w, const struct ue_tracker_event *event) {
     assert_false(w->had_packet);
-    assert_int_equal(event->packet_id, w->now.links->packet_id);
+    assert_int_equal(event->packet_id, w->now.packet_ids->packet_id);
     assert_false(event->is_late && event->is_duplicate);
     assert_true(event->is_duplicate == (event->other_frame != 0));
     assert_true(event->span_ns >= -1);
@@ -94,12 +94,12 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     case UE_TRACKER_RESTARTED: assert_false(w->had_packet); break;
     case UE_TRACKER_NOT_LOST:
         assert_true(event->other_frame < event->frame && event->packet_id < event->last_id);
-        assert_true(event->packet_id <= w->now.links->packet_id && w->now.links->packet_id <= event->last_id);
+        assert_true(event->packet_id <= w->now.packet_ids->packet_id && w->now.packet_ids->packet_id <= event->last_id);
         assert_false(w->had_packet);
         break;
     case UE_TRACKER_LOST:
         assert_false(w->had_packet);
-        assert_true(event->packet_id <= event->last_id && event->last_id == w->now.links->packet_id - 1);
+        assert_true(event->packet_id <= event->last_id && event->last_id == w->now.packet_ids->packet_id - 1);
         break;
     case UE_TRACKER_PACKET: check_packet(w, event); break;
     case UE_TRACKER_ACK:
@@ -181,7 +181,7 @@ static void feed(struct tracker_law *w, uint64_t frame) {
                                           .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
                                           .side = side,
                                           .context = &w->x[side],
-                                          .links = &link.links,
+                                          .packet_ids = &link.packet_ids,
                                           .bytes = bytes,
                                           .size_bytes = size_bytes};
     w->had_packet = false;

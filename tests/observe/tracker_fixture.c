@@ -120,7 +120,7 @@ void tracker_fixture_expect_at(struct tracker_fixture *fixture, const char *line
 
 /* ---- datagrams ---- */
 
-void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *links,
+void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *packet_ids,
                           const uint8_t *bytes, size_t size_bytes) {
     const struct ue_tracker_callbacks transcript = {.event = on_event, .user = fixture};
     const struct ue_tracker_callbacks *callbacks = fixture->listener.event != NULL ? &fixture->listener : &transcript;
@@ -130,20 +130,20 @@ void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const 
                                                  .time_ns = fixture->now_ns,
                                                  .side = side,
                                                  .context = &fixture->x[side],
-                                                 .links = links,
+                                                 .packet_ids = packet_ids,
                                                  .bytes = bytes,
                                                  .size_bytes = size_bytes,
                                                  .reading = &fixture->reading};
     ue_tracker_feed(fixture->tracker, &datagram, callbacks);
 }
 
-static void encode_and_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *links,
+static void encode_and_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *packet_ids,
                             const struct ue_datagram *datagram) {
     uint8_t bytes[DATAGRAM_BYTES];
     size_t size_bytes;
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&fixture->x[side], datagram, bytes, sizeof bytes, &size_bytes, &fault), UE_OK);
-    tracker_fixture_feed(fixture, side, links, bytes, size_bytes);
+    tracker_fixture_feed(fixture, side, packet_ids, bytes, size_bytes);
 }
 
 static bool is_legacy(const struct tracker_fixture *fixture) {
@@ -160,9 +160,9 @@ void tracker_fixture_packet(struct tracker_fixture *fixture, unsigned side, int6
         header->history_words = header->history_words != 0 ? header->history_words : 1;
         header->history[0] = history;
     }
-    const struct ue_packet_ids links = {id, true, fixture->has_acked[side], fixture->acked[side]};
+    const struct ue_packet_ids packet_ids = {id, true, fixture->has_acked[side], fixture->acked[side]};
     const struct ue_datagram datagram = {.packet = *header, .items = fixture->items, .item_count = fixture->item_count};
-    encode_and_feed(fixture, side, &links, &datagram);
+    encode_and_feed(fixture, side, &packet_ids, &datagram);
     if (!is_legacy(fixture) && (!fixture->has_acked[side] || ue_seq_newer(ack, fixture->acked[side]))) {
         fixture->has_acked[side] = true;
         fixture->acked[side] = ack;
@@ -201,7 +201,7 @@ void tracker_fixture_handshake(struct tracker_fixture *fixture, unsigned side, e
                                bool restart, uint16_t server_seq, uint16_t client_seq) {
     struct ue_datagram datagram = {.prefix.is_handshake = true};
     struct ue_handshake *h = &datagram.handshake;
-    const struct ue_packet_ids links = {0};
+    const struct ue_packet_ids packet_ids = {0};
     h->type = type;
     h->restart = restart;
     h->min_version = h->version = 3;
@@ -216,7 +216,7 @@ void tracker_fixture_handshake(struct tracker_fixture *fixture, unsigned side, e
     fixture->has_acked[CLIENT] = fixture->has_acked[SERVER] = true; /* as the detection learns from the cookie */
     fixture->acked[CLIENT] = (uint16_t)((server_seq - 1u) & SEQ_MASK);
     fixture->acked[SERVER] = (uint16_t)((client_seq - 1u) & SEQ_MASK);
-    encode_and_feed(fixture, side, &links, &datagram);
+    encode_and_feed(fixture, side, &packet_ids, &datagram);
 }
 
 /* ---- the shared fixture ---- */

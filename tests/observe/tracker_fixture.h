@@ -49,7 +49,7 @@ void tracker_fixture_handshake(struct tracker_fixture *fixture, unsigned side, e
                                bool restart, uint16_t server_seq, uint16_t client_seq);
 
 /* Feeds bytes without change. */
-void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *links,
+void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *packet_ids,
                           const uint8_t *bytes, size_t size_bytes);
 
 /* Appends to the transcript. */

@@ -225,7 +225,7 @@ static void set(const char *name, const char *value) {
 
 /* Bits 0 to 2: length of the magic header; 3 to 6: generation, the last four with a handler; 7: another port. AES-ECB
    has no tag, so it decrypts any input. */
-static void choose_settings(uint8_t choice) {
+static void choose_settings(uint8_t result) {
     static const struct {
         const char *generation, *handlers;
     } wires[] = {{"auto", ""},        {"4.13", ""},       {"4.14", ""},      {"4.18", ""},
@@ -233,14 +233,14 @@ static void choose_settings(uint8_t choice) {
                  {"5.1", ""},         {"5.4", ""},        {"5.5", ""},       {"5.8", ""},
                  {"4.25", "aes-ecb"}, {"auto", "aesgcm"}, {"4.25", "oodle"}, {"5.4", "aes-ecb,oodle"}};
     static int present = -1;
-    char digit[] = {(char)('0' + (choice & 7)), '\0'};
-    if ((choice & 127) == present) {
+    char digit[] = {(char)('0' + (result & 7)), '\0'};
+    if ((result & 127) == present) {
         return;
     }
-    present = choice & 127;
+    present = result & 127;
     set("magic_bits", digit);
-    set("generation", wires[choice >> 3 & 15].generation);
-    set("handlers", wires[choice >> 3 & 15].handlers);
+    set("generation", wires[result >> 3 & 15].generation);
+    set("handlers", wires[result >> 3 & 15].handlers);
     set("key", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
     prefs_apply_all();
 }

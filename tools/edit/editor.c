@@ -153,7 +153,7 @@ static void read_facts(struct editor *editor, const struct input_datagram *captu
         .context = captured->is_foreign ? NULL
                    : is_rewritten       ? &editor->rewrite.context
                                         : &captured->context,
-        .links = &captured->held->link.links,
+        .packet_ids = &captured->held->link.packet_ids,
         .bytes = is_rewritten ? payload_of(edited) : captured->bytes,
         .size_bytes = is_rewritten ? edited->place.payload_bytes : captured->size_bytes,
     };

@@ -112,7 +112,7 @@ static json_t *object_of(struct generation_rewrite *rewrite, const struct input_
         .captured_bytes = size_bytes,
         .length_bytes = size_bytes,
         .context = &captured->context,
-        .links = &captured->held->link.links,
+        .packet_ids = &captured->held->link.packet_ids,
         .reason = "",
         .canonical = true,
     };

@@ -69,7 +69,7 @@ static void learn(struct impair_observer *observer, unsigned side, const uint8_t
 
 /* Whether something proves that the traffic is of this protocol. */
 static bool is_certain(const struct impair_observer *observer) {
-    enum ue_detection_reason reason = (enum ue_detection_reason)observer->flow.choice.reason;
+    enum ue_detection_reason reason = (enum ue_detection_reason)observer->flow.result.reason;
     return observer->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
 }
 
@@ -81,7 +81,7 @@ const struct datagram_facts *impair_observer_read(struct impair_observer *observ
     struct ue_tracker_datagram datagram = {.frame = frame,
                                            .time_ns = time_ns,
                                            .side = side,
-                                           .links = &link.links,
+                                           .packet_ids = &link.packet_ids,
                                            .bytes = bytes,
                                            .size_bytes = size_bytes};
     if (!ue_detection_is_foreign(&observer->flow, &link, bytes, size_bytes)) {

@@ -124,16 +124,16 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
 /* Each datagram may narrow the range of generations. */
 static void update_generation(struct info_connection *info, const struct input_datagram *captured) {
     const struct ue_detection *flow = &captured->connection->flow;
-    const struct ue_detection_result *choice = ue_detection_result_of(flow, &captured->held->link);
-    bool is_known = info->generation != NULL && choice->profile == info->choice.profile &&
-                    choice->candidates == info->choice.candidates && choice->reason == info->choice.reason;
+    const struct ue_detection_result *result = ue_detection_result_of(flow, &captured->held->link);
+    bool is_known = info->generation != NULL && result->profile == info->result.profile &&
+                    result->candidates == info->result.candidates && result->reason == info->result.reason;
     if (!is_known) {
         char text[UE_RANGE_CHARS];
-        info->choice = *choice;
-        info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
+        info->result = *result;
+        info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(result->profile);
         info->generation = info->profile->name;
-        g_strlcpy(info->generations, ue_detection_generations(flow, choice, text), sizeof info->generations);
-        info->reason = ue_detection_reason_text((enum ue_detection_reason)choice->reason);
+        g_strlcpy(info->generations, ue_detection_generations(flow, result, text), sizeof info->generations);
+        info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
     info->reliable_limit = captured->context.reliable_buffer;
     info->gaps.ch_seq_bound = captured->context.ch_seq_bound;

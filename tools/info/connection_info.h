@@ -39,7 +39,7 @@ struct info_connection {
     uint32_t stream;
     const char *generation;            /* static, or owned by the user's profile */
     char generations[UE_RANGE_CHARS];  /* the releases of that generation */
-    struct ue_detection_result choice; /* the detection result */
+    struct ue_detection_result result; /* the detection result */
     const char *reason;                /* why this generation was detected; static */
     const struct ue_profile *profile;
     uint32_t reliable_limit;              /* reliable bunches without acknowledgement per channel */

@@ -190,7 +190,7 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
         .captured_bytes = held->captured_bytes,
         .length_bytes = held->length_bytes,
         .stream = connection->stream,
-        .links = &held->link.links,
+        .packet_ids = &held->link.packet_ids,
         .reason = ue_detection_reason_text(
             (enum ue_detection_reason)ue_detection_result_of(&connection->flow, &held->link)->reason),
     };

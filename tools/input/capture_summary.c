@@ -50,10 +50,10 @@ static const char *plural(uint64_t count) {
 }
 
 static void print_bounds(const struct observe_connection *connection) {
-    struct ue_decode_state frame = {.choice = connection->flow.choice};
+    struct ue_decode_state frame = {.result = connection->flow.result};
     struct ue_context context;
     ue_detection_context(&connection->flow, &frame, &context);
-    if (connection->flow.choice.variant != 0) {
+    if (connection->flow.result.variant != 0) {
         fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
     }
 }
@@ -70,13 +70,13 @@ static void print_magic(const struct observe_connection *connection) {
 
 static void print_generation(const struct observe_connection *connection) {
     const struct ue_detection *flow = &connection->flow;
-    const char *reason = ue_detection_reason_text((enum ue_detection_reason)flow->choice.reason);
+    const char *reason = ue_detection_reason_text((enum ue_detection_reason)flow->result.reason);
     char releases[UE_RANGE_CHARS];
-    if (flow->choice.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
+    if (flow->result.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", ue_detection_generations(flow, &flow->choice, releases), reason);
+    fprintf(stderr, ", generation %s (%s", ue_detection_generations(flow, &flow->result, releases), reason);
     print_bounds(connection);
     fputs(")\n", stderr);
 }

@@ -86,7 +86,7 @@ void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent
     const struct ue_tracker_datagram datagram = {.time_ns = endpoint_log->now_ns,
                                                  .side = side,
                                                  .context = &context,
-                                                 .links = &frame.links,
+                                                 .packet_ids = &frame.packet_ids,
                                                  .bytes = bytes,
                                                  .size_bytes = size_bytes};
     ue_tracker_feed(endpoint_log->track, &datagram, &sink);

@@ -404,7 +404,7 @@ const struct observe_datagram *connection_table_next(struct connection_table *fl
         }
         if (is_ready(flows->head)) {
             take_head(flows, &flows->out);
-            flows->out->link.links = ue_detection_packet_ids(&flows->out->connection->flow, &flows->out->link);
+            flows->out->link.packet_ids = ue_detection_packet_ids(&flows->out->connection->flow, &flows->out->link);
             return flows->out;
         }
         if (!is_hopeless(flows->head)) {

@@ -121,7 +121,7 @@ const struct ue_tracker *tracker_table_on_datagram(struct tracker_table *tracks,
                                                  .time_ns = captured->held->time_ns,
                                                  .side = captured->role,
                                                  .context = &captured->context,
-                                                 .links = &captured->held->link.links,
+                                                 .packet_ids = &captured->held->link.packet_ids,
                                                  .bytes = captured->bytes,
                                                  .size_bytes = captured->size_bytes};
     ue_tracker_feed(kept->track, &datagram, sink);

@@ -63,7 +63,7 @@ void print_datagram_trace(const struct print_datagram *datagram, const struct pr
     bool is_plain = datagram->messages == NULL || datagram->messages->count == 0;
     struct forwarding forwarding = {.datagram = datagram, .to = sink};
     const struct ue_trace own = {on_begin, on_field, on_end, &forwarding};
-    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, datagram->links,
+    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, datagram->packet_ids,
                       is_plain ? &sink->sink : &own, verdict);
 }
 

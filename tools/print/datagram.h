@@ -32,7 +32,7 @@ struct print_datagram {
     size_t length_bytes; /* on the wire; larger than captured_bytes if a snap length cut the datagram */
     uint32_t stream;
     const struct ue_context *context; /* NULL: the datagram is not recognised, only its bytes are printed */
-    const struct ue_packet_ids *links;
+    const struct ue_packet_ids *packet_ids;
     const struct print_messages *messages; /* NULL: do not print messages */
     const char *reason;                    /* why this generation was detected */
     bool raw;              /* encoding the fields does not reproduce the bytes, so the bytes are printed too */

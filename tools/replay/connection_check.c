@@ -284,8 +284,8 @@ static void receive_packet(struct replay_connection *connection, const struct in
         start_side_ids(side, seen, head);
     }
     int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
-    if (seen->held->link.links.has_id) {
-        side->offset = id - seen->held->link.links.packet_id; /* equal, except for a wrap before the beginning */
+    if (seen->held->link.packet_ids.has_id) {
+        side->offset = id - seen->held->link.packet_ids.packet_id; /* equal, except for a wrap before the beginning */
     }
     if (is_out_of_range(side, id)) {
         return;

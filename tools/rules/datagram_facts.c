@@ -51,7 +51,7 @@ static void visit(void *user, const struct ue_item *item) {
     reader->item++;
 }
 
-static void read_content(struct datagram_facts *facts, const struct ue_packet_ids *links) {
+static void read_content(struct datagram_facts *facts, const struct ue_packet_ids *packet_ids) {
     struct fact_reader reader = {.facts = facts};
     struct ue_visitor visitor = {.item = visit, .user = &reader};
     struct ue_decode_result verdict;
@@ -59,8 +59,8 @@ static void read_content(struct datagram_facts *facts, const struct ue_packet_id
     facts->kinds = datagram_kinds_of_datagram(&verdict, reader.kinds) | (reader.kinds & DATAGRAM_KIND_ACK);
     facts->has_seq = !verdict.is_handshake;
     facts->seq = verdict.seq;
-    facts->has_id = facts->has_seq && links != NULL && links->has_id;
-    facts->packet_id = facts->has_id ? links->packet_id : 0;
+    facts->has_id = facts->has_seq && packet_ids != NULL && packet_ids->has_id;
+    facts->packet_id = facts->has_id ? packet_ids->packet_id : 0;
 }
 
 static enum ue_direction direction_of(const struct ue_tracker_datagram *datagram) {
@@ -84,7 +84,7 @@ void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const st
     if (facts->context == NULL) {
         facts->kinds = DATAGRAM_KIND_DATA;
     } else {
-        read_content(facts, datagram->links);
+        read_content(facts, datagram->packet_ids);
     }
 }
 

@@ -50,13 +50,13 @@ struct ue_detection_result {
 
 /* What is needed to decode one datagram again: small, copyable, without pointers. */
 struct ue_decode_state {
-    struct ue_detection_result choice; /* when this datagram was fed; see held */
-    bool held; /* fed before the release: the released result of the detection applies instead of choice */
+    struct ue_detection_result result; /* when this datagram was fed; see is_held */
+    bool is_held; /* fed before the release: the released result of the detection applies instead */
     bool restarting;
     uint8_t side;
     uint8_t direction; /* enum ue_direction when this datagram was fed; ue_detection_context returns the current one */
     uint8_t number;    /* position among the datagrams before the release, from 1; 0: after it */
-    struct ue_packet_ids links; /* when this datagram was fed; ue_detection_packet_ids returns the current ones */
+    struct ue_packet_ids packet_ids; /* when this datagram was fed; ue_detection_packet_ids returns the current ones */
 };
 
 /* Bit positions of the packet header, which differ between generations. */
@@ -90,12 +90,12 @@ struct ue_detection_side {
     int64_t last_id;
 };
 
-/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, choice, server_side and
+/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, result, server_side and
    is_released; the other members are private. */
 struct ue_detection {
     struct ue_settings settings;
     const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
-    struct ue_detection_result choice;
+    struct ue_detection_result result;
     struct ue_detection_result released;
     bool is_given; /* the generation is a setting */
     bool has_packets;
@@ -124,7 +124,7 @@ struct ue_detection {
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
     struct ue_detection_header headers[UE_DETECTION_HELD_MAX];
-    struct ue_detection_result resolved_choice; /* the result that `resolved` was made from */
+    struct ue_detection_result resolved_result; /* the result that `resolved` was made from */
     struct ue_context resolved;                 /* profile.name is NULL before the first packet */
 };
 
@@ -165,7 +165,7 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection, const struct ue_decode_state *state);
 
 /* The releases of a result, for display: "4.22 to 4.24", or the name of a user-defined generation. */
-const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *choice,
+const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *result,
                                      char text[UE_RANGE_CHARS]);
 
 /* Message about a magic header. Arguments: number of bits, "" or "s", value, number of bits, value. */

@@ -90,8 +90,8 @@ struct ue_tracker_datagram {
     uint64_t frame;
     int64_t time_ns;
     unsigned side;
-    const struct ue_context *context;  /* with the direction, if it is known */
-    const struct ue_packet_ids *links; /* from ue_detection_packet_ids */
+    const struct ue_context *context;       /* with the direction, if it is known */
+    const struct ue_packet_ids *packet_ids; /* from ue_detection_packet_ids */
     const uint8_t *bytes;
     size_t size_bytes;
     struct ue_tracker_items *reading; /* receives the items; NULL: not wanted */
@@ -106,8 +106,8 @@ void ue_tracker_free(struct ue_tracker *track);
 /* Processes a datagram and emits its events in this order: HANDSHAKE (and RESTARTED), or NOT_LOST, LOST, PACKET, then
    ACK and NAK in the order of packet ids, then BUNCH in wire order, each followed by its CHANNEL_OPENED and
    CHANNEL_CLOSED (except after retransmissions). In legacy packets ACK, NAK and BUNCH follow the wire order. A
-   malformed datagram emits the events before its fault. A packet without links->has_id (encrypted, of a replay, or with
-   an implausible sequence) emits nothing. */
+   malformed datagram emits the events before its fault. A packet without packet_ids->has_id (encrypted, of a replay, or
+   with an implausible sequence) emits nothing. */
 void ue_tracker_feed(struct ue_tracker *track, const struct ue_tracker_datagram *datagram,
                      const struct ue_tracker_callbacks *callbacks);
 

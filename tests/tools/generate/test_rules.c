@@ -21,7 +21,7 @@ struct rules_fixture {
     struct ue_context context;
     struct datagram_facts facts;
     struct ue_tracker_datagram datagram;
-    struct ue_packet_ids links;
+    struct ue_packet_ids packet_ids;
     uint8_t bytes[256];
 };
 
@@ -52,7 +52,7 @@ static void read_stage(struct rules_fixture *s) {
 }
 
 static void set_up(struct rules_fixture *s) {
-    *s = (struct rules_fixture){.links = {.has_id = true, .packet_id = PACKET_ID}};
+    *s = (struct rules_fixture){.packet_ids = {.has_id = true, .packet_id = PACKET_ID}};
     ue_context_init(&s->context, ue_profile_find("5.5"), NULL);
     s->context.direction = UE_CLIENT_TO_SERVER;
     uint8_t hello[64];
@@ -65,7 +65,7 @@ static void set_up(struct rules_fixture *s) {
     s->datagram = (struct ue_tracker_datagram){.frame = 40,
                                                .time_ns = 12 * SECOND,
                                                .context = &s->context,
-                                               .links = &s->links,
+                                               .packet_ids = &s->packet_ids,
                                                .bytes = s->bytes,
                                                .size_bytes = size};
     datagram_facts_init(&s->facts);
@@ -176,7 +176,7 @@ static void copies_are_those_that_the_tracker_tells(void **state) {
 static void an_id_that_is_not_known_is_the_wire_number(void **state) {
     struct rules_fixture s;
     set_up(&s);
-    s.links.has_id = false;
+    s.packet_ids.has_id = false;
     read_stage(&s);
     assert_drops(&s, "drop id=100", true);
     datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_PACKET, .packet_id = PACKET_ID});

@@ -21,7 +21,7 @@ static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct obs
     static uint64_t events;
     const struct ue_tracker_callbacks sink = {.event = hear, .user = &events};
     struct observe_datagram held = {
-        .time_ns = time_ns, .connection = connection, .link.links = {.has_id = true, .packet_id = id}};
+        .time_ns = time_ns, .connection = connection, .link.packet_ids = {.has_id = true, .packet_id = id}};
     struct input_datagram seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};
     struct ue_datagram datagram = {.packet = {.seq = (uint16_t)(id & 16383), .history_words = 1}};
     struct ue_fault fault;
