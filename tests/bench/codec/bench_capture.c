@@ -185,7 +185,7 @@ static void continue_sequences(struct sample *s, struct client *client, unsigned
 /* Opens a channel for an actor that has a stable name. */
 static bool write_opening(const struct ue_context *x, const struct ue_bunch *bunch, uint8_t *bytes, size_t *bit) {
     const struct ue_actor_spawn actor = {
-        .object = {.count = 1, .packet_ids = {{.guid = {.number = 2 * bunch->channel + 1}}}}};
+        .object = {.count = 1, .links = {{.guid = {.number = 2 * bunch->channel + 1}}}}};
     struct ue_fault fault;
     return !bunch->open || ue_actor_spawn_encode(x, &actor, bytes, SAMPLE_BYTES_MAX, bit, &fault) == UE_OK;
 }

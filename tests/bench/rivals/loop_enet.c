@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Debian's ENet with its own sockets. */
+#include <stddef.h>
+
 #include "tests/bench/endpoint/loop.h"
 
 #ifndef BENCH_HAVE_ENET
