@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """How figures of the benchmarks are judged; the table of goals; and that the libraries that are measured are built as those
 that are shipped."""
+import collections
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import sys
@@ -86,6 +89,18 @@ class Table(unittest.TestCase):
                     self.assertLess(entry["stretch"], entry["must"])
                 elif entry["stretch"] is not None:
                     self.assertGreater(entry["stretch"], entry["must"])
+
+
+class Programs(unittest.TestCase):
+    def test_each_row_has_a_program(self):
+        """One for each row, and at most one for each figure."""
+        loader = importlib.machinery.SourceFileLoader("run", str(table.GOALS.with_name("run")))
+        run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
+        loader.exec_module(run)
+        figures = collections.Counter(row for row, _ in table.load())
+        programs = collections.Counter(row for program in run.PROGRAMS for row in program.rows.split())
+        self.assertEqual([], sorted(set(programs) - set(figures)), "rows without a goal")
+        self.assertEqual([], [row for row in figures if not 1 <= programs[row] <= figures[row] and row[0] != "W"])
 
 
 class Preset(unittest.TestCase):

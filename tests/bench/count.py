@@ -7,11 +7,13 @@ usage: count.py FOLDER [--long] [ROW...]
 FOLDER has bench_codec and bench_work. A figure of C2 is invalid when the limit codec takes more than 1.15 times the instructions that it
 took when the goals were set: a weak anchor makes the library look good.
 """
-import json
 import pathlib
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from figure import print_figure, wanted_rows  # noqa: E402
 
 PACKETS = 1024  # of bench_codec --count
 MESSAGES = 4000  # of the shorter run of bench_work --count
@@ -35,8 +37,8 @@ def callgrind(functions, *command):
     return int(collected[1])
 
 
-def print_figure(row, figure, value, **more):
-    print(json.dumps({"row": row, "figure": figure, "value": value, "unit": "instructions"} | more), flush=True)
+def print_count(row, figure, value, **more):
+    print_figure(row, figure, value, "instructions", **more)
 
 
 def count_codec(program, rows):
@@ -47,9 +49,9 @@ def count_codec(program, rows):
         limit = per_packet(shape, "limit_headers")
         invalid = {"invalid": f"the limit codec takes {limit:.0f} instructions, more than {LIMIT_MAX} times "
                               f"{LIMIT_KNOWN[shape]}"} if limit > LIMIT_MAX * LIMIT_KNOWN[shape] else {}
-        print_figure("C2", figure, per_packet(shape, "library_headers"), note=f"limit {limit:.0f}", **invalid)
+        print_count("C2", figure, per_packet(shape, "library_headers"), note=f"limit {limit:.0f}", **invalid)
     if "C3" in rows:
-        print_figure("C3", "4 bunches, instructions", per_packet("U4", "library_payload"))
+        print_count("C3", "4 bunches, instructions", per_packet("U4", "library_payload"))
 
 
 def count_endpoint(program):
@@ -62,13 +64,13 @@ def count_endpoint(program):
     for messages_per_step in (4, 1):
         enet, stub = (per_message(candidate, messages_per_step) for candidate in ("ENet", "ENet-stub"))
         note = {"note": f"ENet {enet - stub:.0f} without {stub:.0f} of its socket layer's stub"} if enet else {}
-        print_figure("E7", f"k={messages_per_step}", per_message("uerudp", messages_per_step), **note)
+        print_count("E7", f"k={messages_per_step}", per_message("uerudp", messages_per_step), **note)
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    rows = {argument for argument in sys.argv[2:] if not argument.startswith("-")} or {"C2", "C3", "E7"}
-    if rows & {"C2", "C3"}:
+    rows = wanted_rows(sys.argv[2:], ["C2", "C3", "E7"])
+    if {"C2", "C3"} & set(rows):
         count_codec(folder / "bench_codec", rows)
     if "E7" in rows:
         count_endpoint(folder / "bench_work")
