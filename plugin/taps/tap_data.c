@@ -7,7 +7,7 @@
 #include "plugin/first_pass/observe.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/taps/tap.h"
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 #include "plugin/tree/tree_items.h"
 
 #define BUNCHES_EXPECTED 8
@@ -55,7 +55,7 @@ static enum ue_content_kind kind_of_name(const char *name) {
 static const char *channel_name(const struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
     if (bunch->has_name && !bunch->name.hardcoded) {
         const struct ue_record record = {.text = bunch->name.text};
-        return uerudp_label_text_name_of_record(d->pinfo->pool, &record);
+        return uerudp_label_buffer_name_of_record(d->pinfo->pool, &record);
     }
     return ue_bunch_channel_name(&d->context, bunch);
 }

@@ -5,7 +5,7 @@
 
 #include <uerudp/actor_class.h>
 #include "plugin/fields.h"
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 
 /* ---- values ---- */
 
@@ -49,59 +49,59 @@ void uerudp_content_label_add_field(struct uerudp_content_label *label, const st
     case UE_F_PROPERTY_HANDLE:
     case UE_F_CONTROL_TYPE: label->number = record->number; break;
     case UE_F_FIELD_EXPORT_NAME:
-    case UE_F_VOICE_SENDER: label->name = uerudp_label_text_name_of_record(pool, record); break;
+    case UE_F_VOICE_SENDER: label->name = uerudp_label_buffer_name_of_record(pool, record); break;
     default: break;
     }
 }
 
 /* ---- labels ---- */
 
-static void add(struct uerudp_label_text *out, const char *text, uint64_t number) {
-    uerudp_label_text_add(out, text);
-    uerudp_label_text_add_number(out, number);
+static void add(struct uerudp_label_buffer *out, const char *text, uint64_t number) {
+    uerudp_label_buffer_add(out, text);
+    uerudp_label_buffer_add_number(out, number);
 }
 
-static void add_text(struct uerudp_label_text *out, const char *before, const char *text) {
+static void add_text(struct uerudp_label_buffer *out, const char *before, const char *text) {
     if (text != NULL) {
-        uerudp_label_text_add(out, before);
-        uerudp_label_text_add(out, text);
+        uerudp_label_buffer_add(out, before);
+        uerudp_label_buffer_add(out, text);
     }
 }
 
-static void add_size(struct uerudp_label_text *out, const struct uerudp_content_label *label, const char *unit) {
+static void add_size(struct uerudp_label_buffer *out, const struct uerudp_content_label *label, const char *unit) {
     if (label->has_count) {
         add(out, ", ", label->count);
-        uerudp_label_text_add(out, unit);
+        uerudp_label_buffer_add(out, unit);
     }
 }
 
-static void add_counted(struct uerudp_label_text *out, const char *before, uint64_t count, const char *noun) {
+static void add_counted(struct uerudp_label_buffer *out, const char *before, uint64_t count, const char *noun) {
     add(out, before, count);
-    uerudp_label_text_add(out, noun);
-    uerudp_label_text_add(out, count == 1 ? "" : "s");
+    uerudp_label_buffer_add(out, noun);
+    uerudp_label_buffer_add(out, count == 1 ? "" : "s");
 }
 
-static void describe_actor(const struct uerudp_content_label *label, struct uerudp_label_text *out) {
+static void describe_actor(const struct uerudp_content_label *label, struct uerudp_label_buffer *out) {
     add(out, "Actor ", label->guid);
     if (label->class_path != NULL) {
         add_text(out, " ", ue_actor_class_name(label->class_path));
     } else if (label->path != NULL) {
         add_text(out, " ", ue_actor_class_name(label->path));
     } else if (label->has_class) {
-        uerudp_label_text_add(out, " of an unknown class");
+        uerudp_label_buffer_add(out, " of an unknown class");
     }
     if (label->has_location) {
         char location[96];
         snprintf(location, sizeof location, " at (%.1f, %.1f, %.1f)", label->location[0], label->location[1],
                  label->location[2]);
-        uerudp_label_text_add(out, location);
+        uerudp_label_buffer_add(out, location);
     }
 }
 
-static void describe_block(const struct uerudp_content_label *label, struct uerudp_label_text *out) {
-    uerudp_label_text_add(out, "Block: ");
+static void describe_block(const struct uerudp_content_label *label, struct uerudp_label_buffer *out) {
+    uerudp_label_buffer_add(out, "Block: ");
     if (label->is_actor) {
-        uerudp_label_text_add(out, "actor");
+        uerudp_label_buffer_add(out, "actor");
     } else {
         add(out, "object ", label->guid);
         add_text(out, " ", label->path);
@@ -110,17 +110,17 @@ static void describe_block(const struct uerudp_content_label *label, struct ueru
         add_text(out, " of class ", ue_actor_class_name(label->class_path));
     }
     if (label->is_destroyed) {
-        uerudp_label_text_add(out, ", destroyed");
+        uerudp_label_buffer_add(out, ", destroyed");
         return;
     }
     if (label->has_properties) {
-        uerudp_label_text_add(out, ", properties");
+        uerudp_label_buffer_add(out, ", properties");
     }
     add_size(out, label, " bits");
 }
 
 void uerudp_content_label_write(const struct uerudp_content_label *label, enum ue_group group,
-                                struct uerudp_label_text *out) {
+                                struct uerudp_label_buffer *out) {
     switch (group) {
     case UE_GROUP_EXPORTS: add_counted(out, "Exports: ", label->count, " name"); break;
     case UE_GROUP_EXPORT:
@@ -143,7 +143,7 @@ void uerudp_content_label_write(const struct uerudp_content_label *label, enum u
         add_size(out, label, " bits, a guess");
         break;
     case UE_GROUP_VOICE:
-        uerudp_label_text_add(out, "Voice packet");
+        uerudp_label_buffer_add(out, "Voice packet");
         add_text(out, " of ", label->name);
         add_size(out, label, " bytes");
         break;
@@ -152,6 +152,6 @@ void uerudp_content_label_write(const struct uerudp_content_label *label, enum u
         add_text(out, "Message: ", name != NULL ? name : "unknown");
         break;
     }
-    default: uerudp_label_text_add(out, "Unique id"); break;
+    default: uerudp_label_buffer_add(out, "Unique id"); break;
     }
 }

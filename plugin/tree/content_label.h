@@ -8,7 +8,7 @@
 #include <epan/wmem_scopes.h>
 
 #include <uerudp/trace.h>
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 
 /* Values of one structure's fields; zeroed at its start. The strings belong to the fields' records. */
 struct uerudp_content_label {
@@ -26,6 +26,6 @@ void uerudp_content_label_add_field(struct uerudp_content_label *label, const st
                                     wmem_allocator_t *pool);
 
 void uerudp_content_label_write(const struct uerudp_content_label *label, enum ue_group group,
-                                struct uerudp_label_text *out);
+                                struct uerudp_label_buffer *out);
 
 #endif

@@ -138,7 +138,7 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
         proto_item_set_len(level->item, uerudp_tree_item_byte_count(buffer, level->bit, bit - level->bit));
     }
     if (uerudp_item_label_is_visible(level->item)) {
-        struct uerudp_label_text *out = uerudp_item_label_new(buffer->label_allocator);
+        struct uerudp_label_buffer *out = uerudp_item_label_new(buffer->label_allocator);
         uerudp_content_label_write(&level->label, level->group, out);
         uerudp_item_label_set(level->item, out);
     }

@@ -5,7 +5,7 @@
 #define UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 
 #include "plugin/first_pass/knowledge.h"
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 #include "plugin/tree/subdissectors.h"
 #include "plugin/tree/tree_items.h"
 

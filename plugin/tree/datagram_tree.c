@@ -98,7 +98,7 @@ static void set_content(struct datagram_tree *t, struct ue_view data) {
 
 /* The payload as a data source (a tab in the window) and for subdissectors. */
 static void add_payload(struct datagram_tree *t, struct ue_view data) {
-    struct uerudp_label_text name;
+    struct uerudp_label_buffer name;
     size_t size = ue_bits_bytes(data.bits);
     if (size == 0 || (innermost(t) == NULL && t->content_tree.subdissectors == NULL)) {
         return;
@@ -106,7 +106,7 @@ static void add_payload(struct datagram_tree *t, struct ue_view data) {
     t->payload = uerudp_tree_item_copy_bits(&t->buffer, data);
     t->payload_tvb = tvb_new_child_real_data(t->buffer.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
-    uerudp_label_text_add(&name, "Payload, ");
+    uerudp_label_buffer_add(&name, "Payload, ");
     name_content(t);
     uerudp_info_column_write_bunch(&t->info, " ", &name);
     if (t->limit.left != 0) {
@@ -222,8 +222,8 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void label_bunch(struct datagram_tree *t, proto_item *item) {
-    struct uerudp_label_text *out = uerudp_item_label_new(t->buffer.label_allocator);
-    uerudp_label_text_add(out, "Bunch: ");
+    struct uerudp_label_buffer *out = uerudp_item_label_new(t->buffer.label_allocator);
+    uerudp_label_buffer_add(out, "Bunch: ");
     uerudp_info_column_write_bunch(&t->info, ", ", out);
     uerudp_item_label_set(item, out);
 }
@@ -300,10 +300,10 @@ static void label_root(const struct datagram_tree *t, const char *line) {
     if (!uerudp_item_label_is_visible(root_item(t))) {
         return;
     }
-    struct uerudp_label_text *out = uerudp_item_label_new(t->buffer.label_allocator);
-    uerudp_label_text_add(out, UERUDP_PROTOCOL_NAME ", ");
-    uerudp_label_text_add(out, line);
-    if (out->length == UERUDP_LABEL_TEXT_MAX) {
+    struct uerudp_label_buffer *out = uerudp_item_label_new(t->buffer.label_allocator);
+    uerudp_label_buffer_add(out, UERUDP_PROTOCOL_NAME ", ");
+    uerudp_label_buffer_add(out, line);
+    if (out->length == UERUDP_LABEL_BUFFER_MAX) {
         proto_item_append_text(root_item(t), ", %s", line);
     } else {
         uerudp_item_label_set(root_item(t), out);

@@ -8,7 +8,7 @@
 #include <epan/proto.h>
 
 #include <uerudp/trace.h>
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 
 /* Allocates the labels of a packet in arrays: one wmem allocation for each takes a third of the time of a label.
    Initialised with the pool only. */
@@ -45,7 +45,7 @@ void uerudp_item_label_set_time(proto_item *item, struct uerudp_item_label_alloc
 
 /* An empty label text, and the call that sets it as the label of an item. Wireshark's own calls format with printf and
    copy the result. */
-struct uerudp_label_text *uerudp_item_label_new(struct uerudp_item_label_allocator *allocator);
-void uerudp_item_label_set(proto_item *item, struct uerudp_label_text *out);
+struct uerudp_label_buffer *uerudp_item_label_new(struct uerudp_item_label_allocator *allocator);
+void uerudp_item_label_set(proto_item *item, struct uerudp_label_buffer *out);
 
 #endif

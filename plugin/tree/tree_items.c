@@ -3,7 +3,7 @@
 
 #include <epan/expert.h>
 
-#include "plugin/tree/label_text.h"
+#include "plugin/tree/label_buffer.h"
 
 int uerudp_tree_item_first_byte(const struct uerudp_tree_buffer *b, size_t bit) {
     return (int)MIN(bit / 8, b->bytes->size);
@@ -66,7 +66,7 @@ static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tre
     case UE_KIND_BYTES: return add_bytes(b, tree, start, length, record, copy);
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
-        return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_text_of_record(b->pool, record));
+        return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_buffer_of_record(b->pool, record));
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:

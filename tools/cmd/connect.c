@@ -107,7 +107,7 @@ static struct connect_job *new_job(struct connect *c) {
     c->job_options.seed = c->live.link_seed;
     c->job_options.as_json = c->live.json;
     if (c->check) {
-        return connect_job_echo_new(&c->job_options);
+        return connect_job_check_new(&c->job_options);
     }
     if (c->job_options.file != NULL) {
         return connect_job_file_new(&c->job_options);

@@ -49,7 +49,7 @@ struct connect_job_options {
 };
 
 /* Sends messages of 1 byte to 64 KiB and expects their echoes. */
-struct connect_job *connect_job_echo_new(const struct connect_job_options *options);
+struct connect_job *connect_job_check_new(const struct connect_job_options *options);
 /* Sends a file. NULL, with a message: it cannot be read. */
 struct connect_job *connect_job_file_new(const struct connect_job_options *options);
 /* Sends lines and prints the answers. */

@@ -158,7 +158,7 @@ static json_t *result(const struct connect_job *job) {
                      "unreliable_echoed", (int)check->unreliable_echoed);
 }
 
-struct connect_job *connect_job_echo_new(const struct connect_job_options *options) {
+struct connect_job *connect_job_check_new(const struct connect_job_options *options) {
     static const struct connect_job_type kind = {"check", receive, tick, result, NULL};
     struct echo_check *check = g_new0(struct echo_check, 1);
     check->job.kind = &kind;
