@@ -191,7 +191,7 @@ bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_
 
 static bool add_initial(struct ue_protocol_proof *proof, bool from_side_one, const struct ue_handshake_match *match) {
     bool again = (proof->initial_profiles & match->profiles) != 0 && proof->initial_from_side_one == from_side_one;
-    proof->initials = again ? proof->initials + 1 : 1;
+    proof->initials = (uint8_t)(again ? proof->initials + 1 : 1);
     proof->initial_profiles = again ? proof->initial_profiles & match->profiles : match->profiles;
     proof->initial_from_side_one = from_side_one;
     proof->packets = 0;
