@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server and clients of the program on the loopback interface, for tests."""
+"""The live programs on the loopback interface: servers, clients and links, and plain UDP sockets."""
 import contextlib
 import json
 import random
@@ -8,14 +8,41 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 import uerudp
 
-SECONDS = 60  # of any one step: a test that hangs fails
+SECONDS = 60  # timeout of one step of a test
+
+
+def wait_until(condition):
+    """Poll until condition() holds; its value."""
+    end = time.monotonic() + SECONDS
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {SECONDS} s")
+        time.sleep(0.01)
+
+
+def udp_socket(port=0):
+    """A socket on the loopback interface, which does not overflow while its reader waits for a processor."""
+    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    opened.bind(("127.0.0.1", port))
+    return opened
+
+
+def free_port():
+    """A UDP port at which nobody listens."""
+    with udp_socket() as probe:
+        return probe.getsockname()[1]
 
 
 class Listener:
-    """A program that listens, from ready to ended; afterwards what it reported."""
+    """A running program that listens, and the events that it reports as JSON."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)],
@@ -33,20 +60,24 @@ class Listener:
                 self.events.append(json.loads(line))
                 self.changed.notify_all()
 
-    def all(self, name):
+    def named(self, name):
+        """The events of this name so far."""
         return [event for event in self.events if event["event"] == name]
 
     def wait_for(self, name, count=1):
-        """The events of this name, once there are so many."""
+        """The events of this name, as soon as there are `count`."""
         with self.changed:
-            if not self.changed.wait_for(lambda: len(self.all(name)) >= count, SECONDS):
+            if not self.changed.wait_for(lambda: len(self.named(name)) >= count, SECONDS):
                 raise AssertionError(f"{self.process.args} never reported {name}: {self.events}")
-            return self.all(name)
+            return self.named(name)
 
-    def end(self, with_signal=signal.SIGINT):
-        """Waits for the end, which a signal asks for, and returns the exit status."""
-        if with_signal is not None:
-            self.process.send_signal(with_signal)
+    def stop(self, with_signal=signal.SIGINT):
+        """Send the signal; returns the exit status."""
+        self.process.send_signal(with_signal)
+        return self.wait()
+
+    def wait(self):
+        """Wait until the program exits; returns the exit status."""
         self.process.wait(SECONDS)
         self.reader.join(SECONDS)
         self.errors = self.process.stderr.read()
@@ -59,13 +90,13 @@ class Listener:
 
     def __exit__(self, kind, value, trace):
         if self.process.returncode is None:
-            self.end()
+            self.stop()
         if kind is None and (self.process.returncode != 0 or self.errors):
             raise AssertionError(f"{self.process.args} ended with {self.process.returncode}: {self.errors}")
 
     def reported(self, name):
-        """The one event of this name, after the end."""
-        event, = self.all(name)
+        """The only event of this name."""
+        event, = self.named(name)
         return event
 
 
@@ -81,14 +112,13 @@ class Link(Listener):
 
 
 class Echo:
-    """A plain UDP server that returns everything."""
+    """A UDP server that returns every datagram."""
 
     def __init__(self, port=0):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", port))
+        self.socket = udp_socket(port)
         self.socket.settimeout(0.05)
         self.port = self.socket.getsockname()[1]
-        self.heard = []
+        self.received = []
         self.is_open = True
         self.thread = threading.Thread(target=self.answer, daemon=True)
         self.thread.start()
@@ -99,7 +129,7 @@ class Echo:
                 payload, source = self.socket.recvfrom(65536)
             except socket.timeout:
                 continue
-            self.heard.append(payload)
+            self.received.append(payload)
             self.socket.sendto(payload, source)
 
     def __enter__(self):
@@ -117,7 +147,7 @@ def start_client(server, *options, host="127.0.0.1"):
 
 
 def client(server, *options, host="127.0.0.1", data=b"", status=0):
-    """Runs uerudp connect and returns its events by name, the last of each, and its messages on stderr."""
+    """Run uerudp connect. Returns the last event of each name, by name, and the text of stderr."""
     process = start_client(server, *options, host=host)
     try:
         output, errors = process.communicate(data, SECONDS)
@@ -131,45 +161,39 @@ def client(server, *options, host="127.0.0.1", data=b"", status=0):
 
 
 def check(server, *options, **rest):
-    """A client whose check succeeds; returns what it counted."""
+    """Run connect --check, which must succeed. Returns its event "check"."""
     return client(server, "--check", *options, **rest)[0]["check"]
 
 
-class Path:
-    """Carries datagrams of one client to a server and back; it can lose the client's, damage some of them, and come from
-    another address."""
+class Proxy:
+    """Forwards datagrams between one client and a server. It can drop and corrupt the client's datagrams and change the
+    address that the server sees."""
 
-    def __init__(self, server, damage=0, losing=()):
-        self.lost = self.count = 0
-        self.to_lose = 0  # the next datagrams of the client
-        self.losing = losing  # numbers of the client's datagrams that are lost, too
-        self.damage = damage  # share of the client's datagrams in which a bit is flipped
+    def __init__(self, server, corruption=0, dropped=()):
+        self.drop_count = self.count = 0
+        self.drop_next = 0  # number of the client's next datagrams to drop
+        self.dropped = dropped  # numbers of the client's datagrams to drop, from 1
+        self.corruption = corruption  # share of the client's datagrams in which a bit is flipped
         self.random = random.Random(1)
         self.server = ("127.0.0.1", server.port)
         self.client = None
         self.old = []
-        self.inner = self.socket()
-        self.outer = self.socket()
+        self.inner = udp_socket()
+        self.outer = udp_socket()
         self.port = self.inner.getsockname()[1]
         self.is_open = True
-        self.thread = threading.Thread(target=self.carry, daemon=True)
+        self.thread = threading.Thread(target=self.forward, daemon=True)
         self.thread.start()
 
-    @staticmethod
-    def socket():
-        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        made.bind(("127.0.0.1", 0))
-        return made
-
-    def move(self):
-        """From now on the server sees another address; the old one swallows what is sent there."""
+    def change_address(self):
+        """Send from another port from now on; what the server sends to the old port is dropped."""
         self.old.append(self.outer)
-        self.outer = self.socket()
+        self.outer = udp_socket()
 
-    def carry(self):
+    def forward(self):
         while self.is_open:
             outer = self.outer
-            with contextlib.suppress(OSError):  # the client is gone
+            with contextlib.suppress(OSError):  # the client has exited
                 for ready in select.select([self.inner, outer], [], [], 0.05)[0]:
                     payload, source = ready.recvfrom(65536)
                     if ready is outer:
@@ -180,14 +204,14 @@ class Path:
 
     def send(self, payload):
         self.count += 1
-        if self.to_lose > 0 or self.count in self.losing:
-            self.to_lose -= self.to_lose > 0
-            self.lost += 1
+        if self.drop_next > 0 or self.count in self.dropped:
+            self.drop_next -= self.drop_next > 0
+            self.drop_count += 1
         else:
-            self.outer.sendto(self.damaged(payload), self.server)
+            self.outer.sendto(self.corrupted(payload), self.server)
 
-    def damaged(self, payload):
-        if self.random.random() >= self.damage:
+    def corrupted(self, payload):
+        if self.random.random() >= self.corruption:
             return payload
         flipped = bytearray(payload)
         flipped[self.random.randrange(len(flipped))] ^= 1 << self.random.randrange(8)
@@ -204,9 +228,9 @@ class Path:
 
 
 def datagrams(path, *settings):
-    """(source port, payload) of a recording, in which nothing may be malformed: decode's exit status tells."""
-    said = uerudp.run("decode", "--fields", "src,raw", *settings, path)
-    lines = [line.split("\t") for line in said.stdout.decode().splitlines()]
+    """(source port, payload) of each datagram of a recording, none of which may be malformed."""
+    output = uerudp.run("decode", "--fields", "src,raw", *settings, path)
+    lines = [line.split("\t") for line in output.stdout.decode().splitlines()]
     return [(int(source.rpartition(":")[2]), bytes.fromhex(raw)) for source, raw in lines]
 
 

@@ -126,7 +126,7 @@ class Output(unittest.TestCase):
         self.assertIn("generation 5.4 to 5.7 (", ties)
 
     def test_progress(self):
-        """On a terminal, a file that takes its time is accompanied by a line that is erased before the summary."""
+        """On a terminal, a line shows the progress of a large file; it is erased before the summary."""
         payload, = uerudp.encode([HELLO])
         main, side = pty.openpty()
         with tempfile.NamedTemporaryFile() as file:
@@ -135,8 +135,9 @@ class Output(unittest.TestCase):
             process = subprocess.Popen([uerudp.PROGRAM, "decode", "--generation=5.5", file.name],
                                        stdout=subprocess.PIPE, stderr=side)
             os.close(side)
-            time.sleep(1.5)  # the pipe is full meanwhile
-            blocks = process.communicate(timeout=60)[0].decode().count("\nFrame ")
+            start = os.read(process.stdout.fileno(), 1)
+            time.sleep(1.5)  # the pipe is full, so that the program is still running then
+            blocks = (start + process.communicate(timeout=60)[0]).decode().count("\nFrame ")
             said = everything_from(main).decode()
         self.assertEqual(4999, blocks)
         self.assertRegex(said, r"^(\r\x1b\[K +\d+ %, frame \d+)+\r\x1b\[Kstream 0: ")

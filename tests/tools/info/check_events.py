@@ -65,7 +65,7 @@ class Session:
             folder = pathlib.Path(name)
             with live.Server("--once", "--events", folder / "server", "--seed", 1, *speak) as server:
                 live.check(server, "--events", folder / "client", "--pcap", folder / "pcap", "--seed", 2, *speak)
-                assert server.end(with_signal=None) == 0
+                assert server.wait() == 0
             self.client = Log((folder / "client").read_text())
             self.server = Log((folder / "server").read_text())
             self.network = from_capture(folder / "pcap") if captured else None

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Live programs whose output nobody reads, or reads slowly: what they carry goes on, they end when asked to, and a reader who
+"""Live programs whose output is read slowly or not at all: traffic continues, a signal stops them, and a reader that
 reads gets every line."""
 import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import unittest
@@ -16,11 +15,11 @@ import uerudp
 
 FAST = "--tick=120"
 F_SETPIPE_SZ = 1031
-CLIENTS = 50  # what is reported of them does not fit into the pipe
+CLIENTS = 50  # their events exceed the pipe
 
 
 class Blocked:
-    """A program whose standard output is a pipe of 4 KiB; nobody reads it beyond the first line."""
+    """A program whose standard output is a pipe of 4 KiB, of which only the first line is read."""
 
     def __init__(self, *arguments, stderr=subprocess.PIPE):
         self.reading, writing = os.pipe()
@@ -34,8 +33,8 @@ class Blocked:
         self.first = json.loads(line)
         self.port = int(self.first.get("address", ":0").rpartition(":")[2])
 
-    def end(self):
-        """Stops the program, which must end although nobody reads, and returns its errors."""
+    def stop(self):
+        """Stop the program, which must exit although its output is not read. Returns its errors."""
         self.process.send_signal(signal.SIGINT)
         return (self.process.communicate(timeout=live.SECONDS)[1] or b"").decode()
 
@@ -49,35 +48,32 @@ class Blocked:
         os.close(self.reading)
 
 
-def visit(link, rounds=2):
-    """One client of a link: how many of its datagrams come back."""
-    came = 0
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.settimeout(2)
+def exchange(link, rounds=2):
+    """Exchange datagrams with the echo server from one socket. Returns how many come back."""
+    with live.udp_socket() as client:
+        client.settimeout(live.SECONDS)
         for number in range(rounds):
             client.sendto(b"hello %d" % number, ("127.0.0.1", link.port))
-            try:
-                came += client.recv(2048) == b"hello %d" % number
-            except TimeoutError:
-                pass
-    return came
+            if client.recv(2048) != b"hello %d" % number:
+                return number
+    return rounds
 
 
 class Link(unittest.TestCase):
-    def carry(self, stderr):
+    def forward(self, stderr):
         with live.Echo() as echo, Blocked("link", "--bind=127.0.0.1", "--json", "--idle=0.2", 0, f"127.0.0.1:{echo.port}",
                                      stderr=stderr) as link:
-            self.assertEqual(CLIENTS * [2], [visit(link) for _ in range(CLIENTS)])
-            errors = link.end()
+            self.assertEqual(CLIENTS * [2], [exchange(link) for _ in range(CLIENTS)])
+            errors = link.stop()
             self.assertEqual(2, link.process.returncode)
         return errors
 
     def test_output(self):
-        errors = self.carry(subprocess.PIPE)
+        errors = self.forward(subprocess.PIPE)
         self.assertRegex(errors, r"^uerudp: standard output: \d+ lines were not written: the reader has stopped reading\n$")
 
     def test_output_and_errors(self):
-        self.carry(None)
+        self.forward(None)
 
 
 class Serve(unittest.TestCase):
@@ -85,14 +81,14 @@ class Serve(unittest.TestCase):
         with Blocked("serve", "--bind=127.0.0.1", "--port=0", "--json", FAST) as server:
             for seed in range(9):
                 live.check(server, FAST, "--seed", seed)
-            errors = server.end()
+            errors = server.stop()
             self.assertEqual(2, server.process.returncode)
         self.assertIn("lines were not written", errors)
 
 
 class Connect(unittest.TestCase):
     def test_output(self):
-        """The server gets every line, and the farewell."""
+        """The server gets every line and the close."""
         lines = b"".join(b"%0200d\n" % number for number in range(500))
         with live.Server(FAST, bind="127.0.0.1") as server:
             with Blocked("connect", "--json", FAST, f"127.0.0.1:{server.port}") as client:
@@ -103,21 +99,21 @@ class Connect(unittest.TestCase):
 
 
 class Read(unittest.TestCase):
-    """Who reads gets all of it, in order."""
+    """A reader gets every event, in order."""
 
     def test_at_once(self):
         with live.Echo() as echo, live.Link(echo.port, "--idle=0.2") as link:
             for _ in range(60):
-                self.assertEqual(2, visit(link))
+                self.assertEqual(2, exchange(link))
             link.wait_for("left", 60)
         events = [(event["event"], event["client"]) for event in link.events if "client" in event]
         for client in {client for _, client in events}:
             self.assertEqual(["connected", "left"], [event for event, who in events if who == client])
-        self.assertEqual(60, len(link.all("connected")))
-        self.assertEqual([], link.all("dropped") + link.all("unreported"))
+        self.assertEqual(60, len(link.named("connected")))
+        self.assertEqual([], link.named("dropped") + link.named("unreported"))
 
     def test_late(self):
-        """A reader who sleeps first, where more waits than the pipe holds."""
+        """The reader starts when more output is ready than the pipe holds."""
         lines = b"".join(b"%0200d\n" % number for number in range(800))
         with live.Server(FAST, bind="127.0.0.1") as server:
             with Blocked("connect", "--json", FAST, f"127.0.0.1:{server.port}") as client:

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve and connect with each other on the loopback interface: delivery, bad networks, errors, and hostile senders."""
+"""serve and connect on the loopback interface: delivery, bad networks, errors and hostile senders."""
 import concurrent.futures
 import contextlib
 import json
 import pathlib
 import random
 import signal
-import socket
 import tempfile
 import time
 import types
@@ -20,8 +19,8 @@ GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "
 KEY = "00112233445566778899aabbccddeeff" * 2
 OTHER_KEY = "f" * 64
 BAD_NETWORK = ["--loss", 0.1, "--delay", 5, "--jitter", 3, "--reorder", 0.05, "--dup", 0.05]
-CHECKED = 64  # reliable messages of a check: 16 sizes on 4 channels
-TICK = ["--tick", 120]  # haste, where the pace does not matter
+CHECKED = 64  # reliable messages that connect --check sends: 16 sizes on 4 channels
+TICK = ["--tick", 120]  # faster than the default, for tests that do not depend on the tick rate
 
 
 def bad_network(seed):
@@ -30,10 +29,10 @@ def bad_network(seed):
 
 class Delivery(unittest.TestCase):
     def check_generation(self, generation):
-        speak = ["--generation", generation, *TICK]
-        with live.Server("--once", *speak) as server:
-            counted = live.check(server, *speak)
-            self.assertEqual(server.end(with_signal=None), 0)
+        wire = ["--generation", generation, *TICK]
+        with live.Server("--once", *wire) as server:
+            counted = live.check(server, *wire)
+            self.assertEqual(server.wait(), 0)
         self.assertEqual(counted["reliable_echoed"], CHECKED)
         self.assertEqual(counted["unreliable_echoed"], CHECKED)
         left = server.reported("left")
@@ -45,10 +44,10 @@ class Delivery(unittest.TestCase):
             list(pool.map(self.check_generation, GENERATIONS))
 
     def check_bad_network(self, generation):
-        speak = ["--generation", generation, *TICK]
-        with live.Server("--once", *speak, *bad_network(1)) as server:
-            counted = live.check(server, *speak, *bad_network(2))
-            self.assertEqual(server.end(with_signal=None), 0)
+        wire = ["--generation", generation, *TICK]
+        with live.Server("--once", *wire, *bad_network(1)) as server:
+            counted = live.check(server, *wire, *bad_network(2))
+            self.assertEqual(server.wait(), 0)
         self.assertEqual(counted["reliable_echoed"], CHECKED)
         left = server.reported("left")
         self.assertGreater(left["counters"]["out_packets_lost"], 0)
@@ -60,9 +59,9 @@ class Delivery(unittest.TestCase):
 
     def check_lost_handshake(self, generation):
         for number in (1, 2, 3):  # Initial, Response, Hello
-            with live.Server("--generation", generation) as server, live.Path(server, losing=[number]) as path:
-                events, _ = live.client(path, "--generation", generation, "--timeout", 10)
-            self.assertEqual(path.lost, 1)
+            with live.Server("--generation", generation) as server, live.Proxy(server, dropped=[number]) as proxy:
+                events, _ = live.client(proxy, "--generation", generation, "--timeout", live.SECONDS)
+            self.assertEqual(proxy.drop_count, 1)
             self.assertIn("joined", events)
 
     def test_lost_handshake(self):
@@ -142,7 +141,7 @@ class Jobs(unittest.TestCase):
 
     def test_check_needs_an_echo(self):
         with live.Server("--mode", "sink") as server:
-            _, errors = live.client(server, "--check", "--timeout", 1, status=1)
+            _, errors = live.client(server, "--check", "--timeout", 5, status=1)
         self.assertIn("not finished in time", errors)
 
 
@@ -157,28 +156,28 @@ class Recording(unittest.TestCase):
             live.check(server, "--pcap", self.paths[1], *options, *TICK)
             server.wait_for("left")
 
-    def test_both_ends_saw_the_same(self):
+    def test_both_ends_record_the_same(self):
         for generation in ("4.20", "5.5"):
             self.record("--generation", generation)
-            seen = [sorted(live.datagrams(path)) for path in self.paths]
-            self.assertGreater(len(seen[0]), 500)
-            self.assertEqual(*seen)
+            recorded = [sorted(live.datagrams(path)) for path in self.paths]
+            self.assertGreater(len(recorded[0]), 500)
+            self.assertEqual(*recorded)
 
     def test_encrypted(self):
         self.record("--key", KEY)
-        opened = ["--handlers", "aesgcm", "--key", KEY]
+        decrypt = ["--handlers", "aesgcm", "--key", KEY]
         for path in self.paths:
-            live.datagrams(path, *opened)
-            text = uerudp.run("decode", "--json", *opened, path).stdout
+            live.datagrams(path, *decrypt)
+            text = uerudp.run("decode", "--json", *decrypt, path).stdout
             self.assertIn(b'"challenge"', text)
-            told, = map(json.loads, uerudp.run("info", "--json", *opened, path).stdout.splitlines())
-            self.assertEqual((told["packets"]["c2s"] > 0, len(told["channels"])), (True, 5))
-            compared, = map(json.loads, uerudp.run("replay", "--check", "--json", *opened, path).stdout.splitlines())
+            info, = map(json.loads, uerudp.run("info", "--json", *decrypt, path).stdout.splitlines())
+            self.assertEqual((info["packets"]["c2s"] > 0, len(info["channels"])), (True, 5))
+            compared, = map(json.loads, uerudp.run("replay", "--check", "--json", *decrypt, path).stdout.splitlines())
             self.assertGreater(min(compared[side]["compared"] for side in ("client", "server")), 5)
             self.assertEqual(len(json.loads(uerudp.run("info", "--json", "--handlers=aesgcm", path).stdout)["channels"]),
-                             1)  # what is said in clear
-        sealed = b"".join(payload for _, payload in live.datagrams(self.paths[0], *opened))
-        self.assertNotIn(b"uerudp", sealed[2000:])  # the greeting of each channel comes after the EncryptionAck
+                             1)  # what is sent before the encryption
+        encrypted = b"".join(payload for _, payload in live.datagrams(self.paths[0], *decrypt))
+        self.assertNotIn(b"uerudp", encrypted[2000:])  # the greeting of each channel is sent after EncryptionAck
 
     def test_file_cannot_be_written(self):
         uerudp.run("serve", "--port", 0, "--pcap", "/nonexistent/live.pcapng", status=2)
@@ -186,11 +185,11 @@ class Recording(unittest.TestCase):
 
 class Endings(unittest.TestCase):
     def test_server_stops(self):
-        for asked in (signal.SIGINT, signal.SIGTERM):
+        for stop_signal in (signal.SIGINT, signal.SIGTERM):
             with live.Server() as server:
                 process = live.start_client(server)
                 server.wait_for("joined")
-                self.assertEqual(server.end(asked), 0)
+                self.assertEqual(server.stop(stop_signal), 0)
                 _, errors = process.communicate(timeout=live.SECONDS)
             self.assertEqual(process.returncode, 1)
             self.assertIn(b"HostClosedConnection", errors)
@@ -210,38 +209,37 @@ class Endings(unittest.TestCase):
             server.wait_for("joined")
             process.kill()
             process.communicate()
-            server.end(with_signal=None)  # the system says that nobody listens there any more
+            server.wait()  # an ICMP error reports the closed port
         self.assertGreater(server.reported("served")["unreachable"], 0)
 
-    def test_close_that_is_lost_is_repeated(self):
-        with live.Server("--once") as server, live.Path(server) as path:
-            process = live.start_client(path)
+    def test_lost_close_is_sent_again(self):
+        with live.Server("--once") as server, live.Proxy(server) as proxy:
+            process = live.start_client(proxy)
             server.wait_for("joined")
-            path.to_lose = 2
+            proxy.drop_next = 2
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=live.SECONDS)
-            server.end(with_signal=None)
+            server.wait()
         left = server.reported("left")
-        self.assertEqual((path.lost, left["told"], left["reason"]), (2, "Disconnect", "ControlChannelClose"))
+        self.assertEqual((proxy.drop_count, left["told"], left["reason"]), (2, "Disconnect", "ControlChannelClose"))
 
     def test_address_changes(self):
-        """The handshake begins anew, the connection goes on; a client allows it 10 s after its last handshake."""
+        """A restart handshake keeps the connection; the client accepts one 10 s after its last handshake."""
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "log"
-            self.move_client(log)
+            self.change_address(log)
             events = [json.loads(line) for line in log.read_text().splitlines()[1:]]
         self.assertEqual({event["stream"] for event in events}, {0})
         self.assertIn("connectivity:connection_restarted", [event["name"] for event in events])
 
-    def move_client(self, log):
-        with live.Server(*TICK, "--events", log) as server, live.Path(server) as path:
-            process = live.start_client(path)
+    def change_address(self, log):
+        with live.Server(*TICK, "--events", log) as server, live.Proxy(server) as proxy:
+            process = live.start_client(proxy)
             process.stdin.write(b"before\n")
             process.stdin.flush()
             server.wait_for("joined")
             time.sleep(11)
-            path.move()
-            time.sleep(4)  # a second for each handshake packet that has to be repeated
+            proxy.change_address()
             output, _ = process.communicate(b"after\n", timeout=live.SECONDS)
             server.wait_for("left")
         self.assertEqual(process.returncode, 0)
@@ -250,27 +248,24 @@ class Endings(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
-    def say(self, *arguments, status=2):
+    def errors(self, *arguments, status=2):
         return uerudp.run(*arguments, status=status).stderr.decode()
 
     def test_port_taken(self):
         with live.Server(bind="127.0.0.1") as server:
-            errors = self.say("serve", "--bind", "127.0.0.1", "--port", server.port)
+            errors = self.errors("serve", "--bind", "127.0.0.1", "--port", server.port)
         self.assertIn(f"port {server.port} is in use", errors)
 
     def test_foreign_address(self):
-        self.assertIn("192.0.2.1", self.say("serve", "--port", 0, "--bind", "192.0.2.1"))
+        self.assertIn("192.0.2.1", self.errors("serve", "--port", 0, "--bind", "192.0.2.1"))
 
     def test_unknown_host(self):
-        self.assertIn("a..b", self.say("connect", "a..b"))
-        self.assertIn("a..b", self.say("serve", "--port", 0, "--bind", "a..b"))
-        self.say("connect", "127.0.0.1:99999")
+        self.assertIn("a..b", self.errors("connect", "a..b"))
+        self.assertIn("a..b", self.errors("serve", "--port", 0, "--bind", "a..b"))
+        self.errors("connect", "127.0.0.1:99999")
 
     def test_nobody_listens(self):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
-            closed.bind(("127.0.0.1", 0))
-            port = closed.getsockname()[1]
-        self.assertIn("nobody listens", self.say("connect", f"127.0.0.1:{port}", status=1))
+        self.assertIn("nobody listens", self.errors("connect", f"127.0.0.1:{live.free_port()}", status=1))
 
     def test_wrong_key(self):
         with live.Server("--key", KEY) as server:
@@ -284,7 +279,7 @@ class Errors(unittest.TestCase):
 
     def test_other_network_version(self):
         with live.Server("--network-version", 1) as server:
-            _, errors = live.client(server, "--network-version", 2, "--timeout", 10, status=1)
+            _, errors = live.client(server, "--network-version", 2, "--timeout", live.SECONDS, status=1)
         self.assertRegex(errors, "Outdated|Upgrade")
 
     def test_options(self):
@@ -295,11 +290,11 @@ class Errors(unittest.TestCase):
                           ["connect", "--file", "/nonexistent", "127.0.0.1"],
                           ["connect", "--scenario", "x", "127.0.0.1"], ["connect", "--timeout", "nan", "a"],
                           ["connect", "--channel", -2, "a"]):
-            self.assertTrue(self.say(*arguments))
+            self.assertTrue(self.errors(*arguments))
         for option in ("--loss=2", "--loss=nan", "--delay=-1", "--tick=0", "--seed=x", "--key=00", "--generation=3",
                        "--magic-bits=33", "--network-version=x", "--burst=-1"):
-            self.assertIn(option.partition("=")[0], self.say("serve", option))
-        self.assertNotIn("secret", self.say("serve", "--key", "secret"))
+            self.assertIn(option.partition("=")[0], self.errors("serve", option))
+        self.assertNotIn("secret", self.errors("serve", "--key", "secret"))
 
     def test_help(self):
         for name in ("serve", "connect"):
@@ -308,7 +303,7 @@ class Errors(unittest.TestCase):
 
 
 class Hostile(unittest.TestCase):
-    """Whatever strangers send, the server stays, serves, and says what it refused."""
+    """Whatever unknown addresses send, the server serves its clients and reports what it refused."""
 
     @classmethod
     def setUpClass(cls):
@@ -317,30 +312,30 @@ class Hostile(unittest.TestCase):
             with live.Server("--seed", 1) as server:
                 live.client(server, "--pcap", path, "--seed", 2, data=b"hello\n")
             datagrams = live.datagrams(path)
-        cls.said = [payload for port, payload in datagrams if port != server.port]
-        cls.heard = [payload for port, payload in datagrams if port == server.port]
-        cls.initial = cls.said[0]
+        cls.client_datagrams = [payload for port, payload in datagrams if port != server.port]
+        cls.server_datagrams = [payload for port, payload in datagrams if port == server.port]
+        cls.initial = cls.client_datagrams[0]
 
-    def throw(self, server, payloads, sockets=1):
-        """Sends each payload from the next socket."""
-        senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(sockets)]
+    def flood(self, server, payloads, sockets=1):
+        """Send the payloads from these sockets in turn."""
+        senders = [live.udp_socket() for _ in range(sockets)]
         for i, payload in enumerate(payloads):
             senders[i % sockets].sendto(payload, ("127.0.0.1", server.port))
         for sender in senders:
             sender.close()
 
     def attack(self, *payloads, sockets=1, options=()):
-        """Throws payloads at a server, which must then serve a client; returns what it refused, and its memory."""
+        """Flood a server, which must then serve a client. Returns its reports "refused" and "served"."""
         with live.Server(*options, bind="127.0.0.1") as server:
-            self.throw(server, payloads, sockets)
+            self.flood(server, payloads, sockets)
             live.check(server, *TICK)
         return server.reported("refused"), server.reported("served")
 
     def idle_memory(self, *payloads, sockets=1):
-        """The server's memory when nobody but strangers came."""
+        """The memory of a server that had no client."""
         with live.Server(bind="127.0.0.1") as server:
-            self.throw(server, payloads, sockets)
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:  # the answer says that all was read
+            self.flood(server, payloads, sockets)
+            with live.udp_socket() as last:  # its answer shows that the server has read all datagrams before
                 last.settimeout(live.SECONDS)
                 last.sendto(self.initial, ("127.0.0.1", server.port))
                 last.recv(2048)
@@ -363,77 +358,75 @@ class Hostile(unittest.TestCase):
     def test_forged_cookies(self):
         rng = random.Random(4)
         forged = []
-        for payload in self.said[1:2] * 300:  # the response to a challenge of another server
-            damaged = bytearray(payload)
-            damaged[rng.randrange(len(damaged) - 4)] ^= 1 << rng.randrange(8)
-            forged += [payload, bytes(damaged)]
+        for payload in self.client_datagrams[1:2] * 300:  # the response to a challenge of another server
+            corrupted = bytearray(payload)
+            corrupted[rng.randrange(len(corrupted) - 4)] ^= 1 << rng.randrange(8)
+            forged += [payload, bytes(corrupted)]
         refused, served = self.attack(*forged, sockets=50)
         self.assertGreater(refused["bad_cookies"] + refused["old_cookies"], 250)
         self.assertEqual(served["clients"], 1)
 
-    def test_strangers_cost_no_memory(self):
+    def test_unknown_addresses_cost_no_memory(self):
         rng = random.Random(5)
-        crowd = [self.initial, *self.said[1:2], *[rng.randbytes(100) for _ in range(8)]] * 200
-        self.assertEqual(self.idle_memory(*crowd, sockets=200), self.idle_memory())
+        datagrams = [self.initial, *self.client_datagrams[1:2], *[rng.randbytes(100) for _ in range(8)]] * 200
+        self.assertEqual(self.idle_memory(*datagrams, sockets=200), self.idle_memory())
 
     def test_replay_of_a_finished_client(self):
-        _, served = self.attack(*self.said * 20, sockets=2, options=["--seed", 1])
-        self.assertGreater(served["unknown_senders"], 20 * len(self.said) // 2)
+        _, served = self.attack(*self.client_datagrams * 20, sockets=2, options=["--seed", 1])
+        self.assertGreater(served["unknown_senders"], 20 * len(self.client_datagrams) // 2)
         self.assertEqual(served["clients"], 1)
 
     def test_replay_from_the_same_port(self):
-        with live.Server(bind="127.0.0.1") as server, live.Path(server) as path:
-            process = live.start_client(path)
-            time.sleep(0.5)
+        with live.Server(bind="127.0.0.1") as server, live.Proxy(server) as proxy:
+            process = live.start_client(proxy)
+            server.wait_for("joined")
             process.communicate(b"hello\n", timeout=live.SECONDS)
             server.wait_for("left")
-            time.sleep(1.5)  # a closed connection still answers for a second
-            for payload in self.said[2:] * 5:
-                path.send(payload)
-            for payload in self.said * 5:
-                path.send(payload)
+            time.sleep(1.5)  # a closed connection still answers for one second
+            for payload in self.client_datagrams[2:] * 5:
+                proxy.send(payload)
+            for payload in self.client_datagrams * 5:
+                proxy.send(payload)
             live.check(server, *TICK)
         self.assertEqual(server.reported("served")["clients"], 2)
-        self.assertGreaterEqual(server.reported("refused")["stragglers"], 5 * len(self.said[2:]))
+        self.assertGreaterEqual(server.reported("refused")["stragglers"], 5 * len(self.client_datagrams[2:]))
 
-    def test_garbage_while_others_play(self):
-        """Nor are those who play now disturbed."""
+    def test_garbage_beside_a_client(self):
         rng = random.Random(6)
         with live.Server(bind="127.0.0.1") as server:
             process = live.start_client(server, "--check", "--seed", 7)
             server.wait_for("joined")
-            self.throw(server, [rng.randbytes(200) for _ in range(200)])
+            self.flood(server, [rng.randbytes(200) for _ in range(200)])
             live.check(server, *TICK)
             process.communicate(timeout=live.SECONDS)
         self.assertEqual(process.returncode, 0)
 
-    def test_mad_server(self):
-        """A client of a server that answers with garbage, or with what it said to others, gives up in good order."""
+    def test_server_that_sends_garbage(self):
+        """The client times out and reports an error."""
         rng = random.Random(8)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-            server.bind(("127.0.0.1", 0))
+        with live.udp_socket() as server:
             server.settimeout(0.2)
             process = live.start_client(types.SimpleNamespace(port=server.getsockname()[1]), "--timeout", 2)
             while process.poll() is None:
                 with contextlib.suppress(TimeoutError):
                     _, client = server.recvfrom(2048)
-                    for payload in rng.sample(self.heard, min(20, len(self.heard))):
-                        damaged = bytearray(payload)
-                        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+                    for payload in rng.sample(self.server_datagrams, min(20, len(self.server_datagrams))):
+                        corrupted = bytearray(payload)
+                        corrupted[rng.randrange(len(corrupted))] ^= 1 << rng.randrange(8)
                         server.sendto(payload, client)
-                        server.sendto(damaged, client)
+                        server.sendto(corrupted, client)
                         server.sendto(rng.randbytes(rng.randrange(1400)), client)
             process.communicate()
         self.assertEqual(process.returncode, 1)
 
-    def test_damage(self):
-        """What the UDP checksum lets through, encryption does not; in the clear, the check notices it."""
+    def test_corruption(self):
+        """Encryption rejects corrupted datagrams; without it the check finds them."""
         for generation in ("4.20", "5.5"):
-            speak = ["--generation", generation, *TICK]
-            with live.Server(*speak, "--key", KEY) as server, live.Path(server, damage=0.05) as path:
-                live.check(path, *speak, "--key", KEY)
-            with live.Server(*speak) as server, live.Path(server, damage=0.05) as path:
-                _, errors = live.client(path, "--check", *speak, status=1)
+            wire = ["--generation", generation, *TICK]
+            with live.Server(*wire, "--key", KEY) as server, live.Proxy(server, corruption=0.05) as proxy:
+                live.check(proxy, *wire, "--key", KEY)
+            with live.Server(*wire) as server, live.Proxy(server, corruption=0.05) as proxy:
+                _, errors = live.client(proxy, "--check", *wire, status=1)
             self.assertRegex(errors, "came back|connection ended|in time")
 
     def test_full_server(self):

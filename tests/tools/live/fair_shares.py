@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clients who fill a server's memory beside clients who are served, on the loopback interface.
+"""Hostile clients that fill a server's memory, beside honest clients, on the loopback interface.
 
 usage: fair_shares.py LOAD_CLIENTS HOSTILE_CLIENTS
 """
 import json
 import subprocess
 import sys
-import time
 
 import live
+from load import status
 
 HONEST, HOSTILE = 20, 36
+ATTACK_BYTES = 20 << 20
 
 
 def start(program, server, *arguments):
-    return subprocess.Popen([program, str(server.port), *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen([program, str(server.port), *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def main():
@@ -23,18 +24,19 @@ def main():
     with live.Server("--max-clients", HONEST + HOSTILE + 1, bind="127.0.0.1") as server:
         load = start(load_clients, server, HONEST, 12)
         server.wait_for("joined", HONEST)
-        hostile = start(hostile_clients, server, HOSTILE, 8)
+        before_bytes = status(server.process, "VmRSS")
+        hostile = start(hostile_clients, server, HOSTILE)
         server.wait_for("joined", HONEST + HOSTILE)
-        time.sleep(5)
-        live.check(server)  # a newcomer
+        live.wait_until(lambda: status(server.process, "VmRSS") > before_bytes + ATTACK_BYTES)
+        live.check(server)  # another honest client
+        result = json.loads(load.communicate(timeout=live.SECONDS)[0])
         joined = int(hostile.communicate(timeout=live.SECONDS)[0])
-        told = json.loads(load.communicate(timeout=live.SECONDS)[0])
     memory = server.reported("served")["memory_bytes"]
-    print(f"{HOSTILE} hostile clients, {memory >> 20} MiB in use at most; {HONEST} others: {told['sent']} reliable messages sent, "
-          f"{told['echoed']} echoed")
+    print(f"{HOSTILE} hostile clients, {memory >> 20} MiB in use at most; {HONEST} honest clients: "
+          f"{result['sent']} reliable messages sent, {result['echoed']} echoed")
     assert joined == HOSTILE, joined
-    assert memory > 20 << 20, memory  # it was an attack
-    assert load.returncode == 0, told
+    assert memory > ATTACK_BYTES, memory
+    assert load.returncode == 0, result
 
 
 if __name__ == "__main__":

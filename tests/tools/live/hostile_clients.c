@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Clients who log in and then make their server keep all that it will. usage: hostile_clients PORT CLIENTS SECONDS.
-   Prints traffic many of them joined. */
+/* Clients that log in and then fill the memory of their server, until standard input is closed. Prints how many
+   joined. usage: hostile_clients PORT CLIENTS */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tests/support/hostile.h"
 #include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
 #include "tools/net/event_loop.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define TICK_NS (NS_PER_S / 30)
+#define TICK_MS 33
 #define BUNCHES_PER_TICK 60
 #define BUNCHES_MAX 3000 /* of 900 bytes: 2.7 MB for each */
 #define KINDS 3
@@ -24,7 +23,7 @@ struct intruder {
     bool has_joined;
 };
 
-static void take_events(void *user) {
+static void on_receive(void *user) {
     struct intruder *intruder = user;
     struct ue_event event;
     while (ue_conn_next_event(intruder->client.conn, &event)) {
@@ -34,9 +33,9 @@ static void take_events(void *user) {
 
 static void tick(struct intruder *intruder, enum hostile_traffic traffic, uint64_t now_ns) {
     struct ue_conn *conn = intruder->client.conn;
-    live_client_receive(&intruder->client, now_ns, take_events, intruder);
+    live_client_receive(&intruder->client, now_ns, on_receive, intruder);
     ue_conn_end_receive(conn, now_ns);
-    take_events(intruder);
+    on_receive(intruder);
     for (uint32_t i = 0; intruder->has_joined && i < BUNCHES_PER_TICK && intruder->sent < BUNCHES_MAX; i++) {
         hostile_send(conn, now_ns, traffic, intruder->sent++, true);
     }
@@ -51,18 +50,18 @@ static bool start(struct intruder *intruder, const struct live_options *options,
            live_client_init(&intruder->client, intruder->port, options, &login, event_loop_now_ns());
 }
 
-static void run(struct intruder *intruders, uint32_t count, uint64_t until_ns) {
-    while (event_loop_now_ns() < until_ns) {
+static void run(struct intruder *intruders, uint32_t count) {
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    while (poll(&input, 1, TICK_MS) == 0) {
         for (uint32_t i = 0; i < count; i++) {
             tick(&intruders[i], (enum hostile_traffic)(i % KINDS), event_loop_now_ns());
         }
-        nanosleep(&(struct timespec){.tv_nsec = (long)TICK_NS}, NULL);
     }
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fputs("usage: hostile_clients PORT CLIENTS SECONDS\n", stderr);
+    if (argc != 3) {
+        fputs("usage: hostile_clients PORT CLIENTS\n", stderr);
         return 2;
     }
     struct live_options options;
@@ -75,7 +74,7 @@ int main(int argc, char **argv) {
         good = start(&intruders[i], &options, target);
     }
     if (good) {
-        run(intruders, count, event_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S);
+        run(intruders, count);
     }
     for (uint32_t i = 0; i < count; i++) {
         joined += intruders[i].has_joined;

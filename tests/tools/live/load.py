@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Many clients against one server on the loopback interface: nothing reliable is lost, and what a connection costs.
+"""Many clients against one server on the loopback interface: nothing reliable is lost; memory and processor time are printed.
 
 usage: load.py LOAD_CLIENTS CLIENTS SECONDS
 """
@@ -30,23 +30,23 @@ def main():
     program, clients, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with live.Server("--max-clients", clients, bind="127.0.0.1") as server:
         idle_bytes = status(server.process, "VmRSS")
-        begun = time.monotonic()
+        started = time.monotonic()
         load = subprocess.run([program, str(server.port), str(clients), str(seconds)], stdout=subprocess.PIPE,
                               text=True, timeout=seconds + 120)
         peak_bytes = status(server.process, "VmHWM")
-        cpu = cpu_seconds(server.process) / (time.monotonic() - begun)
+        cpu = cpu_seconds(server.process) / (time.monotonic() - started)
         server.wait_for("left", clients)
-    told = json.loads(load.stdout)
-    left, served = server.all("left"), server.reported("served")
-    print(f"{clients} clients for {seconds} s: {told['sent']} reliable messages sent, {told['echoed']} echoed, "
-          f"{told['wrong']} clients with wrong ones")
+    result = json.loads(load.stdout)
+    left, served = server.named("left"), server.reported("served")
+    print(f"{clients} clients for {seconds} s: {result['sent']} reliable messages sent, {result['echoed']} echoed, "
+          f"{result['wrong']} clients with wrong ones")
     print(f"memory per connection: {served['memory_bytes'] // clients} bytes of the pool at most, "
           f"{(peak_bytes - idle_bytes) // clients} bytes of the process")
     print(f"server: {100 * cpu:.0f} % of a core, {served['in_datagrams']} datagrams in, "
           f"{sum(each['counters']['out_packets_lost'] for each in left)} packets lost")
-    assert load.returncode == 0, told
+    assert load.returncode == 0, result
     assert [each["told"] for each in left] == clients * ["Disconnect"]
-    assert sum(each["messages"] for each in left) == told["sent"]
+    assert sum(each["messages"] for each in left) == result["sent"]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many clients of one echo server in one process: each logs in, sends reliable messages, and expects them back once, in
-   order and intact. usage: load_clients PORT CLIENTS SECONDS. Prints one JSON line; exits 0 when nothing was lost. */
+/* Many clients of one echo server in one process: each logs in, sends reliable messages and checks that they come back
+   once, in order and unchanged. usage: load_clients PORT CLIENTS SECONDS. Prints one JSON line; exits 0 when nothing
+   was lost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,26 +50,26 @@ static size_t make_message(const struct player *player, uint32_t number, uint8_t
     return size;
 }
 
-static void take_echo(struct player *player, struct ue_view data) {
+static void check_echo(struct player *player, struct ue_view data) {
     uint8_t bytes[MESSAGE_BYTES_MAX + 8];
     size_t size = make_message(player, player->echoed++, bytes);
     bool good = player->echoed <= player->sent && ue_view_equal(data, (struct ue_view){bytes, 0, size * 8});
     player->is_wrong |= !good;
 }
 
-static void take_events(void *user) {
+static void on_receive(void *user) {
     struct player *player = user;
     struct ue_event event;
     while (ue_conn_next_event(player->client.conn, &event)) {
         if (event.type == UE_EVENT_CHANNEL_OPENED && event.kind == UE_KIND_ACTOR && player->channel == 0) {
             player->channel = event.channel;
         } else if (event.type == UE_EVENT_BUNCH && event.channel == player->channel && !event.open) {
-            take_echo(player, event.data);
+            check_echo(player, event.data);
         }
     }
 }
 
-static void say(struct player *player) {
+static void send_messages(struct player *player) {
     uint8_t bytes[MESSAGE_BYTES_MAX + 8];
     size_t size = make_message(player, player->sent, bytes);
     const struct ue_outgoing bunch = {.channel = player->channel, .reliable = true, .data = {bytes, 0, size * 8}};
@@ -77,14 +78,14 @@ static void say(struct player *player) {
     }
 }
 
-static void tick(struct load *load, struct player *player, uint64_t now_ns, bool talks) {
+static void tick(struct load *load, struct player *player, uint64_t now_ns, bool sends) {
     bool is_due = (load->ticks + player->number) % TICKS_BETWEEN_MESSAGES == 0;
     player->now_ns = now_ns;
-    live_client_receive(&player->client, now_ns, take_events, player);
+    live_client_receive(&player->client, now_ns, on_receive, player);
     ue_conn_end_receive(player->client.conn, now_ns);
-    take_events(player);
-    if (talks && is_due && player->channel != 0 && player->sent - player->echoed < WAITING_MAX) {
-        say(player);
+    on_receive(player);
+    if (sends && is_due && player->channel != 0 && player->sent - player->echoed < WAITING_MAX) {
+        send_messages(player);
     }
     live_client_tick(&player->client, now_ns);
 }
@@ -116,14 +117,14 @@ static void sleep_until(uint64_t time_ns) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Ticks until the time has come, or, when patient, everything is there. */
-static void run(struct load *load, uint64_t until_ns, bool talks, bool patient) {
+/* Runs until until_ns; with wait_for_echoes it returns earlier, as soon as no echo is missing. */
+static void run(struct load *load, uint64_t until_ns, bool sends, bool wait_for_echoes) {
     uint64_t next_ns = event_loop_now_ns();
-    while (next_ns < until_ns && !(patient && is_done(load))) {
+    while (next_ns < until_ns && !(wait_for_echoes && is_done(load))) {
         sleep_until(next_ns);
         uint64_t now_ns = event_loop_now_ns();
         for (uint32_t i = 0; i < load->started; i++) {
-            tick(load, &load->players[i], now_ns, talks);
+            tick(load, &load->players[i], now_ns, sends);
         }
         load->ticks++;
         next_ns = next_ns + TICK_NS > now_ns ? next_ns + TICK_NS : now_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines into a pipe whose reader reads everything, slowly, nothing, or is gone. */
+/* Lines into a pipe whose reader reads everything, reads slowly, reads nothing, or has closed the pipe. */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,13 +93,13 @@ static void a_slow_reader_loses_nothing(void **state) {
     write_lines_to(5000, 0);
 }
 
-/* Whoever shares the descriptor may have made it so. */
-static void a_descriptor_that_does_not_block_loses_nothing(void **state) {
+/* Another process that shares the descriptor may have set O_NONBLOCK. */
+static void a_non_blocking_descriptor_loses_nothing(void **state) {
     (void)state;
     write_lines_to(5000, O_NONBLOCK);
 }
 
-static void who_does_not_read_stops_nobody(void **state) {
+static void a_reader_that_reads_nothing_does_not_block(void **state) {
     (void)state;
     struct line_writer *writer = open_writer();
     uint64_t lost, put = 0;
@@ -114,7 +114,7 @@ static void who_does_not_read_stops_nobody(void **state) {
     close(ends[0]); /* and the thread ends */
 }
 
-static void a_reader_who_is_gone_is_an_error(void **state) {
+static void a_closed_reader_is_an_error(void **state) {
     (void)state;
     struct line_writer *writer = open_writer();
     uint64_t lost;
@@ -131,9 +131,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_lines_are_written_in_order),
         cmocka_unit_test(a_slow_reader_loses_nothing),
-        cmocka_unit_test(a_descriptor_that_does_not_block_loses_nothing),
-        cmocka_unit_test(who_does_not_read_stops_nobody),
-        cmocka_unit_test(a_reader_who_is_gone_is_an_error),
+        cmocka_unit_test(a_non_blocking_descriptor_loses_nothing),
+        cmocka_unit_test(a_reader_that_reads_nothing_does_not_block),
+        cmocka_unit_test(a_closed_reader_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

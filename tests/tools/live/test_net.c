@@ -44,7 +44,7 @@ static void close_pair(struct socket_pair *pair) {
     net_socket_free(pair->client);
 }
 
-/* The loopback interface may take a moment. */
+/* Delivery on the loopback interface is not immediate. */
 static enum net_socket_result wait_for(struct net_socket *s, struct net_address *from, uint8_t *bytes, size_t capacity,
                                        size_t *size) {
     enum net_socket_result result = NET_SOCKET_WOULD_BLOCK;
@@ -81,7 +81,7 @@ static void test_both_ways(void **state) {
     close_pair(&pair);
 }
 
-/* A socket for everything shows IPv4 clients with IPv4 addresses, whether or not it is one of IPv6. */
+/* A socket that is bound to all addresses shows IPv4 clients with IPv4 addresses, also if it is an IPv6 socket. */
 static void test_every_address(void **state) {
     (void)state;
     struct socket_pair pair = {.server = listen_on(NULL)};
@@ -94,7 +94,7 @@ static void test_every_address(void **state) {
     close_pair(&pair);
 }
 
-/* What a peer sees of a socket: the address it is bound to, or else the one on the way to the peer. */
+/* The local address that a peer sees: the bound address, or else the address of the route to the peer. */
 static void test_local_for(void **state) {
     (void)state;
     const struct net_address peer = {.bytes = {127, 0, 0, 1}, .port = 9};
@@ -109,7 +109,7 @@ static void test_local_for(void **state) {
     net_socket_free(bound);
 }
 
-static void test_longer_than_the_room(void **state) {
+static void test_datagram_longer_than_the_buffer(void **state) {
     (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
     struct net_address from;
@@ -136,7 +136,7 @@ static void test_empty_datagram(void **state) {
     close_pair(&pair);
 }
 
-/* A client is told so at once; a server learns which of its clients it is. */
+/* The error reaches a client at once; a server gets the address of the client. */
 static void test_nobody_listens(void **state) {
     (void)state;
     struct socket_pair gone = open_pair("127.0.0.1");
@@ -159,7 +159,7 @@ static void test_nobody_listens(void **state) {
     net_socket_free(server);
 }
 
-/* What an earlier datagram met may not cost another client its own. */
+/* The error of an earlier datagram does not affect a datagram to another client. */
 static void test_error_of_another(void **state) {
     (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
@@ -278,7 +278,7 @@ static void test_loop(void **state) {
     close_pair(&seen.pair);
 }
 
-/* A loop without a socket of its own hears of others as long as it watches them. */
+/* A loop without a socket of its own reports sockets that it watches. */
 static void test_watch(void **state) {
     (void)state;
     struct loop_record seen = {.pair = open_pair("127.0.0.1")};
@@ -306,7 +306,7 @@ struct heard {
     int pauses;
 };
 
-/* Wants one line at a time, and asks for the next in the next tick. */
+/* Accepts one line in each tick. */
 static bool on_line(void *user, const char *line) {
     struct heard *heard = user;
     g_string_append(heard->text, line != NULL ? line : "END");
@@ -350,7 +350,7 @@ int main(void) {
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_every_address),
         cmocka_unit_test(test_local_for),
-        cmocka_unit_test(test_longer_than_the_room),
+        cmocka_unit_test(test_datagram_longer_than_the_buffer),
         cmocka_unit_test(test_empty_datagram),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_error_of_another),

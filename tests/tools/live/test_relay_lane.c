@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One direction of a link, in a time of the test's own: what rules and the network do, and what the record says. */
+/* One direction of a link with simulated time: the effects of rules and of the network, and the comments in the
+   recording. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ static struct impair_endpoint open_end(enum impair_side side, const struct net_s
     return end;
 }
 
-/* A lane towards a socket that listens; nobody is at the other end, from which the test itself enters. */
+/* A direction towards a listening socket. The test itself passes datagrams to it. */
 static void begin(struct relay_fixture *stage, const struct sim_link_config stages[IMPAIR_STAGES]) {
     int file = g_file_open_tmp("relay-XXXXXX.pcapng", &stage->path, NULL);
     assert_true(file >= 0);
@@ -60,7 +61,7 @@ static void begin(struct relay_fixture *stage, const struct sim_link_config stag
     assert_non_null(stage->lane);
 }
 
-/* Ends the lane and reads the record: "payload[: comment]" of each datagram, by lines. Free it with g_free. */
+/* Closes the direction. Returns "payload[: comment]" of each recorded datagram, a line each; free with g_free. */
 static char *end(struct relay_fixture *stage) {
     GString *said = g_string_new(NULL);
     char error[CAPTURE_ERROR_BYTES];
@@ -102,7 +103,7 @@ static uint64_t run(struct relay_fixture *stage, uint64_t ms) {
     return impair_direction_run(stage->lane, ms * NS_PER_MS);
 }
 
-/* The next datagrams at the receiver are those of the text, separated by blanks; the interface may take a moment. */
+/* The next datagrams at the receiver are those of the text, separated by spaces. Delivery is not immediate. */
 static void assert_arrives(struct relay_fixture *stage, const char *expected) {
     char **texts = g_strsplit(expected, " ", -1);
     for (size_t i = 0; texts[i] != NULL && *expected != '\0'; i++) {
@@ -150,7 +151,7 @@ static void test_dropped(void **state) {
     assert_record(&stage, "one: rule: drop; dropped\ntwo\ntwo\n");
 }
 
-/* The record keeps the order of time, although the first datagram's fate is known last. */
+/* The recording is ordered by time, although the delay of the first datagram is known last. */
 static void test_delayed_by_a_rule(void **state) {
     (void)state;
     struct relay_fixture stage;
@@ -166,7 +167,7 @@ static void test_delayed_by_a_rule(void **state) {
                           "one: rule: delay=5; delayed by 5.0 ms, reordered\n");
 }
 
-static void test_put_behind_the_next(void **state) {
+static void test_reordered_by_a_rule(void **state) {
     (void)state;
     struct relay_fixture stage;
     begin(&stage, NULL);
@@ -203,7 +204,7 @@ static void test_flipped_bits(void **state) {
     assert_record(&stage, "abc: rule: corrupt=2; corrupted bit 0, 17\n`ba: rule: corrupt=2; corrupted bit 0, 17\n");
 }
 
-/* Copies of the first stage meet their ends in the third, after the datagram itself has been lost. */
+/* The third stage drops copies that the first stage made, after the datagram itself has been lost. */
 static void test_lost_late(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
@@ -230,7 +231,7 @@ static void test_ticks(void **state) {
     assert_record(&stage, "one: delayed by 2.0 ms\none: delayed by 2.0 ms\n");
 }
 
-static void test_under_way(void **state) {
+static void test_in_flight(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
     struct relay_fixture stage;
@@ -240,7 +241,7 @@ static void test_under_way(void **state) {
     assert_record(&stage, "one: under way when the link ended\ntwo: under way when the link ended\n");
 }
 
-/* The system tells with the second datagram what became of the first. */
+/* The system reports the error of the first datagram with the second one. */
 static void test_refused(void **state) {
     (void)state;
     struct relay_fixture stage;
@@ -276,12 +277,12 @@ int main(void) {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_delayed_by_a_rule),
-        cmocka_unit_test(test_put_behind_the_next),
+        cmocka_unit_test(test_reordered_by_a_rule),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_flipped_bits),
         cmocka_unit_test(test_lost_late),
         cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_under_way),
+        cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory_bounded),
     };

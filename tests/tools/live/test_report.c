@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of live programs to a reader who reads late: what was dropped is said where it is missing. */
+/* Reports of live programs to a reader that starts late: a line counts the dropped lines where they are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void report_number(bool as_json, int number) {
     live_report(as_json, "number", json_pack("{s:i}", "is", number));
 }
 
-/* Too much for a reader who does not read yet, then a reader, then a last line; returns what it reads. */
+/* Reports more lines than fit before the reader starts, then one more line. Returns what the reader reads. */
 static char **report_too_much(bool as_json) {
     char *large = g_strnfill(LARGE_BYTES, 'x');
     int output = dup(STDOUT_FILENO);
@@ -58,7 +58,7 @@ static char **report_too_much(bool as_json) {
     g_thread_join(reader);
     close(ends[0]);
     g_free(large);
-    assert_true(good); /* it was said */
+    assert_true(good); /* the error was reported */
     char **read_lines = g_strsplit(heard->str, "\n", -1);
     g_string_free(heard, TRUE);
     return read_lines;
@@ -81,7 +81,7 @@ static void check(bool as_json, const char *first, const char *dropped_format, c
     g_strfreev(lines);
 }
 
-static void what_was_dropped_is_said_where_it_is_missing(void **state) {
+static void dropped_lines_are_counted_where_they_are_missing(void **state) {
     (void)state;
     check(false, "number: is 1", "dropped: lines %d", "number: is 2");
     check(true, "{\"schema\":1,\"event\":\"number\",\"is\":1}", "{\"schema\":1,\"event\":\"dropped\",\"lines\":%d}",
@@ -90,7 +90,7 @@ static void what_was_dropped_is_said_where_it_is_missing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_dropped_is_said_where_it_is_missing),
+        cmocka_unit_test(dropped_lines_are_counted_where_they_are_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""replay --live: captured clients once more, against a fresh server on the loopback interface."""
+"""replay --live: captured clients against a new server on the loopback interface."""
 import concurrent.futures
 import json
 import pathlib
@@ -14,9 +14,9 @@ import live
 import uerudp
 
 KEY = "00112233445566778899aabbccddeeff" * 2
-SEALED = ["--handlers", "aesgcm", "--key", KEY]
+ENCRYPTED = ["--handlers", "aesgcm", "--key", KEY]
 TICK = ["--tick", 120]
-CHECKED = 64  # reliable messages of a check: 16 sizes on 4 channels
+CHECKED = 64  # reliable messages that connect --check sends: 16 sizes on 4 channels
 BAD_NETWORK = ["--loss", 0.05, "--jitter", 5]
 
 
@@ -26,7 +26,7 @@ def start(server, path, *options):
 
 
 def replay(server, path, *options, status=0):
-    """The events by name, the last of each, and what was complained."""
+    """The last event of each name, by name, and the text of stderr."""
     process = start(server, path, *options)
     output, errors = process.communicate(timeout=live.SECONDS)
     if process.returncode != status:
@@ -35,8 +35,8 @@ def replay(server, path, *options, status=0):
     return {event["event"]: event for event in events}, errors.decode()
 
 
-def said(path, *settings):
-    """What the client said reliably: the data of the bunches by channel, each bunch once, in the order of sequence."""
+def reliable_data(path, *settings):
+    """The data of the client's reliable bunches by channel, each bunch once, in the order of sequences."""
     channels = {}
     for datagram in uerudp.decode("--direction=c2s", *settings, path):
         for bunch in datagram.get("bunches", datagram.get("items", [])):
@@ -45,8 +45,8 @@ def said(path, *settings):
                 numbers[bunch["ch_seq"]] = bunch["data"]
     for channel, numbers in channels.items():
         assert len(numbers) < 1024, "every sequence is used once"
-        begin = next(seq for seq in numbers if (seq - 1) % 1024 not in numbers)
-        channels[channel] = [numbers[(begin + i) % 1024] for i in range(len(numbers))]
+        first = next(seq for seq in numbers if (seq - 1) % 1024 not in numbers)
+        channels[channel] = [numbers[(first + i) % 1024] for i in range(len(numbers))]
     return channels
 
 
@@ -59,19 +59,19 @@ class Live(unittest.TestCase):
     def path(self, name):
         return self.folder / f"{name}.pcapng"
 
-    def record(self, name, *speak, at="client", network=()):
+    def record(self, name, *wire, at="client", network=()):
         recorded = ["--pcap", self.path(name)]
-        with live.Server("--once", *speak, *TICK, *network, *(recorded if at == "server" else [])) as server:
-            live.check(server, *speak, *TICK, *network, *(recorded if at == "client" else []))
-            server.end(with_signal=None)
+        with live.Server("--once", *wire, *TICK, *network, *(recorded if at == "server" else [])) as server:
+            live.check(server, *wire, *TICK, *network, *(recorded if at == "client" else []))
+            server.wait()
         return self.path(name)
 
-    def play(self, path, *options, speak=(), again=None):
-        """Replays to a new server, and returns what replay and the server reported."""
+    def play(self, path, *options, wire=(), again=None):
+        """Replay to a new server. Returns the events of replay and the server's report "left"."""
         recorded = ["--pcap", again] if again else []
-        with live.Server("--once", *speak, *TICK, *recorded) as server:
+        with live.Server("--once", *wire, *TICK, *recorded) as server:
             events, errors = replay(server, path, *options)
-            server.end(with_signal=None)
+            server.wait()
         self.assertEqual(errors, "")
         return events, server.reported("left")
 
@@ -82,15 +82,15 @@ class Live(unittest.TestCase):
         self.assertEqual((events["server"]["live_channels"], events["server"]["live_closed_by"]), (4, "client"))
 
     def check_generation(self, generation):
-        speak = ["--generation", generation]
-        captured = self.record(generation, *speak)
+        wire = ["--generation", generation]
+        captured = self.record(generation, *wire)
         again = self.path(f"{generation}-again")
-        events, left = self.play(captured, *speak, speak=speak, again=again)
+        events, left = self.play(captured, *wire, wire=wire, again=again)
         self.check_all_arrived(events, left)
         self.assertEqual(events["replayed"]["unreliable"], CHECKED)
         self.assertEqual(left["messages"], 2 * CHECKED)
-        self.assertEqual(said(again, *speak), said(captured, *speak))
-        self.assertEqual(len(said(again, *speak)), 4)
+        self.assertEqual(reliable_data(again, *wire), reliable_data(captured, *wire))
+        self.assertEqual(len(reliable_data(again, *wire)), 4)
 
     def test_every_ack_generation(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -98,30 +98,30 @@ class Live(unittest.TestCase):
 
     def test_generation_is_found(self):
         captured = self.record("4.22", "--generation", "4.22")
-        self.check_all_arrived(*self.play(captured, speak=["--generation", "4.22"]))
+        self.check_all_arrived(*self.play(captured, wire=["--generation", "4.22"]))
 
     def check_bad_network(self, at):
-        speak = ["--generation", "5.5"]
-        captured = self.record(at, *speak, "--seed", 3, at=at, network=BAD_NETWORK)
+        wire = ["--generation", "5.5"]
+        captured = self.record(at, *wire, "--seed", 3, at=at, network=BAD_NETWORK)
         again = self.path(f"{at}-again")
-        self.check_all_arrived(*self.play(captured, *speak, speak=speak, again=again))
-        self.assertEqual(said(again, *speak), said(captured, *speak))
+        self.check_all_arrived(*self.play(captured, *wire, wire=wire, again=again))
+        self.assertEqual(reliable_data(again, *wire), reliable_data(captured, *wire))
 
-    def test_resends_and_gaps_are_no_part_of_the_story(self):
+    def test_bad_network(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(self.check_bad_network, ["client", "server"]))
 
     def test_encrypted(self):
-        captured = self.record("sealed", "--key", KEY)
+        captured = self.record("encrypted", "--key", KEY)
         again = self.path("again")
-        events, left = self.play(captured, "--generation=5.5", *SEALED, "--pcap", again, speak=["--key", KEY])
+        events, left = self.play(captured, "--generation=5.5", *ENCRYPTED, "--pcap", again, wire=["--key", KEY])
         self.check_all_arrived(events, left)
-        self.assertEqual(said(again, "--generation=5.5", *SEALED), said(captured, "--generation=5.5", *SEALED))
+        self.assertEqual(reliable_data(again, "--generation=5.5", *ENCRYPTED), reliable_data(captured, "--generation=5.5", *ENCRYPTED))
         kinds = uerudp.run("decode", "--kind=opaque", "--fields=frame", "--handlers=aesgcm", again).stdout
         self.assertGreater(len(kinds.splitlines()), CHECKED)
 
     def test_other_channels(self):
-        """What was said on other indices goes to the channels that the server opens now."""
+        """Data of other channel indices goes to the channels that the new server opens."""
         captured = self.record("game", "--generation=5.5")
         lines = uerudp.decode("--generation=5.5", captured)
         for line in lines:
@@ -133,15 +133,15 @@ class Live(unittest.TestCase):
         uerudp.run("encode", "-o", moved, data="\n".join(map(json.dumps, lines)).encode())
         again = self.path("again")
         self.check_all_arrived(*self.play(moved, "--generation=5.5", again=again))
-        before, after = said(moved, "--generation=5.5"), said(again, "--generation=5.5")
+        before, after = reliable_data(moved, "--generation=5.5"), reliable_data(again, "--generation=5.5")
         self.assertEqual(sorted(before), [22, 23, 24, 25])
         self.assertEqual(after, {channel - 20: data for channel, data in before.items()})
 
     def test_speed(self):
         captured = self.record("game", "--generation=5.5")
-        begun = time.monotonic()
+        started = time.monotonic()
         slow, _ = self.play(captured, "--generation=5.5", "--speed=0.2")
-        self.assertGreater(time.monotonic() - begun, slow["replayed"]["seconds"])
+        self.assertGreater(time.monotonic() - started, slow["replayed"]["seconds"])
         fast, _ = self.play(captured, "--generation=5.5", "--speed=0")
         self.assertGreater(slow["replayed"]["seconds"], 2 * fast["replayed"]["seconds"])
 
@@ -149,17 +149,17 @@ class Live(unittest.TestCase):
         captured = self.record("game", "--generation=5.5")
         with live.Server("--once", "--mode", "sink") as server:
             events, _ = replay(server, captured, "--generation=5.5", status=1)
-            server.end(with_signal=None)
+            server.wait()
         self.assertEqual(events["replayed"]["differences"], 4)
         self.assertEqual([events["channel"][key] for key in ("captured_reliable", "live_reliable", "differs")],
                          [17, 1, True])
 
-    def test_server_that_leaves(self):
+    def test_server_that_stops(self):
         captured = self.record("game", "--generation=5.5")
         with live.Server() as server:
             process = start(server, captured, "--generation=5.5", "--speed=0.1")
             server.wait_for("joined")
-            self.assertEqual(server.end(signal.SIGTERM), 0)
+            self.assertEqual(server.stop(signal.SIGTERM), 0)
             output, errors = process.communicate(timeout=live.SECONDS)
         events = {json.loads(line)["event"]: json.loads(line) for line in output.splitlines()}
         self.assertEqual(process.returncode, 1)
@@ -174,7 +174,7 @@ class Live(unittest.TestCase):
             server.wait_for("joined")
             process.send_signal(signal.SIGINT)
             output, errors = process.communicate(timeout=live.SECONDS)
-            server.end(with_signal=None)
+            server.wait()
         self.assertEqual((process.returncode, server.reported("left")["told"]), (1, "Disconnect"))
         self.assertIn(b"interrupted", errors)
         self.assertIn(b'"replayed"', output)

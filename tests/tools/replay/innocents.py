@@ -110,6 +110,6 @@ class Innocent:
         link = live.Link(server.port, *record["between"])
         client = live.start_client(link, "--check", "--timeout=20", *speak, *bad, *record["client"])
         client.communicate(timeout=live.SECONDS)
-        server.end()
-        link.end()
+        server.stop()
+        link.stop()
         return self.path(), []
