@@ -162,7 +162,7 @@ static void lose(struct connect *c, enum ue_close_reason reason) {
         json_decref(text);
     }
     if (live_error_timer_is_expired(&c->client.receiving, c->now_ns)) {
-        g_string_append(why, " (nobody listens there)");
+        g_string_append(why, " (no program listens there)");
     }
     leave(c, CLI_EXIT_MALFORMED, why->str);
     g_string_free(why, TRUE);

@@ -124,8 +124,8 @@ static void check_reliable(struct echo_check *check, uint32_t index, const struc
     if (round >= ROUNDS) {
         connect_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
     } else if (!is_message(check, index, round, true, bunch->data)) {
-        connect_job_fail(&check->job, "message %u of channel %u came back changed (%zu bits)", round, bunch->channel,
-                         bunch->data.bits);
+        connect_job_fail(&check->job, "message %u of channel %u was returned with other content (%zu bits)", round,
+                         bunch->channel, bunch->data.bits);
     } else {
         check->reliable_echoed++;
         check->echoed_bytes += bunch->data.bits / 8;
@@ -135,7 +135,8 @@ static void check_reliable(struct echo_check *check, uint32_t index, const struc
 static void check_unreliable(struct echo_check *check, uint32_t index, const struct ue_event *bunch) {
     uint32_t round = bunch->data.bits >= 8 ? (uint32_t)ue_view_load(bunch->data, 0, 8) : ROUNDS;
     if (round >= ROUNDS || !is_message(check, index, round, false, bunch->data)) {
-        connect_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
+        connect_job_fail(&check->job, "an unreliable message of channel %u was returned with other content",
+                         bunch->channel);
     } else {
         check->unreliable_echoed++;
     }

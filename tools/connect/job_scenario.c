@@ -32,7 +32,7 @@ static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_ev
     struct scenario_job *s = (struct scenario_job *)job;
     (void)now_ns;
     if (!scenario_traffic_receive(s->traffic, bunch)) {
-        connect_job_fail(job, "channel %u: not the next message of the scenario (does the server play it?)",
+        connect_job_fail(job, "channel %u: not the next message of the scenario (does the server run it?)",
                          bunch->channel);
     }
 }

@@ -254,9 +254,8 @@ static void on_block(void *user, const struct capture_block *block, const struct
     editor->waiting_bytes += edited_block_memory_bytes(edited);
     g_queue_push_tail(&editor->waiting, edited);
     if (packet == NULL && editor->waiting_bytes > 2 * WAITING_BYTES_MAX) {
-        fail(
-            editor,
-            "a block that is not a packet is too large to be held until the generation is detected; give --generation");
+        fail(editor,
+             "a block that is not a packet is too large to be held until the generation is detected; use --generation");
         write_others_before(editor, UINT64_MAX);
     } else if (editor->waiting_bytes > WAITING_BYTES_MAX) {
         connection_table_flush(editor->reader->flows);

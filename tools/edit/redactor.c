@@ -309,13 +309,13 @@ void redactor_mask(struct redactor *redactor, const struct redactor_datagram *da
 void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
         cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed and cannot be decoded: their content "
-                  "is blanked; give keys with --key",
+                  "is replaced by zeros; use --key to decrypt it",
                   counts->opaque);
     }
     if (counts->unread != 0) {
-        cli_error("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
-                  "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
-                  "KiB or 256 parts",
+        cli_error("%" G_GUINT64_FORMAT " bunches of the control channel are replaced by zeros: they have exports, or "
+                  "are fragments of messages whose earlier fragments are not in the capture or are later in it, or "
+                  "that have more than 64 KiB or 256 fragments",
                   counts->unread);
     }
 }

@@ -199,7 +199,7 @@ static bool resolve_generation(struct generate_options *o) {
 static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
     if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
         char *option = g_strdelimit(g_strdup(key), "_", '-');
-        cli_error("--%s=%s: not a possible value", option, text);
+        cli_error("--%s=%s: invalid value", option, text);
         g_free(option);
         return false;
     }

@@ -275,7 +275,7 @@ static bool read_key(GKeyFile *file, const char *path, const char *group, const 
     }
     if (!good) {
         cli_error("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
-                  is_key ? "not a possible value" : "no such key");
+                  is_key ? "invalid value" : "no such key");
     }
     g_free(text);
     return good;

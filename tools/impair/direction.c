@@ -125,7 +125,7 @@ static char *describe(const struct transit *transit, const struct sim_link_repor
 static void report_refused(struct impair_direction *direction, struct transit *transit, enum net_socket_result result) {
     direction->counters.refused++;
     impair_record_add_comment(transit->record,
-                              result == NET_SOCKET_UNREACHABLE ? "not sent: nobody listens" : "not sent");
+                              result == NET_SOCKET_UNREACHABLE ? "not sent: no program listens" : "not sent");
     direction->config.refused(direction->config.user, result);
 }
 

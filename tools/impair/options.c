@@ -153,13 +153,13 @@ static const struct sim_emulation_row *find_parameter(const char *text) {
 static void explain_engine(const char *option, const char *text, GError **error) {
     const struct sim_emulation_row *row = find_parameter(text);
     if (row != NULL) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: should be %s=N, N from 0 to %u (%s)",
-                    option, text, row->name, row->max, row->unit);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be %s=N, N from 0 to %u (%s)", option,
+                    text, row->name, row->max, row->unit);
         return;
     }
     char *names = parameter_names();
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "%s=%s: should be NAME=N, such as PktLoss=5; there are %s", option, text, names);
+                "%s=%s: must be NAME=N, such as PktLoss=5; there are %s", option, text, names);
     g_free(names);
 }
 
@@ -309,7 +309,7 @@ void impair_options_clear(struct impair_options *options) {
 static bool resolve_seed(struct impair_options *options) {
     if (options->seed_text == NULL) {
         if (getentropy(&options->seed, sizeof options->seed) != 0) {
-            cli_error("the system has no random numbers; give --seed");
+            cli_error("the system has no random numbers; use --seed");
             return false;
         }
         return true;

@@ -96,7 +96,7 @@ static void on_refused(void *user, enum net_socket_result result) {
     struct impair_proxy *proxy = user;
     if (result == NET_SOCKET_UNREACHABLE && !proxy->is_server_dead && is_due(proxy, &proxy->dead_line_ns)) {
         proxy->is_server_dead = true;
-        cli_error("nobody listens at %s (port unreachable); the link continues", proxy->server);
+        cli_error("no program listens at %s (port unreachable); the link continues", proxy->server);
     }
 }
 
@@ -153,7 +153,7 @@ static struct impair_client *client_at(struct impair_proxy *proxy, const struct 
     if (client == NULL) {
         proxy->totals.refused++;
         if (is_due(proxy, &proxy->full_line_ns)) {
-            cli_error("no room for another client; clients that are silent for %g s are removed",
+            cli_error("no place for another client; clients that are silent for %g s are removed",
                       (double)SILENCE_NS / NS_PER_S);
         }
     }
@@ -303,7 +303,7 @@ static bool find_server(struct impair_proxy *proxy, const char *target, GError *
     net_socket_free(probe);
     net_address_format(&server, proxy->server);
     if (listens_to_itself(proxy->listener, &server)) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s is where the link itself listens", proxy->server);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the link itself listens at %s", proxy->server);
         return false;
     }
     return true;

@@ -36,7 +36,7 @@ static gboolean add_setting(const char *option, const char *value, void *user, G
     struct live_options *options = user;
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a possible value", option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: invalid value", option, value);
         return FALSE;
     }
     g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));

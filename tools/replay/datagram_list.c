@@ -55,7 +55,7 @@ bool datagram_list_read(struct datagram_list *datagrams, struct replay_command *
     }
     g_hash_table_unref(l.senders);
     if (datagrams->bytes->len > DATAGRAM_LIST_BYTES_MAX) {
-        cli_error("more than 1 GiB to send; select less, for example with --stream");
+        cli_error("more than 1 GiB to send; select fewer datagrams, for example with --stream");
         return false;
     }
     if (datagrams->list->len == 0) {

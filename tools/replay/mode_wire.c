@@ -127,7 +127,7 @@ static enum cli_exit run(struct wire *w) {
     send_all(w);
     report(w);
     if (w->unreachable != 0) {
-        cli_error("nobody listens at %s", w->replay->send_options.target);
+        cli_error("no program listens at %s", w->replay->send_options.target);
     }
     return w->failed + w->unreachable != 0 ? CLI_EXIT_MALFORMED : CLI_EXIT_OK;
 }

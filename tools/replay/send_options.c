@@ -36,19 +36,19 @@ void replay_send_options_add(struct replay_send_options *send_options, GOptionCo
 bool replay_send_options_resolve(struct replay_send_options *s, bool is_live) {
     bool is_for_wire = s->per_second_text != NULL || s->rounds != 1;
     if (s->target == NULL && (is_for_wire || s->speed != 1 || s->pcap != NULL)) {
-        cli_error("--speed, --pps, --loop and --pcap go with --wire or --live");
+        cli_error("--speed, --pps, --loop and --pcap require --wire or --live");
         return false;
     }
     if (is_live && is_for_wire) {
-        cli_error("--pps and --loop go with --wire");
+        cli_error("--pps and --loop require --wire");
         return false;
     }
     if (!is_live && s->pcap != NULL) {
-        cli_error("--pcap goes with --live");
+        cli_error("--pcap requires --live");
         return false;
     }
     if (s->rounds < 0) {
-        cli_error("--loop=%" G_GINT64_FORMAT ": not a number of rounds", s->rounds);
+        cli_error("--loop=%" G_GINT64_FORMAT ": must not be negative", s->rounds);
         return false;
     }
     return cli_check_range("speed", s->speed, 0, FACTOR_MAX) &&

@@ -228,9 +228,9 @@ static bool parse_action(struct rule *rule, const char *whole, char error[RULES_
     } else if (key != NULL && rule->action == RULE_CORRUPT && rule->field == UE_F_NONE) {
         good = fail_field(error, whole, key);
     } else if (key != NULL && rule->action != RULE_CORRUPT) {
-        good = fail(error, whole, "only corrupt takes a field: corrupt@KEY, for example corrupt@bunch.ch_seq", "");
+        good = fail(error, whole, "only corrupt accepts a field: corrupt@KEY, for example corrupt@bunch.ch_seq", "");
     } else if (!action->parse(rule, value)) {
-        good = fail(error, whole, "should be ", action->form);
+        good = fail(error, whole, "must be ", action->form);
     }
     g_free(name);
     return good;
@@ -256,13 +256,12 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
     if (bit == 0) {
         good = fail(error, whole, "unknown condition", "");
     } else if ((*given & bit) != 0) {
-        good = fail(error, whole, "given twice", "");
+        good = fail(error, whole, "occurs twice", "");
     } else if (number >= 0) {
         rule->numbers[number] = value != NULL ? number_ranges_parse(value) : NULL;
-        good =
-            rule->numbers[number] != NULL || fail(error, whole, "should be numbers and ranges such as 3,100-110", "");
+        good = rule->numbers[number] != NULL || fail(error, whole, "must be numbers and ranges such as 3,100-110", "");
     } else if (!condition->parse(rule, value)) {
-        good = fail(error, whole, "should be ", condition->form);
+        good = fail(error, whole, "must be ", condition->form);
     }
     *given |= bit;
     g_free(name);

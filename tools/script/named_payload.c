@@ -78,7 +78,7 @@ bool script_payload_write(struct script_payload_buffer *payloads, const struct u
     size_t made_bits = (size_t)bits;
     bool is_hex = strncmp(name, "0x", 2) == 0;
     if (bits > 8 * room_bytes) {
-        return script_error_set(error, name, "payloads have room for %zu bits more", 8 * room_bytes);
+        return script_error_set(error, name, "payloads may have only %zu more bits", 8 * room_bytes);
     }
     if (is_hex && !make_hex(name + 2, bytes, room_bytes, &made_bits, error)) {
         return false;

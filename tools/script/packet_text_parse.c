@@ -176,7 +176,7 @@ static bool read_rest(struct packet_reading *r, char **line, struct ue_bunch *b)
 static bool add_item(struct packet_reading *r, const char *at, const struct ue_item *item) {
     struct ue_datagram *d = &r->packet->datagram;
     if (d->item_count == SCRIPT_PACKET_ITEMS_MAX) {
-        return script_error_set(r->error, at, "a packet has room for %d bunches", SCRIPT_PACKET_ITEMS_MAX);
+        return script_error_set(r->error, at, "a packet has at most %d bunches", SCRIPT_PACKET_ITEMS_MAX);
     }
     d->items[d->item_count++] = *item;
     return true;

@@ -128,8 +128,9 @@ static bool handshake_as_client(struct script_remote_host *r, const char *host, 
     if (ue_conn_state(r->conn) == UE_CONN_PENDING) {
         return true;
     }
-    *problem = g_strdup_printf("no handshake with %s%s", host,
-                               r->is_unreachable ? ": nobody listens there" : " (does it use the same --generation?)");
+    *problem =
+        g_strdup_printf("no handshake with %s%s", host,
+                        r->is_unreachable ? ": no program listens there" : " (does it use the same --generation?)");
     return false;
 }
 

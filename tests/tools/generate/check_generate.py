@@ -365,11 +365,11 @@ class ScenarioFile(Case):
             for key in (key.split("=")[0] for key in keys):
                 self.assertRegex(manual, rf"\b{key}\b")
                 if key not in ("name", "mask"): # any text is one
-                    self.assertIn(f"[{name}] {key}=?: not a possible value", self.complaint(f"[{name}]\n{key}=?\n"))
+                    self.assertIn(f"[{name}] {key}=?: invalid value", self.complaint(f"[{name}]\n{key}=?\n"))
 
     def test_complaints(self):
         self.assertIn("no such key", self.complaint("[client]\nPktLos=1\n"))
-        self.assertIn("PktLoss=101: not a possible value", self.complaint("[client]\nPktLoss=101\n"))
+        self.assertIn("PktLoss=101: invalid value", self.complaint("[client]\nPktLoss=101\n"))
         self.assertIn("base=none", self.complaint("[scenario]\nbase=none\n"))
         self.assertIn("[paths]", self.complaint("[paths]\nloss=1\n"))
         self.assertIn("move: needs", self.complaint("[scenario]\nmove=1\n"))

@@ -70,10 +70,10 @@ class Wire(unittest.TestCase):
         self.assertEqual(plain, self.generate("login", "--no-sidecar", "--magic-bits=0", "--magic=0").read_bytes())
 
     def test_impossible(self):
-        for options, said in ((("--magic-bits=33",), "--magic-bits=33: not a possible value"),
+        for options, said in ((("--magic-bits=33",), "--magic-bits=33: invalid value"),
                               (("--magic-bits=4", "--magic=16"), "--magic=0x10: not a value of 4 bits"),
                               (("--magic=1",), "--magic=0x1: not a value of 0 bits"),
-                              (("--handlers=zip",), "--handlers=zip: not a possible value"),
+                              (("--handlers=zip",), "--handlers=zip: invalid value"),
                               (("--handlers=dtls",), "--handlers: dtls is not supported here"),
                               (("--handlers=aesgcm,aes-ecb",), "--handlers: aes-ecb is not supported here"),
                               (("--handlers=oodle,oodle",),

@@ -269,8 +269,8 @@ class Engine(unittest.TestCase):
         for wrong in ("PktLos=5", "PktLoss", "PktLoss=101", "PktLag=x"):
             for option in ("--pkt", "--client-pkt", "--server-pkt"):
                 uerudp.run("link", option, wrong, 0, "127.0.0.1:1", status=2)
-        for wrong, why in (("PktLoss=101", "should be PktLoss=N, N from 0 to 100 (%)"), ("PktLag", "N from 0 to 60000 (ms)"),
-                           ("PktLos=1", "should be NAME=N, such as PktLoss=5; there are PktLoss, ")):
+        for wrong, why in (("PktLoss=101", "must be PktLoss=N, N from 0 to 100 (%)"), ("PktLag", "N from 0 to 60000 (ms)"),
+                           ("PktLos=1", "must be NAME=N, such as PktLoss=5; there are PktLoss, ")):
             result = uerudp.run("link", "--pkt", wrong, 0, "127.0.0.1:1", status=2)
             self.assertIn(why, result.stderr.decode())
 
@@ -368,8 +368,8 @@ class Life(Folder):
                 first.sendto(b"last", ("127.0.0.1", link.port))
                 self.assertEqual(first.recv(100), b"last")  # the link has read the three datagrams before
             self.assertEqual(link.stop(), 0)
-        self.assertIn("no room", link.errors)
-        self.assertEqual(link.errors.count("no room"), 1)
+        self.assertIn("no place", link.errors)
+        self.assertEqual(link.errors.count("no place"), 1)
         self.assertEqual(link.reported("linked")["refused"], 3)
 
     def test_place_of_a_client_without_answer(self):
@@ -386,7 +386,7 @@ class Life(Folder):
                 self.assertEqual(send(link, 1, returning=1), [0])
                 link.wait_for("left", 3)  # the other client, and the new one, which sent nothing after its answer
             self.assertEqual(link.stop(), 0)
-            link.errors = ""  # "nobody listens", "no room"
+            link.errors = ""  # "no program listens", "no place"
         self.assertEqual([event["reason"] for event in link.named("left")], ["unanswered", "unanswered", "idle"])
         self.assertEqual(link.reported("linked")["unconfirmed"], 3)
 
@@ -399,7 +399,7 @@ class Life(Folder):
             time.sleep(5)
             self.assertEqual([0, 1], send(link, 2, returning=2, pause=0.2))
             self.assertEqual(link.stop(), 0)
-            self.assertEqual(link.errors.count("no room"), 1)
+            self.assertEqual(link.errors.count("no place"), 1)
             link.errors = ""
         self.assertEqual("idle", link.named("left")[0]["reason"])
         self.assertEqual(0, link.reported("linked")["unconfirmed"])
@@ -467,7 +467,7 @@ class Life(Folder):
         with live.Echo(port):
             self.assertEqual(send(link, 2, returning=2), [0, 1])
         self.assertEqual(link.stop(), 0)
-        self.assertEqual(link.errors.count("nobody listens"), 1)
+        self.assertEqual(link.errors.count("no program listens"), 1)
 
     def test_text(self):
         with live.Echo() as echo:

@@ -137,7 +137,7 @@ class Jobs(unittest.TestCase):
     def test_wrong_scenario(self):
         with live.Server("--scenario", "game") as server:
             _, errors = live.client(server, "--scenario", "channels", status=1)
-        self.assertIn("does the server play it?", errors)
+        self.assertIn("does the server run it?", errors)
 
     def test_check_needs_an_echo(self):
         with live.Server("--mode", "sink") as server:
@@ -265,7 +265,7 @@ class Errors(unittest.TestCase):
         self.errors("connect", "127.0.0.1:99999")
 
     def test_nobody_listens(self):
-        self.assertIn("nobody listens", self.errors("connect", f"127.0.0.1:{live.free_port()}", status=1))
+        self.assertIn("no program listens", self.errors("connect", f"127.0.0.1:{live.free_port()}", status=1))
 
     def test_wrong_key(self):
         with live.Server("--key", KEY) as server:
@@ -427,7 +427,7 @@ class Hostile(unittest.TestCase):
                 live.check(proxy, *wire, "--key", KEY)
             with live.Server(*wire) as server, live.Proxy(server, corruption=0.05) as proxy:
                 _, errors = live.client(proxy, "--check", *wire, status=1)
-            self.assertRegex(errors, "came back|connection ended|in time")
+            self.assertRegex(errors, "was returned|connection ended|in time")
 
     def test_full_server(self):
         with live.Server("--max-clients", 1) as server:

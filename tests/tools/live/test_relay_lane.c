@@ -255,7 +255,7 @@ static void test_refused(void **state) {
     assert_int_equal(stage.refusals, 1);
     assert_int_equal(impair_direction_counters(stage.lane)->refused, 1);
     char *said = end(&stage);
-    assert_true(g_str_has_suffix(said, "x: not sent: nobody listens\n"));
+    assert_true(g_str_has_suffix(said, "x: not sent: no program listens\n"));
     g_free(said);
 }
 

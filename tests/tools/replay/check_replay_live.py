@@ -185,7 +185,7 @@ class Live(unittest.TestCase):
         port = next(line["dst"] for line in late if line["direction"] == 1).rpartition(":")[2]
         without = self.path("late")
         uerudp.run("encode", "-o", without, data="\n".join(map(json.dumps, late)).encode())
-        for arguments, what in ((["--port", port, without], "has no login of the client"), (["--pps=1", captured], "go with --wire"),
+        for arguments, what in ((["--port", port, without], "has no login of the client"), (["--pps=1", captured], "require --wire"),
                                 (["--stream=7", captured], "no connection"), (["/nonexistent"], "/nonexistent"),
                                 (["--pcap=/nonexistent/x", captured], "/nonexistent/x")):
             errors = uerudp.run("replay", "--live", "127.0.0.1:1", *arguments, status=2).stderr.decode()

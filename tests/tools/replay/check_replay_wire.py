@@ -128,7 +128,7 @@ class Wire(unittest.TestCase):
 
     def test_nobody_listens(self):
         result = uerudp.run("replay", "--wire", f"127.0.0.1:{live.free_port()}", self.path, status=1)
-        self.assertIn(b"nobody listens at 127.0.0.1", result.stderr)
+        self.assertIn(b"no program listens at 127.0.0.1", result.stderr)
 
     def test_mistakes(self):
         empty = b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0"
@@ -137,8 +137,8 @@ class Wire(unittest.TestCase):
                                 (["--wire", "127.0.0.1", "--speed=nan", self.path], "--speed=nan"),
                                 (["--wire", "127.0.0.1", "--pps=-1", self.path], "--pps=-1"),
                                 (["--wire", "127.0.0.1", "--loop=-1", self.path], "--loop=-1"),
-                                (["--wire", "127.0.0.1", "--pcap=x", self.path], "--pcap goes with"),
-                                (["--speed=2", self.path], "go with"), (["--mode=wire", self.path], "target"),
+                                (["--wire", "127.0.0.1", "--pcap=x", self.path], "--pcap requires"),
+                                (["--speed=2", self.path], "require --wire"), (["--mode=wire", self.path], "target"),
                                 (["--wire", "127.0.0.1", "/nonexistent"], "/nonexistent")):
             self.assertIn(what, uerudp.run("replay", *arguments, data=empty, status=2).stderr.decode())
 

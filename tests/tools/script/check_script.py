@@ -249,7 +249,7 @@ class Mistakes(unittest.TestCase):
                 ("S forged 1 hist=1,,2", 19, "not a history word"), ("S forged 1 hist=0*9", 19, "up to 8"),
                 ("S forged 1 hist=0*8,1", 21, "a history has at most 8 words"), ("S forged 1 [5 X m 8]", 15, "neither U nor R"),
                 ("S forged 1 [5 U m 8", 19, "should end with ]"), ("S forged 1 [5 U m", 18, "the payload's length"),
-                ("S forged 1 [5 R1-700 m 8]", 13, "room for 600 bunches"), ("S forged 1 up", 12, "neither a field"),
+                ("S forged 1 [5 R1-700 m 8]", 13, "at most 600 bunches"), ("S forged 1 up", 12, "neither a field"),
                 ("S forged 1 Ack=1 hist=1 [5 U m 16000]", 10, "the packet cannot be encoded"),
                 ("fixture new C=99999", 15, "not a number up to 16383"), ("config colour=red", 8, "configured"),
                 ("config quiet=2", 14, "up to 1"), ("config handlers=rot13", 17, "not a value of handlers"),

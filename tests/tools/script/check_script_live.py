@@ -106,7 +106,7 @@ class Server(unittest.TestCase):
 
     def test_nobody_listens(self):
         errors = uerudp.run("script", "--host", f"127.0.0.1:{live.free_port()}", data=b"fixture new\n", status=1).stderr.decode()
-        self.assertRegex(errors, r"^-:1: generation 5.5: no handshake with 127.0.0.1:\d+: nobody listens there\n$")
+        self.assertRegex(errors, r"^-:1: generation 5.5: no handshake with 127.0.0.1:\d+: no program listens there\n$")
         errors = uerudp.run("script", "--host", "nowhere.invalid", data=b"fixture new\n", status=1).stderr.decode()
         self.assertIn("nowhere.invalid", errors)
 
