@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugin"))
 import capture  # noqa: E402
-import foreign  # noqa: E402
+import known_protocols  # noqa: E402
 import harness  # noqa: E402
 from report import Report  # noqa: E402
 
@@ -134,7 +134,7 @@ def make_rtp(packets):
 def make_foreign(packets):
     """Packets on ports that nobody claims, half of them of protocols that the heuristic must leave alone."""
     dice = random.Random(SEED)
-    makers = [maker for _, _, maker in foreign.PROTOCOLS.values()]
+    makers = [maker for _, _, maker in known_protocols.PROTOCOLS.values()]
     datagrams = []
     for number in range(packets):
         message = dice.choice(makers)(dice) if number % 2 == 0 else dice.randbytes(dice.randrange(20, 1000))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp replay --check accuses nobody who did nothing wrong. With FIRST and COUNT: of these captures (innocents.py); the
-long run has 2,000: check_replay_innocents.py 0 2000. Without: small captures that were wrongly accused before."""
+"""uerudp replay --check accuses nobody who did nothing wrong. With FIRST and COUNT: the captures of faultless_captures.py
+with these numbers; the long run has 2,000: check_replay_faultless.py 0 2000. Without: small captures that were wrongly
+accused before."""
 import json
 import pathlib
 import sys
@@ -9,7 +10,7 @@ import tempfile
 import unittest
 
 import uerudp
-from innocents import Innocent
+from faultless_captures import FaultlessCapture
 
 UNKNOWN_MAX = 0.01  # share of the sides that may not be compared
 SURE_LOSS = 0.05  # up to here a hundred connections are compared without exception
@@ -36,7 +37,7 @@ def look_at(first, count):
     wrong = all_sides = unknown = 0
     for number in range(first, first + count):
         with tempfile.TemporaryDirectory() as folder:
-            innocent = Innocent(number, folder)
+            innocent = FaultlessCapture(number, folder)
             found = results(*innocent.make())
         has_run = bool(found)
         found = [o for o in found if has_packets(o)]
@@ -195,7 +196,7 @@ class Accused(unittest.TestCase):
     def test_captures_of_the_long_run(self):
         """Histories of 5.8 after a flush; acks of 4.x in packets that were lost; more bunches than a window holds."""
         for number in (157, 870, 1767, 1837):
-            innocent = Innocent(number, self.folder)
+            innocent = FaultlessCapture(number, self.folder)
             found = results(*innocent.make())
             self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))
 

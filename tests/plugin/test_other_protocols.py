@@ -6,13 +6,13 @@ import random
 import unittest
 
 import capture
-import foreign
+import known_protocols
 import harness
-import strangers
+import other_protocols
 
 PACKETS = 1500
 RANDOM_PACKETS = 30000
-CONVERSATION_PACKETS = int(os.environ.get("UERUDP_FOREIGN_DATAGRAMS", "60000"))
+CONVERSATION_PACKETS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "60000"))
 ONLY_OURS = [part for name in ("frame", "raw", "ip", "udp", "data", "uerudp") for part in ("--enable-protocol", name)]
 SEED = 20240607
 
@@ -24,7 +24,7 @@ class Foreign(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def protocols(self, datagrams, *options):
-        path = self.stage.put("foreign.pcap", capture.pcap(datagrams))
+        path = self.stage.put("known_protocols.pcap", capture.pcap(datagrams))
         text = self.stage.tshark("-2", "-r", path, *options, "-T", "fields", "-e", "frame.protocols")
         return [line.split(":") for line in text.splitlines()]
 
@@ -39,7 +39,7 @@ class Foreign(unittest.TestCase):
         return made
 
     def test_protocols(self):
-        for name, (port, layer, make) in foreign.PROTOCOLS.items():
+        for name, (port, layer, make) in known_protocols.PROTOCOLS.items():
             with self.subTest(name):
                 generator = random.Random(SEED)
                 datagrams = self.both_ways([make(generator) for _ in range(PACKETS)], port)
@@ -52,21 +52,21 @@ class Foreign(unittest.TestCase):
                 self.assertEqual([layers for layers in accepted + asked if "uerudp" in layers], [])
 
     def test_conversations(self):
-        """No conversation of foreign.py is claimed; uerudp connections among them are."""
-        for number, (content, protocols) in enumerate(strangers.captures(CONVERSATION_PACKETS, with_ours=True)):
-            path = self.stage.put("strangers.pcap", content)
+        """No conversation of other_protocols.py is claimed; uerudp connections among them are."""
+        for number, (content, protocols) in enumerate(other_protocols.captures(CONVERSATION_PACKETS, with_ours=True)):
+            path = self.stage.put("other_protocols.pcap", content)
             text = self.stage.tshark("--disable-protocol", "ALL", *ONLY_OURS, "--enable-heuristic", "uerudp_udp", "-r",
                                      path, "-Y", "uerudp", "-T", "fields", "-e", "ip.src", "-e", "ip.dst")
-            claimed = [strangers.conversation(line.split()) for line in text.splitlines()]
+            claimed = [other_protocols.conversation(line.split()) for line in text.splitlines()]
             with self.subTest(capture=number):
-                self.assertEqual({protocols[place] for place in claimed}, {strangers.OURS})
-                self.assertEqual(len(claimed), len(strangers.LOGIN) - 1, "all of ours but the first, in one pass")
+                self.assertEqual({protocols[place] for place in claimed}, {other_protocols.OURS})
+                self.assertEqual(len(claimed), len(other_protocols.LOGIN) - 1, "all of ours but the first, in one pass")
 
     def test_own_port(self):
         """A restart request, an A2S query inside a connection, and a random packet, on the port of uerudp."""
         query = b"\xff\xff\xff\xffTSource Engine Query\0"
         login = [capture.from_server(payload) if side else capture.from_client(payload)
-                 for side, payload in strangers.LOGIN]
+                 for side, payload in other_protocols.LOGIN]
         datagrams = login[:2] + [capture.from_client(query)] + login[2:] + [capture.from_client(query)]
         packets = self.stage.packets(self.stage.put("queries.pcap", capture.pcap(datagrams)))
         self.assertEqual(sorted(packets), [1, 2, 4, 5, 6])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Conversations of other protocols, made from a seed: none of them may be claimed on a port that is not ours.
 
-usage: strangers.py [--datagrams N] [--seed N] [--against PROGRAM] [--write FOLDER]
+usage: other_protocols.py [--datagrams N] [--seed N] [--against PROGRAM] [--write FOLDER]
 
 Each protocol has its real header, with counters of 1 to 8 bytes in both byte orders and flags before and after them,
 because sparse headers and counters resemble a handshake far more often than random bytes do. A conversation has 10 to
@@ -516,7 +516,7 @@ def main():
     for number, (content, protocols) in enumerate(captures(options.datagrams, options.seed)):
         conversations += len(protocols)
         if options.write:
-            with open(os.path.join(options.write, f"strangers-{number}.pcap"), "wb") as file:
+            with open(os.path.join(options.write, f"other_protocols-{number}.pcap"), "wb") as file:
                 file.write(content)
         for place in claimed_by_program(options.against, content) if options.against else ():
             claims[protocols[place]] = claims.get(protocols[place], 0) + 1

@@ -4,26 +4,26 @@
 import os
 import unittest
 
-import strangers
+import other_protocols
 import uerudp
 
-DATAGRAMS = int(os.environ.get("UERUDP_FOREIGN_DATAGRAMS", "100000"))
+DATAGRAMS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "100000"))
 PROTOCOLS_MIN = 36
 
 
 class Foreign(unittest.TestCase):
     def test_conversations(self):
-        """None of strangers.py; and our own, among them, is found."""
-        for number, (content, protocols) in enumerate(strangers.captures(DATAGRAMS, with_ours=True)):
+        """None of other_protocols.py; and our own, among them, is found."""
+        for number, (content, protocols) in enumerate(other_protocols.captures(DATAGRAMS, with_ours=True)):
             with self.subTest(capture=number):
-                claimed = strangers.claimed_by_program(uerudp.PROGRAM, content)
-                self.assertEqual({protocols[place] for place in claimed}, {strangers.OURS})
+                claimed = other_protocols.claimed_by_program(uerudp.PROGRAM, content)
+                self.assertEqual({protocols[place] for place in claimed}, {other_protocols.OURS})
 
     def test_protocols(self):
-        self.assertGreaterEqual(len(strangers.NAMED), PROTOCOLS_MIN)
-        content, protocols = next(strangers.captures(50000))
-        self.assertEqual(len(set(protocols)), len(strangers.NAMED) + len(strangers.UNNAMED))
-        self.assertEqual(content, next(strangers.captures(50000))[0], "the same seed makes the same conversations")
+        self.assertGreaterEqual(len(other_protocols.NAMED), PROTOCOLS_MIN)
+        content, protocols = next(other_protocols.captures(50000))
+        self.assertEqual(len(set(protocols)), len(other_protocols.NAMED) + len(other_protocols.UNNAMED))
+        self.assertEqual(content, next(other_protocols.captures(50000))[0], "the same seed makes the same conversations")
 
     def test_message_without_body(self):
         """A handshake message that ends after its versions proves nothing, nor do the packets after it."""
@@ -52,7 +52,7 @@ class OwnPort(unittest.TestCase):
         self.assertEqual(self.kinds([(1, b"\x07"), (0, b"\x07")]), [False, False])
 
     def test_restart_request_of_a_connection(self):
-        login = list(strangers.LOGIN)
+        login = list(other_protocols.LOGIN)
         self.assertEqual(self.kinds(login + [(1, b"\x07")]), [True] * (len(login) + 1))
         self.assertEqual(self.kinds([(1, b"\x07")] + login), [True] * (len(login) + 1))
 
@@ -67,7 +67,7 @@ class OwnPort(unittest.TestCase):
 
     def test_queries_in_a_connection(self):
         """Steam's queries go to the game's port, too."""
-        login = list(strangers.LOGIN)
+        login = list(other_protocols.LOGIN)
         for place in range(len(login) + 1):
             mixed = login[:place] + [(0, QUERY), (1, ANSWER)] + login[place:]
             wanted = [True] * place + [False] * 2 + [True] * (len(login) - place)
