@@ -6,6 +6,7 @@ import collections
 import importlib.machinery
 import importlib.util
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -91,14 +92,24 @@ class Table(unittest.TestCase):
                     self.assertGreater(entry["stretch"], entry["must"])
 
 
+def programs_of_run():
+    loader = importlib.machinery.SourceFileLoader("run", str(table.GOALS.with_name("run")))
+    run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
+    loader.exec_module(run)
+    return run.PROGRAMS
+
+
 class Programs(unittest.TestCase):
+    def test_scripts_can_be_executed(self):
+        for program in programs_of_run():
+            path = program.command[0].format(bin="", here=table.GOALS.parent)
+            if path.startswith(str(table.GOALS.parent)):
+                self.assertTrue(os.access(path, os.X_OK), path)
+
     def test_each_row_has_a_program(self):
         """One for each row, and at most one for each figure."""
-        loader = importlib.machinery.SourceFileLoader("run", str(table.GOALS.with_name("run")))
-        run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
-        loader.exec_module(run)
         figures = collections.Counter(row for row, _ in table.load())
-        programs = collections.Counter(row for program in run.PROGRAMS for row in program.rows.split())
+        programs = collections.Counter(row for program in programs_of_run() for row in program.rows.split())
         self.assertEqual([], sorted(set(programs) - set(figures)), "rows without a goal")
         self.assertEqual([], [row for row in figures if not 1 <= programs[row] <= figures[row] and row[0] != "W"])
 

@@ -8,7 +8,6 @@ import subprocess
 
 SEED = 1
 PROGRAM = os.environ["UERUDP_PROGRAM"]
-SCENARIO = pathlib.Path(__file__).with_name("mixed.scenario")
 
 Usage = collections.namedtuple("Usage", "cpu_s wall_s peak_bytes")
 
@@ -40,9 +39,9 @@ class Folder:
         return int(subprocess.run([self.program("bench_read"), path], stdout=subprocess.PIPE, check=True).stdout.split()[0])
 
 
-def generate(path, connections, seconds):
+def generate(path, scenario, connections, seconds):
     """The command that writes a capture of simulated connections."""
-    return [PROGRAM, "generate", SCENARIO, "--no-sidecar", "--seed", SEED, "--connections", connections, "--duration", seconds,
+    return [PROGRAM, "generate", scenario, "--no-sidecar", "--seed", SEED, "--connections", connections, "--duration", seconds,
             "--output", path]
 
 
