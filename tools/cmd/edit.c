@@ -39,7 +39,7 @@ static void add_rules(struct edit_arguments *c, GOptionContext *context) {
         {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_rule), "read rules from this file, one on each line",
          "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &c->seed,
-         "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not kept",
+         "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not stored",
          "NUMBER"},
         {0},
     };
@@ -91,8 +91,8 @@ static void add_changes(struct edit_arguments *c, GOptionContext *context) {
 static const char description[] =
     "IN is a capture (pcap or pcapng, also gzip-compressed), or - for standard input; OUT is a file or - for "
     "standard\n"
-    "output. All that no option changes stays the same to the last byte: blocks, times, comments and options of a "
-    "pcapng.\n"
+    "output. Everything that no option changes stays the same to the last byte: blocks, times, comments and options\n"
+    "of a pcapng.\n"
     "Packet comments say what rules did, if the format has comments.\n\n"
     "RULE is an action and conditions, which must all hold; rules are tried in order, and each one that matches acts.\n"
     "  Actions     drop, duplicate[=N], delay=MS, reorder (to after the next of its direction), corrupt[=BITS],\n"

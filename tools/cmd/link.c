@@ -13,7 +13,7 @@ static const char description[] =
     "the order of datagrams and full queues depend on real time. Rules are those of uerudp edit; their time counts "
     "from\n"
     "the client's first datagram.\n\n"
-    "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that comes or leaves, with its "
+    "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that connects or leaves, with its "
     "statistics.\n"
     "SIGINT or SIGTERM ends it.\n\n"
     "Exit status: 0 success, 2 wrong arguments, or a port, file or line that could not be opened or written.\n\n"

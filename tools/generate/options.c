@@ -68,7 +68,7 @@ static void add_output(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
         {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
-         "write only the capture, without its .json files: fast, with little memory", NULL},
+         "write only the capture, without the files beside it; faster, with less memory", NULL},
         {"capture-at", 0, 0, G_OPTION_ARG_STRING, &o->capture_at,
          "capture point: client (default), server, or sender (each datagram where it leaves)", "POINT"},
         {"fuzz", 0, 0, G_OPTION_ARG_NONE, &o->fuzz,

@@ -248,7 +248,7 @@ static void add_link(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"bind", 0, 0, G_OPTION_ARG_STRING, &options->bind,
          "address to listen on; default all addresses of IPv4 and IPv6", "ADDRESS"},
-        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "most clients at a time; default 256",
+        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "maximum number of clients; default 256",
          "NUMBER"},
         {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "remove a client after this much silence; default 60",
          "SECONDS"},

@@ -24,7 +24,7 @@ void serve_protection_add(struct serve_protection *protection, GOptionContext *c
          "as in the engine",
          "NUMBER"},
         {"max-per-address", 0, 0, G_OPTION_ARG_INT64, &protection->max_per_address,
-         "most clients at a time from one IPv4 address or IPv6 network of 64 bits; default 0: no limit, as in the "
+         "maximum number of clients from one IPv4 address or IPv6 network of 64 bits; default 0: no limit, as in the "
          "engine",
          "NUMBER"},
         {"no-flood-detection", 0, 0, G_OPTION_ARG_NONE, &protection->no_flood_detection,

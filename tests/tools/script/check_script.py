@@ -235,7 +235,7 @@ class Mistakes(unittest.TestCase):
                 ("jump", 1, 'unknown command "jump"'), ("C jumps", 3, 'unknown command "jumps"'),
                 ("C", 2, "what the side does is missing"), ("C send 5", 9, "the payload's name is missing"),
                 ("C send five m", 8, '"five" is not a number up to 32766'), ("C send 5 m 8 twice", 14, "send does not know"),
-                ("C send 5 m 8 x999999", 15, "not a number up to 100000"), ("C send 5 m 600000", 10, "payloads have room"),
+                ("C send 5 m 8 x999999", 15, "not a number up to 100000"), ("C send 5 m 600000", 10, "payloads may have only"),
                 ("C send 5 0x1 8", 12, "bytes are pairs of hex digits"), ("C tick tock", 8, '"tock" is not expected here'),
                 ("at never", 4, '"never" is not a time'), ("at -1", 4, "not a time"), ("at nan", 4, "not a time"),
                 ("at 1e300", 4, "not a time"), ("run", 4, "until= is missing"), ("run until=1 hz=0", 16, "0 Hz is not allowed"),
