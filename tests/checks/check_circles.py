@@ -19,12 +19,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("libcodec/", "plugin/", "tools/")
 EXAMPLES = "plugin/examples/"
-# Sources in the circles that are still there; whoever breaks one strikes it here, too.
+# Sources in the circles that are still there; whoever breaks a circle strikes its sources here, too.
 EXCEPTIONS = frozenset((
     "libcodec/observe/channel_tracker.c", "libcodec/observe/legacy_acks.c", "libcodec/observe/packet_tracker.c",
     "libcodec/observe/reliable_tracker.c",
-    "plugin/first_pass/conversation.c", "plugin/first_pass/observe.c", "plugin/packet-uerudp.c", "plugin/taps/tap_data.c",
-    "plugin/tree/datagram_tree.c",
+    "plugin/first_pass/conversation.c", "plugin/first_pass/observe.c", "plugin/packet-uerudp.c",
+    "plugin/taps/follow_stream.c", "plugin/taps/tap_data.c", "plugin/tree/datagram_tree.c",
     "tools/endpoint/channel_set.c", "tools/endpoint/connection.c", "tools/endpoint/control.c", "tools/endpoint/deliver.c",
     "tools/endpoint/endpoint.c", "tools/endpoint/options.c", "tools/endpoint/send.c", "tools/endpoint/send_buffer.c",
 ))
@@ -88,8 +88,10 @@ def faults(graph, exceptions):
     for circle in wrong:
         for source in sorted(circle - exceptions):
             yield f"{source} is in a circle: it calls {', '.join(sorted(graph[source] & circle))}"
-    for source in sorted(exceptions & graph.keys() - frozenset().union(*wrong)):  # a build may leave some out
-        yield f"{source} is in no circle any more: strike it from the exceptions of {pathlib.Path(__file__).name}"
+    done = {os.path.dirname(source) for source in exceptions & graph.keys()} - \
+        {os.path.dirname(source) for circle in wrong for source in circle}
+    for folder in sorted(done):  # not each source: which of them call depends on the version of Wireshark
+        yield f"{folder} has no circle any more: strike its exceptions in {pathlib.Path(__file__).name}"
 
 
 def main():

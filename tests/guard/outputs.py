@@ -143,7 +143,8 @@ def drawing(options, file, folder):
         before, begin, rest = path.read_text(encoding="utf-8").partition('<script id="data" type="application/json">\n')
         inside, end, after = rest.partition("</script>")
         data.append(inside.replace("\n", "") + "\n")
-        around = before + begin + end + after
+        front, opened, library = after.partition("<script>\n")  # d3, of which each Debian has its own build
+        around = before + begin + end + front + opened + library[library.index("</script>"):]
         path.unlink()
     return {"trace": "".join(data).encode() + notes, "page": around.encode()}
 

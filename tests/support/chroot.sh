@@ -28,7 +28,7 @@ update_chroot() {
 }
 
 install_into_chroot() {
-    in_chroot "$2" apt-get install -y -q --no-install-recommends "${build_packages[@]}" libcmocka-dev valgrind openssl \
+    in_chroot "$2" apt-get install -y -q --no-install-recommends "${build_packages[@]}" g++ libcmocka-dev valgrind openssl \
         python3 python3-jsonschema jq wireshark-common chromium "${window_packages[@]}" >>"$chroot_cache/$1.log" 2>&1
 }
 
