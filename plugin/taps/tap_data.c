@@ -381,9 +381,8 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
     return d;
 }
 
-/* Never inlined, so that a benchmark can count its instructions. */
-G_GNUC_NO_INLINE void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
-                                            const struct uerudp_captured_bytes *bytes) {
+void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
+                           const struct uerudp_captured_bytes *bytes) {
     bool wants_datagrams = uerudp_tap_is_wanted();
     bool wants_messages = uerudp_tap_message_is_wanted();
     if (!wants_datagrams && !wants_messages) {

@@ -129,11 +129,11 @@ class Stage:
         return self.run(["tshark", *arguments]).stdout
 
     def instructions(self, *arguments, functions=()):
-        """Instructions of a run of tshark; with functions, those inside them and what they call, from where tshark reads
-        the capture."""
+        """Instructions of a run of tshark; with functions, those inside them and what they call. With the library of
+        instrument.c, from where tshark opens the capture."""
         prefix = []
         toggle = [f"--toggle-collect={function}" for function in functions]
-        if functions and "UERUDP_INSTRUMENT" in os.environ:
+        if "UERUDP_INSTRUMENT" in os.environ:
             with open(os.environ["UERUDP_INSTRUMENT"], "rb") as file:
                 prefix = ["env", "LD_PRELOAD=" + self.put("instrument.so", file.read())]
             toggle.append("--instr-atstart=no")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A dissector that claims a packet and shows nothing of it: what Wireshark costs by itself. */
+/* The dissectors that ours is compared with: uenop claims a packet and shows nothing of it, which is what Wireshark
+   costs by itself; uebare is in bare_items.c. */
 #include "plugin/compat.h"
 
 #include <epan/packet.h>
@@ -7,6 +8,7 @@
 #if UERUDP_PLUGIN_DESCRIBES_ITSELF
 #include <wsutil/plugins.h>
 #endif
+#include "tests/bench/plugin/bare_items.h"
 
 WS_DLL_PUBLIC_DEF const char plugin_version[] = "0";
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
@@ -32,7 +34,9 @@ static void hand_off_nop(void) {
 
 void plugin_register(void) {
     static proto_plugin nop = {register_nop, hand_off_nop};
+    static proto_plugin bare = {bare_items_register, bare_items_hand_off};
     proto_register_plugin(&nop);
+    proto_register_plugin(&bare);
 }
 
 #if UERUDP_PLUGIN_DESCRIBES_ITSELF
