@@ -4,7 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const WIDTH = 1200, LEFT = 70, RIGHT = 20, GAP = 46;
   const DIRECTIONS = ["client to server", "server to client"];
-  const FATES = ["verdict unknown", "no verdict in this capture", "delivered", "not delivered",
+  const FATES = ["unknown whether delivered", "not reported in this capture", "delivered", "not delivered",
     "delivered, but the acks were lost"];
   const isLost = p => p.fate >= 3;
   const BANDS_NAMED = 9;
@@ -173,12 +173,12 @@
     const lines = [`packet ${p.id} ${DIRECTIONS[p.side]}` + (p.frame ? `, frame ${p.frame}` : ", not in this capture")];
     lines.push(`${ms(p.t)}` + (p.bytes ? `, ${p.bytes} bytes` : ""));
     lines.push(p.verdict === null ? FATES[p.fate] : `${FATES[p.fate]}: frame ${p.verdictFrame}, ${ms(p.verdict - p.t)} later`);
-    return lines.concat(p.late ? ["overtaken by later packets"] : [], p.duplicate ? ["seen before"] : []);
+    return lines.concat(p.late ? ["arrived after later packets"] : [], p.duplicate ? ["duplicate"] : []);
   }
 
   function describeResend(r) {
-    return [`channel ${r.channel}, reliable bunch ${r.reliable}, copy ${r.copy}` + (r.spurious ? ", although it was delivered" : ""),
-      `frame ${r.frame}, packet ${r.id}`, `before in frame ${r.before}, first in frame ${r.first}`];
+    return [`channel ${r.channel}, reliable bunch ${r.reliable}, transmission ${r.copy}` + (r.spurious ? ", although it was delivered" : ""),
+      `frame ${r.frame}, packet ${r.id}`, `previous transmission in frame ${r.before}, first in frame ${r.first}`];
   }
 
   function describeGap(g) {
