@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp generate: captures, what is said beside them, and whether both agree."""
+"""uerudp generate: captures and their sidecars."""
 import collections
 import json
 import os
@@ -22,7 +22,7 @@ def scenarios():
 
 
 def errors(*arguments):
-    """What is said about unusable arguments."""
+    """The text of stderr for unusable arguments."""
     return uerudp.run("generate", *arguments, status=2).stderr.decode()
 
 
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
 
 
     def read(self, command, *arguments):
-        """The JSON Lines of a subcommand, which may find something wrong in what was done on purpose."""
+        """The JSON Lines of a subcommand, whose exit status may be 1."""
         result = subprocess.run([uerudp.PROGRAM, command, "--json", *map(str, arguments)], capture_output=True,
                                 timeout=60)
         self.assertIn(result.returncode, (0, 1), result.stderr)
@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
 
 class Files(Case):
     def test_every_scenario(self):
-        """Each named one, with the files beside it."""
+        """Each named scenario writes its capture and the files beside it."""
         for name, sentence in scenarios().items():
             self.assertGreater(len(sentence), 5)
             path, sent = self.generate(name, name=name)
@@ -74,7 +74,7 @@ class Files(Case):
             self.assertEqual(len(decoded.splitlines()), sum(sent["connections"][0]["packets"].values()))
 
     def test_determinism(self):
-        """Equal seeds give equal files, byte for byte; others do not."""
+        """Equal seeds write equal files, different seeds different files."""
         for name in ("mixed", "corrupt"):
             first, second, third = (self.generate(name, "--duration=1", f"--seed={seed}", name=file)[0]
                                     for seed, file in ((5, "a"), (5, "b"), (6, "c")))
@@ -84,7 +84,7 @@ class Files(Case):
                 self.assertNotEqual(texts[0], texts[2])
 
     def test_pipe(self):
-        """Standard output gets the capture that a file gets, sidecar or not."""
+        """Standard output gets the bytes of the capture file, with and without a sidecar."""
         path, _ = self.generate("mixed", "--duration=1")
         for arguments in (("--output", "-"), ()):
             self.assertEqual(path.read_bytes(), uerudp.run("generate", "mixed", "--duration=1", *arguments).stdout)
@@ -125,7 +125,7 @@ class Files(Case):
             self.assertIn(f"--{option}=", errors("login", f"--{option}={value}"))
 
     def test_unwritable(self):
-        """Nothing is left behind, and what was there stays."""
+        """No file remains, and an existing file is not changed."""
         self.assertIn("No such file", errors("login", "-o", self.folder / "none/a.pcapng"))
         if os.path.exists("/dev/full"):
             self.assertIn("cannot write", errors("login", "-o", "/dev/full", "--no-sidecar"))
@@ -183,8 +183,8 @@ class Truth(Case):
                 self.check_figures(sent)
                 self.check_messages(sent)
 
-    def test_points_see_what_they_can(self):
-        """A sender's side has every datagram in the order of its leaving; a receiver's only what arrived."""
+    def test_datagrams_by_capture_point(self):
+        """A capture at the sender has every datagram in the order of sending, a capture at the receiver those that arrived."""
         for point, whole in (("client", ["c2s"]), ("server", ["s2c"]), ("sender", ["c2s", "s2c"])):
             _, sent = self.generate("lossy", "--duration=2", "--capture-at", point)
             for direction in ("c2s", "s2c"):
@@ -193,8 +193,8 @@ class Truth(Case):
                 self.assertEqual(direction in whole, all(d["frame"] is not None for d in lost))
 
     def peak(self, generation, server="", client=""):
-        """The reliable peak of a server that writes three bunches each 100 ms, one more in the first packet and fifteen
-        of them in all. They are acknowledged within 50 ms; server and client are keys of the paths from there."""
+        """The reliable peak of a server that writes three bunches every 100 ms, one more in the first packet and fifteen
+        in all. The client acknowledges them within 50 ms; `server` and `client` are keys of the paths from there."""
         text = ("[scenario]\nduration=1\n[client]\ntick=100\n[server]\ntick=10\n"
                 f"[path client]\ndelay=10\n{client}\n[path server]\ndelay=10\n{server}\n"
                 "[stream calls]\nfrom=server\nchannel=3\nchannels=1\nreliable=true\nburst=3\n"
@@ -206,22 +206,22 @@ class Truth(Case):
         return peaks[3]
 
     def test_reliable_peak(self):
-        """The span from the oldest bunch that is not acknowledged to the newest, not the number of them: when
-        packet 2 is acknowledged and packet 1 sent again with packet 3, none of the ten bunches is released."""
+        """The peak is the span from the oldest unacknowledged bunch to the newest, not their number: when packet 2 is
+        acknowledged and packet 1 is retransmitted in packet 3, none of the ten bunches is released."""
         for generation in GENERATIONS:
             self.assertEqual(4, self.peak(generation))
             self.assertEqual(10, self.peak(generation, server="mask=x"))
             self.assertEqual(16, self.peak(generation, client="outages=0.02-0.9"))
 
     def test_reliable_peak_of_every_point(self):
-        """It belongs to the sender, not to what a capture shows."""
+        """The reliable peak is a figure of the sender, whatever the capture shows."""
         points = [self.generate("lossy", "--duration=2", "--capture-at", point)[1]["connections"][0]["reliable_peak"]
                   for point in ("client", "server", "sender")]
         self.assertEqual(points[0], points[1])
         self.assertEqual(points[0], points[2])
 
     def test_no_datagram_is_empty(self):
-        """The oldest handshake has no Ack."""
+        """The oldest handshake has no Ack message."""
         for generation in ("4.13", "4.14"):
             _, sent = self.generate("login", "--generation", generation)
             self.assertGreater(min(datagram["length"] for datagram in sent["datagrams"]), 0)
@@ -261,30 +261,30 @@ class Truth(Case):
 
 
 class Network(Case):
-    def fates(self, *arguments):
+    def events(self, *arguments):
         path, sent = self.generate("game", "--duration=2", *arguments)
         return path, collections.Counter(fate for datagram in sent["datagrams"] for fate in datagram["fate"]), sent
 
     def test_options(self):
-        """Each option of the network does what it says."""
-        _, fates, sent = self.fates()
+        """Each option of the network has its effect."""
+        _, fates, sent = self.events()
         self.assertEqual({"arrived"}, set(fates))
         rtt = sent["connections"][0]["rtt_ms"]["p50"]
-        self.assertLess(rtt + 150, self.fates("--delay=100")[2]["connections"][0]["rtt_ms"]["p50"])
-        self.assertLess(rtt, self.fates("--jitter=60")[2]["connections"][0]["rtt_ms"]["p50"])
-        self.assertGreater(self.fates("--loss=0.2")[1]["lost"], 20)
-        self.assertGreater(self.fates("--dup=0.2")[1]["duplicated"], 20)
-        self.assertGreater(self.fates("--reorder=0.2")[1]["put_aside"], 20)
-        self.assertGreater(self.fates("--rate=5000", "--queue=2000")[1]["overflowed"], 5)
+        self.assertLess(rtt + 150, self.events("--delay=100")[2]["connections"][0]["rtt_ms"]["p50"])
+        self.assertLess(rtt, self.events("--jitter=60")[2]["connections"][0]["rtt_ms"]["p50"])
+        self.assertGreater(self.events("--loss=0.2")[1]["lost"], 20)
+        self.assertGreater(self.events("--dup=0.2")[1]["duplicated"], 20)
+        self.assertGreater(self.events("--reorder=0.2")[1]["put_aside"], 20)
+        self.assertGreater(self.events("--rate=5000", "--queue=2000")[1]["overflowed"], 5)
 
     def test_tick(self):
-        """Ends that tick seldom say less."""
+        """A lower tick rate sends fewer datagrams."""
         seldom, often = (len(self.generate("game", f"--tick={hz}")[1]["datagrams"]) for hz in (10, 60))
         self.assertLess(seldom * 4, often)
 
     def test_bursts(self):
         def runs(*arguments):
-            _, _, sent = self.fates("--loss=0.2", *arguments)
+            _, _, sent = self.events("--loss=0.2", *arguments)
             lost = "".join("x" if "lost" in d["fate"] else "-" for d in sent["datagrams"] if d["dir"] == "c2s")
             found = re.findall("x+", lost)
             return sum(map(len, found)) / len(found)
@@ -304,7 +304,7 @@ class Network(Case):
         self.assertEqual({}, self.comments(self.generate("game")[0]))
 
     def test_corruption(self):
-        """The comment names the first bit that differs from what was sent."""
+        """The comment names the first corrupted bit."""
         path, sent = self.generate("corrupt", "--duration=2", "--seed=3", "--corrupt=0.1")
         flipped = [comment for comment in self.comments(path).values() if comment.startswith("corrupted at bit")]
         self.assertGreater(len(flipped), 0)
@@ -312,7 +312,7 @@ class Network(Case):
 
 
 class ScenarioFile(Case):
-    """Scenarios as texts; the manual's example is one."""
+    """Scenario files; the manual has an example."""
 
     def write(self, text):
         path = self.folder / "scenario.ini"
@@ -320,9 +320,9 @@ class ScenarioFile(Case):
         return path
 
     def complaint(self, text):
-        said = errors(self.write(text))
-        self.assertTrue(said.startswith("uerudp: "), said)
-        return said
+        text = errors(self.write(text))
+        self.assertTrue(text.startswith("uerudp: "), text)
+        return text
 
     def test_example_of_the_manual(self):
         manual = (ROOT / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
@@ -335,7 +335,7 @@ class ScenarioFile(Case):
                          {(m["from"], m["reliable"]) for m in sent["messages"]})
 
     def test_base(self):
-        """A file may change a named scenario, and options change the file's."""
+        """A file may change a named scenario, and options change the scenario of a file."""
         text = "[scenario]\nbase=login\nname=mine\n[path client]\nmask=--x\n"
         _, sent = self.generate(self.write(text), "--generation=5.1", "--duration=1.5")
         self.assertEqual(("mine", "5.1"), (sent["scenario"], sent["generation"]))
@@ -343,7 +343,7 @@ class ScenarioFile(Case):
                                if "lost" in d["fate"]])
 
     def test_every_key(self):
-        """Each key of the manual is taken; a key that it lacks is not."""
+        """Each key of the manual is accepted, and no other key."""
         sides = ("generation=5.4", "tick=30", "first-seq=16383", "reliable-buffer=300", "net-speed=50000",
                  "no-order-cache=true", "tail-probe=true", "tail-probe-data=true", "quiet=true", "send-window=true",
                  "burst-limit=8", "pacing=true", "reorder-wait=5", "resend-close=true", "strict-client=true",
@@ -364,7 +364,7 @@ class ScenarioFile(Case):
         for name, keys in sections.items():
             for key in (key.split("=")[0] for key in keys):
                 self.assertRegex(manual, rf"\b{key}\b")
-                if key not in ("name", "mask"): # any text is one
+                if key not in ("name", "mask"): # any text is valid
                     self.assertIn(f"[{name}] {key}=?: invalid value", self.complaint(f"[{name}]\n{key}=?\n"))
 
     def test_complaints(self):
@@ -390,10 +390,10 @@ class ScenarioFile(Case):
 
 
 class Info(Case):
-    """What info reads from a capture is what the simulator did."""
+    """The figures of info are the figures of the simulator."""
 
     def check_losses(self, wanted, info, where):
-        """Up to 4.21 a capture does not show of every ack whether it was heard; then it says of how many."""
+        """Up to 4.21 a capture does not show for every ack whether it arrived; info counts the unknown acks."""
         for way in ("c2s", "s2c"):
             least, unsure = info["not_acked"][way], info["not_acked_unsure"][way]
             self.assertTrue(least <= wanted["not_acked"][way] <= least + unsure, where)
@@ -402,9 +402,9 @@ class Info(Case):
 
     def compare(self, generation, point, *arguments):
         path, sent = self.generate(*arguments, "--generation", generation, "--capture-at", point)
-        told = [json.loads(line) for line in self.read("info", path).splitlines()]
-        self.assertEqual(len(sent["connections"]), len(told))
-        for wanted, info in zip(sorted(sent["connections"], key=lambda c: c["stream"]), told):
+        infos = [json.loads(line) for line in self.read("info", path).splitlines()]
+        self.assertEqual(len(sent["connections"]), len(infos))
+        for wanted, info in zip(sorted(sent["connections"], key=lambda c: c["stream"]), infos):
             where = f"{arguments} {generation} {point} stream {wanted['stream']}"
             for key in ("stream", "client", "server", "packets", "bytes", "resends", "closed_by"):
                 self.assertEqual(wanted[key], info[key], f"{where}: {key}")
@@ -427,25 +427,25 @@ class Info(Case):
             self.compare(generation, "client", "restart")
 
     def test_timeout(self):
-        """From 5.1 on the end that gives up says why. Before, nothing but the simulator knows that it was a timeout."""
+        """From 5.1 on the side that times out sends a close reason. Before, only the sidecar has the timeout."""
         for generation in ("5.1", "5.4", "5.5", "5.8"):
             for point in ("client", "server", "sender"):
                 self.compare(generation, point, "timeout")
 
     def test_bad_networks(self):
-        """Also where numbers begin in the middle, histories overflow, and datagrams overtake each other."""
+        """Packet ids begin anywhere, histories overflow, and datagrams are reordered."""
         self.compare("5.5", "server", "shuffle", "--seed=1")
         self.compare("5.8", "client", "bulk", "--seed=2")
         for name in ("lossy", "jitter", "reorder", "burst", "duplicate"):
             self.compare("4.22", "sender", name)
 
     def test_before_the_generation_is_known(self):
-        """What is read as another generation at first counts, too: behind packet 0 some are missing."""
+        """Packets count that were decoded as another generation at first: packets after packet 0 are missing."""
         for generation in ("4.20", "4.22", "5.4", "5.5", "5.8"):
             self.compare(generation, "server", "game", "--duration=2", "--loss=0.1", "--seed=3")
 
     def test_lost_acks(self):
-        """Up to 4.21 acks are lost, too; most of them are known, and which are not: behind holes of the capture."""
+        """Up to 4.21 acks are lost. Most are known; the unknown ones follow gaps of the capture."""
         for generation, point, loss, seed, unknown in (("4.13", "server", 0.02, 3, 0), ("4.18", "server", 0.1, 2, 0),
                                                        ("4.20", "client", 0.1, 3, 1), ("4.18", "sender", 0.1, 4, 0)):
             arguments = ("game", f"--loss={loss}", f"--seed={seed}", "--duration=3")
@@ -453,8 +453,8 @@ class Info(Case):
             known = {"c2s": info["not_acked"]["c2s"], "s2c": info["not_acked"]["s2c"] + unknown}
             self.assertEqual(wanted["not_acked"], known, arguments)
 
-    def test_acks_of_what_was_never_sent(self):
-        """A damaged number is acknowledged, and those before it are not: whoever never sent it ignores all of that."""
+    def test_acks_of_unsent_packets(self):
+        """A damaged packet id is acknowledged; a sender that never sent it ignores the ack and the naks before it."""
         path, sent = self.generate(ROOT / "captures/play.ini", "--corrupt=0.06", "--seed=12")
         wanted, = sent["connections"]
         info = json.loads(self.read("info", path))
@@ -462,7 +462,7 @@ class Info(Case):
         self.assertEqual({"c2s": 1, "s2c": 0}, info["not_acked"])
 
     def test_clean(self):
-        """Without loss, acknowledgements of old generations are heard by both sides alike."""
+        """Without loss, all acks of old generations arrive."""
         for generation in ("4.13", "4.18", "4.20"):
             self.compare(generation, "client", "login", "--loss=0")
 
@@ -471,24 +471,24 @@ class Info(Case):
 
 
 class Replay(Case):
-    """The reference endpoint in the place of either side finds nothing to complain of in a clean run."""
+    """replay --check finds no difference in a clean run."""
 
     def test_clean(self):
         for generation in GENERATIONS:
             for name in ("login", "voice", "kick", "big-bunch"):
                 path = self.folder / "a.pcapng"
                 uerudp.run("generate", name, "--loss=0", "--generation", generation, "--no-sidecar", "-o", path)
-                said = uerudp.run("replay", "--check", path).stdout.decode()
-                self.assertIn("no difference", said)
+                output = uerudp.run("replay", "--check", path).stdout.decode()
+                self.assertIn("no difference", output)
 
 
 class Fuzz(Case):
     def test_fuzz(self):
-        """About half of the datagrams are damaged; each says at which field, and decode survives all of them."""
+        """About half of the datagrams are corrupted; the comment names the field, and decode survives all of them."""
         path = self.folder / "a.pcapng"
         for generation in GENERATIONS:
-            said = uerudp.run("generate", "login", "--fuzz", "--generation", generation, "-o", path).stderr.decode()
-            damaged, total = map(int, re.search(r"seed 1, (\d+) of (\d+) datagrams", said).groups())
+            output = uerudp.run("generate", "login", "--fuzz", "--generation", generation, "-o", path).stderr.decode()
+            damaged, total = map(int, re.search(r"seed 1, (\d+) of (\d+) datagrams", output).groups())
             comments = [text for text in self.comments(path).values() if text.startswith("fuzz: ")]
             self.assertEqual(damaged, len(comments))
             self.assertTrue(total / 4 < damaged < total * 3 / 4)

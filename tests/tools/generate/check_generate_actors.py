@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What generate's actor channels say, read again by the rules of protocol.md 23, in Python."""
+"""The actor channels of generate, decoded in Python by the rules of protocol.md 23."""
 import json
 import pathlib
 import struct
@@ -14,99 +14,99 @@ class Bits:
     def __init__(self, bunch):
         self.value, self.left = int.from_bytes(bytes.fromhex(bunch["data"]), "little"), bunch["data_bits"]
 
-    def take(self, count):
+    def read(self, count):
         assert count <= self.left, "too short"
         value, self.value, self.left = self.value & ((1 << count) - 1), self.value >> count, self.left - count
         return value
 
     def packed(self):
-        group = self.take(8)
+        group = self.read(8)
         return group >> 1 | (self.packed() << 7 if group & 1 else 0)
 
     def text(self):
-        return bytes(self.take(8) for _ in range(self.take(32)))[:-1].decode()
+        return bytes(self.read(8) for _ in range(self.read(32)))[:-1].decode()
 
     def bounded(self, bound):
         value, mask = 0, 1
         while value + mask < bound:
-            value += self.take(1) * mask
+            value += self.read(1) * mask
             mask *= 2
         return value
 
 
 def read_reference(bits, paths):
-    """An exported object (5.4.1), whose path is kept by its id."""
+    """An exported object (5.4.1); `paths` gets its path by id."""
     guid = bits.packed()
     if guid == 0:
         return ""
-    flags = bits.take(8)
+    flags = bits.read(8)
     assert flags in (5, 7)
     outer = read_reference(bits, paths)
     paths[guid] = f"{outer}.{bits.text()}"
-    bits.take(32)
+    bits.read(32)
     return paths[guid]
 
 
 def read_exports(bits, paths):
-    assert bits.take(1) == 0
-    for _ in range(bits.take(32)):
+    assert bits.read(1) == 0
+    for _ in range(bits.read(32)):
         read_reference(bits, paths)
     assert bits.left == 0
 
 
 def read_vector(bits, netver):
-    if not bits.take(1):
+    if not bits.read(1):
         return None
-    if netver >= 13 and not bits.take(1):
+    if netver >= 13 and not bits.read(1):
         width, form = (64, "<d") if netver >= 22 else (32, "<f")
-        return tuple(struct.unpack(form, bits.take(width).to_bytes(width // 8, "little"))[0] for _ in range(3))
+        return tuple(struct.unpack(form, bits.read(width).to_bytes(width // 8, "little"))[0] for _ in range(3))
     if netver < 23:
         width = bits.bounded(24) + 2
-        return tuple((bits.take(width) - (1 << (width - 1))) / 10 for _ in range(3))
-    width = bits.take(6)
-    assert bits.take(1)
-    raw = [bits.take(width) for _ in range(3)]
+        return tuple((bits.read(width) - (1 << (width - 1))) / 10 for _ in range(3))
+    width = bits.read(6)
+    assert bits.read(1)
+    raw = [bits.read(width) for _ in range(3)]
     return tuple((value - (value >> (width - 1) << width)) / 10 for value in raw)
 
 
 def read_actor(bits, netver, channel):
-    """Actor, archetype, level, location, scale and velocity of an open (5.6); None where it says no more."""
+    """Actor, archetype, level, location, scale and velocity of an open (5.6); None after the end of the data."""
     actor = bits.packed()
     if actor % 2 == 1 or bits.left == 0:
         return actor, None
     archetype = bits.packed()
     level = bits.packed() if netver >= 5 else None
     location = read_vector(bits, netver)
-    if bits.take(1):
+    if bits.read(1):
         for _ in range(3):
-            if bits.take(1):
-                bits.take(16)
+            if bits.read(1):
+                bits.read(16)
     scale, velocity = read_vector(bits, netver), read_vector(bits, netver)
-    if channel == 2: # a controller says which player it is, and from 41 on whose (5.6.3)
-        assert bits.take(8) == 0
-        bits.take(32 if netver >= 41 else 0)
+    if channel == 2: # a player controller's player index, from 41 on with its owner (5.6.3)
+        assert bits.read(8) == 0
+        bits.read(32 if netver >= 41 else 0)
     return actor, (archetype, level, location, scale, velocity)
 
 
 def read_blocks(bits, netver, from_server):
-    """What each block is (5.7): whether it has properties, and its form."""
+    """(whether it has properties, form) of each block (5.7)."""
     kinds = []
     while bits.left > 0:
-        has_layout, is_actor, form = bits.take(1), bits.take(1), "actor"
+        has_layout, is_actor, form = bits.read(1), bits.read(1), "actor"
         if not is_actor:
             bits.packed()
-            form = "stable" if from_server and bits.take(1) else "client's" if not from_server else "created"
-        if form == "created" and netver >= 30 and bits.take(1):
-            bits.take(8)
+            form = "stable" if from_server and bits.read(1) else "client's" if not from_server else "created"
+        if form == "created" and netver >= 30 and bits.read(1):
+            bits.read(8)
             form = "destroyed"
         elif form == "created":
             if bits.packed() == 0:
                 form = "deleted"
-            elif netver >= 18 and not bits.take(1):
+            elif netver >= 18 and not bits.read(1):
                 bits.packed()
                 form = "inner"
         if form not in ("destroyed", "deleted"):
-            bits.take(bits.packed())
+            bits.read(bits.packed())
         kinds.append((has_layout, form))
     return kinds
 
@@ -120,25 +120,25 @@ class Actors(unittest.TestCase):
             lines = uerudp.run("decode", "--json", path).stdout.splitlines()
         self.paths, self.actors, self.kinds = {}, [], {1: set(), 2: set()}
         for datagram in map(json.loads, lines):
-            for bunch in datagram.get("bunches") or datagram.get("items", []): # of old engines: acks, too
+            for bunch in datagram.get("bunches") or datagram.get("items", []): # up to 4.21 acks are among them
                 if bunch.get("channel", 0) >= 2:
-                    self.take(bunch, datagram["direction"], netver)
+                    self.read_bunch(bunch, datagram["direction"], netver)
 
-    def take(self, bunch, direction, netver):
-        """Parts: exports first, then all of the message, which is small."""
+    def read_bunch(self, bunch, direction, netver):
+        """Read the exports and then the message, which fits into one bunch."""
         bits = Bits(bunch)
         if bunch["has_exports"]:
             read_exports(bits, self.paths)
             return
         if bunch["has_mapped"]:
-            self.assertIn([bits.packed() for _ in range(bits.take(16))], ([101], [105]))
+            self.assertIn([bits.packed() for _ in range(bits.read(16))], ([101], [105]))
         if bunch["partial"] or bunch.get("open"):
             self.actors.append((bunch["channel"], read_actor(bits, netver, bunch["channel"])))
         self.kinds[direction] |= set(read_blocks(bits, netver, direction == 2))
 
     def check_actor(self, channel, actor, opening, netver):
         if opening is None:
-            self.assertTrue(actor in self.paths or channel >= 42, channel) # spawned, and gone already
+            self.assertTrue(actor in self.paths or channel >= 42, channel) # spawned and destroyed before
             return
         archetype, level, location, scale, velocity = opening
         self.assertEqual((105 if channel == 2 else 101, 3 if netver >= 5 else None), (archetype, level))
@@ -152,7 +152,7 @@ class Actors(unittest.TestCase):
                 self.read(generation, netver)
                 self.assertEqual(".Default__Crate_C", self.paths[101].removeprefix("./Game/Actors/Crate"))
                 self.assertEqual("./Game/Maps/Sim.Sim.PersistentLevel.Lamp_4.Light", self.paths[5009])
-                self.assertGreater(len(set(self.actors)), 40) # some channels opened again
+                self.assertGreater(len(set(self.actors)), 40) # some channels were reused
                 for channel, (actor, opening) in self.actors:
                     self.check_actor(channel, actor, opening, netver)
                 forms = {"stable", "created", "inner" if netver >= 18 else "created"}

@@ -25,7 +25,7 @@ class Wire(unittest.TestCase):
         return self.path
 
     def read(self, *options):
-        """All datagrams, none of them malformed or of no known form."""
+        """All datagrams, none of them malformed or unknown."""
         summary = uerudp.run("decode", "--quiet", *options, self.path).stderr.decode()
         self.assertRegex(summary, r"\n\d+ datagrams in 1 connection, 0 malformed\n$", options)
         self.assertNotIn("no known form", summary)
@@ -47,8 +47,7 @@ class Wire(unittest.TestCase):
                 self.read(f"--handlers={order}")
 
     def test_encryption(self):
-        """The key log that stands beside the capture opens it, with a magic header and in any order that begins with
-        aesgcm."""
+        """The key log beside the capture decrypts it, with a magic header and any order that begins with aesgcm."""
         for order in ("aesgcm", "aesgcm,oodle"):
             self.generate(self.encrypted, f"--handlers={order}", *MAGICS[1])
             datagrams = self.read(f"--handlers={order}", *MAGICS[1], "--key", self.folder / "game.keys")
@@ -57,7 +56,7 @@ class Wire(unittest.TestCase):
             self.assertTrue(all("packet" in datagram or datagram["is_handshake"] for datagram in encrypted))
 
     def test_sidecars(self):
-        """What decode prints with the options is what stands beside the capture."""
+        """decode with the options prints the sidecar."""
         options = (*MAGICS[1], "--handlers=oodle")
         self.generate("login", "--generation=5.4", *options)
         printed = uerudp.run("decode", "--json", *options, self.path).stdout
@@ -65,12 +64,12 @@ class Wire(unittest.TestCase):
         self.assertEqual("5.4", json.loads((self.folder / "game.sent.json").read_text())["generation"])
 
     def test_stock(self):
-        """No magic header and no handlers: the datagrams are those without the options."""
+        """The values of the stock engine change no datagram."""
         plain = self.generate("login", "--no-sidecar").read_bytes()
         self.assertEqual(plain, self.generate("login", "--no-sidecar", "--magic-bits=0", "--magic=0").read_bytes())
 
-    def test_impossible(self):
-        for options, said in ((("--magic-bits=33",), "--magic-bits=33: invalid value"),
+    def test_invalid_options(self):
+        for options, error in ((("--magic-bits=33",), "--magic-bits=33: invalid value"),
                               (("--magic-bits=4", "--magic=16"), "--magic=0x10: not a value of 4 bits"),
                               (("--magic=1",), "--magic=0x1: not a value of 0 bits"),
                               (("--handlers=zip",), "--handlers=zip: invalid value"),
@@ -79,7 +78,7 @@ class Wire(unittest.TestCase):
                               (("--handlers=oodle,oodle",),
                                "--handlers: oodle is not supported here; use at most one of aesgcm and aes-ecb, and oodle once")):
             errors = uerudp.run("generate", "login", "-o", self.path, *options, status=2).stderr.decode()
-            self.assertIn(said, errors)
+            self.assertIn(error, errors)
         errors = uerudp.run("generate", self.encrypted, "--handlers=oodle", "-o", self.path, status=2).stderr.decode()
         self.assertIn("secret encrypts, which needs aesgcm first", errors)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Event logs: from inside an endpoint and from captures, which must tell the same story (docs/events.md)."""
+"""Event logs of endpoints and of captures, which must agree (docs/events.md)."""
 import concurrent.futures
 import copy
 import json
@@ -19,7 +19,7 @@ TICK = ["--tick", 120]
 
 
 class Log:
-    """A log that keeps to the schema: a header, then events in the order of their times."""
+    """A log: a header and events. Each must have the keys of the schema."""
 
     def __init__(self, text):
         header, *events = [json.loads(line, object_pairs_hook=uerudp.once) for line in text.splitlines()]
@@ -57,14 +57,14 @@ def from_capture(path, *options):
 
 
 class Session:
-    """A client that checks a server on a bad network: what both logged, and what was captured at the client."""
+    """A check over a bad network: the logs of client and server, and the log of a capture at the client."""
 
     def __init__(self, generation, *options, captured=True):
-        speak = ["--generation", generation, "--loss", 0.1, *TICK, *options]
+        wire = ["--generation", generation, "--loss", 0.1, *TICK, *options]
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            with live.Server("--once", "--events", folder / "server", "--seed", 1, *speak) as server:
-                live.check(server, "--events", folder / "client", "--pcap", folder / "pcap", "--seed", 2, *speak)
+            with live.Server("--once", "--events", folder / "server", "--seed", 1, *wire) as server:
+                live.check(server, "--events", folder / "client", "--pcap", folder / "pcap", "--seed", 2, *wire)
                 assert server.wait() == 0
             self.client = Log((folder / "client").read_text())
             self.server = Log((folder / "server").read_text())
@@ -72,7 +72,7 @@ class Session:
 
 
 def end_of(log):
-    """When the connection of a log ended."""
+    """The time at which the connection closed."""
     return next(int(event["time"]) for event in log.named("connection_state_updated")
                 if event["data"]["new"] == "closed")
 
@@ -83,7 +83,7 @@ class Live(unittest.TestCase):
         cls.session = Session("5.5", "--jitter", 3)
         cls.end = end_of(cls.session.client)
 
-    def verdicts(self, log, name):
+    def packet_ids(self, log, name):
         ids = log.until(self.end).values("packet_id", name, role="client")
         self.assertEqual(len(ids), len(set(ids)))
         return ids
@@ -95,8 +95,7 @@ class Live(unittest.TestCase):
             times = [int(event["time"]) for event in log.events]
             self.assertEqual(times, sorted(times))
 
-    def test_what_happens_at_once_has_one_time(self):
-        """A verdict, and the round-trip time that follows from it."""
+    def test_metrics_have_the_time_of_the_ack(self):
         for log in (self.session.client, self.session.server):
             pairs = [(before, event) for before, event in zip(log.events, log.events[1:])
                      if event["name"] == "recovery:metrics_updated"]
@@ -104,15 +103,15 @@ class Live(unittest.TestCase):
             self.assertLessEqual({before["name"] for before, _ in pairs}, {"recovery:packet_acked", "recovery:packet_lost"})
             self.assertEqual([before["time"] for before, _ in pairs], [event["time"] for _, event in pairs])
 
-    def test_verdicts(self):
-        """The client's packets that were acknowledged and lost, in their order."""
+    def test_acked_and_lost_packets(self):
+        """Endpoint and capture agree on the client's packets, in their order."""
         for name in ("packet_acked", "packet_lost"):
-            inside = self.verdicts(self.session.client, name)
+            inside = self.packet_ids(self.session.client, name)
             self.assertGreater(len(inside), 10)
-            self.assertEqual(inside, self.verdicts(self.session.network, name))
+            self.assertEqual(inside, self.packet_ids(self.session.network, name))
 
     def test_packets(self):
-        """The capture is made behind the bad network: what it lost is missing there, and told as such."""
+        """The capture is taken after the simulated loss: lost packets are missing there and reported as missing."""
         client, network = self.session.client, self.session.network
         sent = client.values("packet_id", "packet_sent", role="client")
         seen = network.values("packet_id", "packet_sent", role="client")
@@ -126,7 +125,7 @@ class Live(unittest.TestCase):
                          network.values("packet_id", "packet_sent", role="server"))
 
     def test_bunches(self):
-        """Reliable bunches: what one side delivers, the other sent, and the network saw."""
+        """Each reliable bunch that one side delivers was sent by the other side and is in the capture."""
         def reliable(log, *names, role):
             return {(event["data"]["channel"], event["data"]["reliable_id"])
                     for event in log.named(*names, role=role) if "reliable_id" in event["data"]}
@@ -176,7 +175,7 @@ class Live(unittest.TestCase):
 
 class OtherSessions(unittest.TestCase):
     def test_legacy(self):
-        """The network sees an ack that its receiver never got; where it learns that, it takes the ack back."""
+        """The capture shows an ack that is lost later. When the capture shows the loss, the log withdraws the ack."""
         session = Session("4.20")
         network = session.network.until(end_of(session.client))
         acked = set(session.client.values("packet_id", "packet_acked", role="client"))
@@ -198,14 +197,14 @@ class OtherSessions(unittest.TestCase):
             with live.Server("--events", path, *TICK) as server, concurrent.futures.ThreadPoolExecutor(3) as pool:
                 list(pool.map(lambda seed: live.client(server, "--seed", seed, *TICK, data=b"hello\n"), range(3)))
                 server.wait_for("left", 3)
-                self.assertFalse(path.exists())  # until it is complete
+                self.assertFalse(path.exists())  # the log appears when it is complete
             log = Log(path.read_text())
         self.assertEqual({event["stream"] for event in log.events}, {0, 1, 2})
         self.assertEqual(sorted(event["stream"] for event in log.named("connection_closed")), [0, 1, 2])
 
 
 class Captures(unittest.TestCase):
-    def test_acks_that_nobody_heard(self):
+    def test_lost_acks(self):
         log = Log(uerudp.run("decode", "--events", "-", "-", data=lost_acks().capture()).stdout.decode())
         lost = [(event["frame"], event["data"]["packet_id"], event["data"].get("acks_lost", False))
                 for event in log.named("packet_lost")]
@@ -222,13 +221,13 @@ class Captures(unittest.TestCase):
         self.assertIn("transport:bunch_sent", names)
 
     def test_damaged_number(self):
-        """It leads far ahead, and what falls back behind it takes that back."""
+        """A damaged packet id is far ahead; the next packet withdraws the missing packets before it."""
         log = from_capture(CAPTURES / "corrupt.pcapng")
-        told = [(event["frame"], event["name"].partition(":")[2], event["data"])
+        found = [(event["frame"], event["name"].partition(":")[2], event["data"])
                 for event in log.named("packets_missing", "packets_disproved")]
         ahead = {"first_packet_id": 13382, "last_packet_id": 15429}
         self.assertEqual([(15, "packets_missing", ahead), (17, "packets_disproved", {**ahead, "first_frame": 15}),
-                          (17, "packets_missing", {"first_packet_id": 13382, "last_packet_id": 13382})], told)
+                          (17, "packets_missing", {"first_packet_id": 13382, "last_packet_id": 13382})], found)
 
     def test_streams(self):
         path = next(iter(sorted(CAPTURES.glob("*.pcapng"))))
@@ -242,8 +241,8 @@ class Captures(unittest.TestCase):
         path = next(iter(sorted(CAPTURES.glob("*.pcapng"))))
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "log.jsonl"
-            said = uerudp.run("decode", "--events", log, path).stdout
-            self.assertEqual(said, b"")
+            output = uerudp.run("decode", "--events", log, path).stdout
+            self.assertEqual(output, b"")
             self.assertEqual(Log(log.read_text()).events, from_capture(path).events)
             self.assertEqual([each.name for each in pathlib.Path(folder).iterdir()], ["log.jsonl"])
 

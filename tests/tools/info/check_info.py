@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp info as its user runs it: figures, text, options, bad input."""
+"""uerudp info: figures, text, options, unusable input."""
 import json
 import pathlib
 import random
@@ -17,7 +17,7 @@ WAYS = ("c2s", "s2c")
 
 
 def login():
-    """A short connection with a login, a loss, a channel that closes, and an end."""
+    """A short connection with a login, a lost bunch, a channel that closes, and a close of the connection."""
     conv = Conversation()
     conv.handshake()
     conv.send(CLIENT, conv.reliable(CLIENT, 0, open=True, messages=[{"hello": {"network_version": 0x1234}}]))
@@ -40,7 +40,7 @@ def login():
 
 
 def random_conversation(seed):
-    """A conversation with losses at the sender's end of the capture, and what is true of it."""
+    """A conversation with losses, captured at the senders. Returns it with the lost packets and retransmissions of each side."""
     rng = random.Random(seed)
     conv = Conversation(generation=rng.choice(["4.25", "5.1"]), latency=rng.randrange(5, 60))
     conv.handshake()
@@ -84,7 +84,7 @@ class Figures(unittest.TestCase):
                          [actor[key] for key in ("opens", "closes", "close_reason", "resends")])
         self.assertEqual(actor["bits"], {"c2s": 0, "s2c": 64})
 
-    def test_true_of_random_losses(self):
+    def test_random_losses(self):
         for seed in range(12):
             conv, lost, resends = random_conversation(seed)
             connection = conv.info()
@@ -92,8 +92,8 @@ class Figures(unittest.TestCase):
             self.assertEqual(dict(zip(WAYS, resends)), connection["resends"], seed)
             self.assertEqual(dict(zip(WAYS, [None if n else 0 for n in lost])), connection["lost"], seed)
 
-    def test_lost_on_the_way(self):
-        """At the receiver, what is lost is missing."""
+    def test_capture_at_the_receiver(self):
+        """In a capture at the receiver, lost packets are missing."""
         conv = Conversation()
         conv.handshake()
         conv.idle(500)
@@ -105,7 +105,7 @@ class Figures(unittest.TestCase):
         self.assertEqual({"c2s": 0, "s2c": 5}, connection["not_acked"])
 
     def test_round_trips(self):
-        """Packets each 50 ms that arrive 20 ms later are acknowledged after 50 ms, at both ends."""
+        """With a packet every 50 ms and a latency of 20 ms, acks come 50 ms after their packets, at both ends."""
         conv = Conversation()
         conv.handshake()
         times = conv.idle(2000).info()["rtt_ms"]
@@ -143,16 +143,16 @@ class Figures(unittest.TestCase):
         self.assertEqual("Weather" + "é" * 8, channel["name"])
 
     def test_interface(self):
-        """By the name that the capture gives it, whatever that is, in a bounded length."""
+        """The name of the interface is escaped and has a bounded length."""
         data = login().capture()
         self.assertIsNone(json.loads(uerudp.run("info", "--json", "-", data=data).stdout)["interface"])
-        for name, told, shown in ((b"client side", "client side", "client side"), (b"\x1b[2J\xff", "\x1b[2J\ufffd", "\\x1b[2J\ufffd"),
+        for name, in_json, in_text in ((b"client side", "client side", "client side"), (b"\x1b[2J\xff", "\x1b[2J\ufffd", "\\x1b[2J\ufffd"),
                                   (b"x" * 1000, "x" * 63, "x" * 63)):
             opts = blocks.options("<", (2, name), (blocks.TSRESOL, b"\x09"))
             named = b"".join(blocks.interface(opts=opts) if kind == blocks.INTERFACE else raw
                              for kind, _, raw in blocks.split(data))
-            self.assertEqual(told, json.loads(uerudp.run("info", "--json", "-", data=named).stdout)["interface"])
-            self.assertIn(f"  interface  {shown}\n  time ", uerudp.run("info", "-", data=named).stdout.decode())
+            self.assertEqual(in_json, json.loads(uerudp.run("info", "--json", "-", data=named).stdout)["interface"])
+            self.assertIn(f"  interface  {in_text}\n  time ", uerudp.run("info", "-", data=named).stdout.decode())
 
     def test_parts_add_up(self):
         for capture in (login().capture(), random_conversation(3)[0].capture()):
@@ -166,22 +166,22 @@ class Figures(unittest.TestCase):
                 self.assertEqual(payload, sum(channel["bits"][way] for channel in connection["channels"]))
 
     def test_parts_are_those_of_decode(self):
-        """Each header field has the bits that decode --bits tells."""
+        """The bits of each header field are the bits that decode --bits prints."""
         capture = random_conversation(5)[0].capture()
-        told = {}
+        decoded = {}
         for datagram in uerudp.decode("--bits", "-", data=capture, status=None):
             for key, _, bits in datagram["bits"]:
                 way = WAYS[datagram["direction"] - 1]
-                told[key, way] = told.get((key, way), 0) + bits
+                decoded[key, way] = decoded.get((key, way), 0) + bits
         connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=capture, status=None).stdout)
         parts = {part["name"]: part for part in connection["bits"]["parts"]}
-        for (key, way), bits in told.items():
+        for (key, way), bits in decoded.items():
             if key.split(".")[0] in ("packet", "handshake", "bunch", "terminator") and key != "bunch.data":
                 self.assertEqual(bits, parts[key][way], key)
         self.assertNotIn("unreadable", parts)
 
     def test_parts_of_damage(self):
-        """Malformed and cut datagrams have all their bits, too."""
+        """All bits of malformed and cut datagrams count."""
         conv = login()
         conv.add_datagram(SERVER, {"raw": "0102030405060708"})
         connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=conv.capture(), status=1).stdout)
@@ -205,7 +205,7 @@ class Program(unittest.TestCase):
     maxDiff = None
 
     def test_files(self):
-        """Of several files each connection says in which it is."""
+        """With several files, each connection names its file."""
         with tempfile.TemporaryDirectory() as folder:
             paths = [pathlib.Path(folder) / f"{name}.pcapng" for name in "ab"]
             for seed, path in enumerate(paths):
@@ -251,8 +251,8 @@ class Program(unittest.TestCase):
         self.assertEqual([0, 2], [json.loads(line)["stream"] for line in lines])
         self.assertEqual(b"", uerudp.run("info", "--json", "--stream=9", "-", data=capture).stdout)
 
-    def test_counts_go_on_behind_a_long_silence(self):
-        """For which the tracker is given up, while another connection goes on."""
+    def test_counts_after_a_long_silence(self):
+        """The tracker is freed during the silence, while another connection continues."""
         minute = 60 * 10 ** 9
         before = login().info()
         objects = login().objects
@@ -305,14 +305,14 @@ class Program(unittest.TestCase):
             result = uerudp.run("info", "--json", "-", data=capture[:size], status=2)
             self.assertEqual(1, len(result.stdout.splitlines()))
 
-    def test_nothing_of_ours(self):
+    def test_no_datagram_of_the_protocol(self):
         foreign = uerudp.pcap([(53, 5353, bytes(range(40)))] * 5)
         result = uerudp.run("info", "-", data=foreign)
         self.assertEqual(b"", result.stdout)
         self.assertIn("without a handshake of this protocol", result.stderr.decode())
 
     def test_flood(self):
-        """Among thousands of forged handshakes a connection is found, first of all."""
+        """A connection among thousands of forged handshakes is found and printed first."""
         forger = Conversation()
         forger.handshake((0,))
         first, = uerudp.encode(forger.objects)
@@ -325,7 +325,7 @@ class Program(unittest.TestCase):
         self.assertIn("10.0.0.1:50000", result.stdout.decode().splitlines()[2])
 
     def test_implausible_times(self):
-        """Of what 64 bits can say, forwards and backwards: said once, and no number is made of them."""
+        """Any jump of a 64-bit time is reported once, and no figure is computed from it."""
         for times in ((0, 2 ** 63 - 1), (2 ** 63 - 1, 2 ** 63 - 1), (2 ** 62, 1)):
             with self.subTest(times):
                 conv = random_conversation(1)[0]
@@ -342,7 +342,7 @@ class Program(unittest.TestCase):
                     self.assertNotIn(wrong, text.replace("before 1970 or after 2116", ""))
 
     def test_plausible_times(self):
-        """Zero, relative and ordinary times are times."""
+        """Times of 0, relative and absolute times are valid."""
         for first_ns, step_ns in ((0, 0), (0, 10 ** 7), (17 * 10 ** 17, 10 ** 7)):
             with self.subTest(first_ns, step_ns=step_ns):
                 conv = random_conversation(1)[0]
@@ -354,7 +354,7 @@ class Program(unittest.TestCase):
                 self.assertNotIn("times_implausible", [finding["kind"] for finding in connection["findings"]])
 
     def test_damage_of_every_kind(self):
-        """Flipped bytes anywhere: never a crash, never other sums."""
+        """Flipped bytes cause no crash, and the sums still hold."""
         rng = random.Random(7)
         capture = login().capture()
         for _ in range(60):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp info against what is known of the captures of real implementations."""
+"""uerudp info on recordings of other implementations, against their ground truth."""
 import json
 import unittest
 
@@ -18,7 +18,7 @@ def sent(name):
 
 
 def negative_notifications(truth, side):
-    """Distinct packets of a side that it was told were not delivered."""
+    """The number of packets of a side that were reported to it as not delivered."""
     return len({n["packet_id"] for n in truth["delivery_notifications"] if n["side"] == side and not n["ack"]})
 
 
@@ -48,7 +48,7 @@ class RealData(unittest.TestCase):
         self.check_loss("utcp-ue418-loss", 61, 75)
 
     def test_stalls_name_lost_frames(self):
-        """Each frame that a stall calls not delivered was dropped by the simulated network."""
+        """The simulated network dropped each frame that a stall names as not delivered."""
         for name in ("utcp-loss", "utcp-ue418-loss"):
             dropped = {d["frame"] for d in sent(name)["datagrams"] if d["dropped"]}
             stalls = [f for f in self.one(name)["findings"] if f["kind"] == "reliable_stall"]

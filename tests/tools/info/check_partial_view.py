@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A capture that shows less than all (cut, opaque in part, begun in the middle, taken twice) gets no statement that the
-whole one refutes. The truth is the whole capture, and what the simulator wrote down."""
+"""A partial capture (cut, partly opaque, begun in the middle) or one taken at both ends gets no statement that the complete
+capture refutes. The truth is the complete capture and the sidecar of the simulator."""
 import collections
 import json
 import pathlib
@@ -23,13 +23,13 @@ UNCERTAIN = {"lost", "silence", "timeout", "ack_gap", "loss", "loss_burst", "one
 
 
 def info(frames, *options):
-    """What uerudp info says of the one connection."""
+    """The object of info --json for the only connection."""
     connection, = traffic.lines("info", "--json", *options, frames=frames)
     return connection
 
 
-def given(generation):
-    """The option where nothing in the capture decides."""
+def generation_option(generation):
+    """For captures that do not show their generation."""
     return f"--generation={generation}"
 
 
@@ -42,7 +42,7 @@ def generated(arguments, generation):
 
 
 def ids(frames, *names, options=()):
-    """(role, packet id) of these events of the log, once for each event."""
+    """How often the event log has each (role, packet id) in events of these names."""
     log = traffic.lines("decode", "--events", "-", *options, frames=frames)[1:]
     found = collections.Counter()
     for event in log:
@@ -53,21 +53,21 @@ def ids(frames, *names, options=()):
     return found
 
 
-def drawn(frames, *options):
-    """What a page of trace draws."""
+def trace_data(frames, *options):
+    """The data of a page of trace."""
     page = traffic.program("trace", *options, "-", data=traffic.write(frames)).decode()
     return json.loads(re.search(r'<script id="data" type="application/json">\n(.*?)</script>', page, re.S).group(1))
 
 
-def fates(page):
-    """What becomes of each packet, by side and packet id."""
+def states(page):
+    """The state of each packet by (side, packet id)."""
     return {(row[1], row[2]): row[5] for row in page["packets"]}
 
 
-class Whole(unittest.TestCase):
-    """What the statements below are held against is true itself."""
+class Complete(unittest.TestCase):
+    """The figures of complete captures are true."""
 
-    def test_of_what_was_sent(self):
+    def test_against_the_sidecar(self):
         for generation in NEW + OLD:
             capture = generated(LOSSY, generation)
             connection, sent = info(capture.frames), capture.sent["connections"][0]
@@ -78,42 +78,42 @@ class Whole(unittest.TestCase):
 
 
 class Cut(unittest.TestCase):
-    """The headers of a packet stand in front."""
+    """The headers of a packet precede the cut."""
 
     def test_counts(self):
         for generation in NEW:
             frames = generated(LOSSY, generation).frames
             whole = info(frames)
             for snap in SNAPS:
-                cut = info(traffic.snapped(frames, snap), given(generation))
+                cut = info(traffic.snapped(frames, snap), generation_option(generation))
                 self.assertEqual({key: whole[key] for key in COUNTS}, {key: cut[key] for key in COUNTS},
                                  (generation, snap))
 
     def test_counts_with_a_handshake(self):
-        """It decides the generation, though the terminators are cut off."""
+        """The handshake decides the generation, although the terminators are cut off."""
         frames = traffic.generate("login-lossy", "--duration=2", "--generation=5.5").frames
         whole, cut = info(frames), info(traffic.snapped(frames, 96))
         for key in (*COUNTS, "generation"):
             self.assertEqual(whole[key], cut[key], key)
 
-    def test_said_once(self):
+    def test_cut_is_reported_once(self):
         for generation in NEW:
             for snap in SNAPS:
                 found = kinds(info(traffic.snapped(generated(LOSSLESS, generation).frames, snap)))
                 self.assertEqual({"cut": 1}, dict(found), (generation, snap))
 
     def test_acks_beyond_the_cut(self):
-        """Up to 4.21 they stand among bunches: what is not seen is not known."""
+        """Up to 4.21 acks are among the bunches: an ack beyond the cut is not known."""
         for generation in OLD:
             for snap in SNAPS:
-                cut = info(traffic.snapped(generated(LOSSLESS, generation).frames, snap), given(generation))
+                cut = info(traffic.snapped(generated(LOSSLESS, generation).frames, snap), generation_option(generation))
                 self.assertEqual([], sorted(UNCERTAIN & set(kinds(cut))), (generation, snap))
                 for key in ("not_acked", "lost"):
                     self.assertLessEqual(set(cut[key].values()), {0, None}, (generation, snap, key))
 
-    def seen_again(self, frames, snap):
-        """Reliable bunches whose header lies inside the cut and who were inside before, by direction. Each header ends
-        with the length of the payload. Short captures: no sequence turns."""
+    def retransmissions(self, frames, snap):
+        """The number of retransmissions whose header, like the header of the first copy, precedes the cut, by direction.
+        A header ends with the length of the payload. The captures are too short for sequences to wrap."""
         before, again = set(), collections.Counter()
         for datagram in traffic.lines("decode", "--json", "--bits", frames=frames):
             ends = [at + size for key, at, size, *_ in datagram["bits"] if key == "bunch.data_bits"]
@@ -129,32 +129,32 @@ class Cut(unittest.TestCase):
             frames = traffic.generate("lossy", "--duration=2", "--loss=0.1", "--capture-at=sender", "--generation",
                                       generation).frames
             whole = info(frames)
-            self.assertEqual(self.seen_again(frames, 2000), whole["resends"])
-            expected = self.seen_again(frames, 200)
+            self.assertEqual(self.retransmissions(frames, 2000), whole["resends"])
+            expected = self.retransmissions(frames, 200)
             self.assertGreater(sum(expected.values()), 0)
-            self.assertEqual(expected, info(traffic.snapped(frames, 200), given(generation))["resends"], generation)
+            self.assertEqual(expected, info(traffic.snapped(frames, 200), generation_option(generation))["resends"], generation)
 
     def test_events(self):
         for generation in ("4.22", "5.5"):
             frames = generated(LOSSY, generation).frames
             cut = traffic.snapped(frames, 96)
             for name in ("packet_acked", "packet_lost", "packets_missing", "packet_sent"):
-                found = ids(cut, name, options=[given(generation)])
+                found = ids(cut, name, options=[generation_option(generation)])
                 wrong = (ids(frames, name) - found) + (found - ids(frames, name))
                 self.assertEqual(0, sum(wrong.values()), f"{generation}: events {name} that differ from the whole file's")
 
     def test_trace(self):
         for generation in ("4.22", "5.5"):
             frames = generated(LOSSY, generation).frames
-            whole, cut = map(fates, (drawn(frames), drawn(traffic.snapped(frames, 96), given(generation))))
+            whole, cut = map(states, (trace_data(frames), trace_data(traffic.snapped(frames, 96), generation_option(generation))))
             wrong = [key for key in whole | cut if whole.get(key) != cut.get(key)]
-            self.assertEqual(0, len(wrong), f"{generation}: packets with another fate than in the whole file")
+            self.assertEqual(0, len(wrong), f"{generation}: packets whose state differs from the complete capture")
 
     def test_decode(self):
-        """A packet that is cut has its id, its header and what it reports."""
+        """A cut packet has its packet id, its header and its acks."""
         def headers(frames):
             return {each["frame"]: each.get("packet") for each in
-                    traffic.lines("decode", "--json", given("5.5"), frames=frames)}
+                    traffic.lines("decode", "--json", generation_option("5.5"), frames=frames)}
         frames = generated(LOSSY, "5.5").frames
         whole, cut = headers(frames), headers(traffic.snapped(frames, 96))
         self.assertEqual([], [frame for frame in whole if whole[frame] != cut[frame]][:10])
@@ -175,15 +175,15 @@ class Cut(unittest.TestCase):
 
 
 class Opaque(unittest.TestCase):
-    """Packets that nobody can read were heard, and have ids."""
-    LOSSY = ("lossy", "--duration=2", "--loss=0.05")  # as they are sent, none twice
+    """Packets that cannot be decoded were captured and have packet ids."""
+    LOSSY = ("lossy", "--duration=2", "--loss=0.05")  # no duplicates
 
     def second(self, arguments, generation):
-        """Every second packet of each side is opaque, but none of the last ones."""
+        """Every second packet of each side is opaque, except the last packets."""
         return traffic.every_second_opaque(generated(arguments, generation).frames)
 
     def info(self, frames, generation):
-        return info(frames, given(generation), "--handlers=oodle")
+        return info(frames, generation_option(generation), "--handlers=oodle")
 
     def test_none_is_lost(self):
         for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
@@ -192,45 +192,45 @@ class Opaque(unittest.TestCase):
             self.assertEqual({"c2s": 0, "s2c": 0}, found["lost"], generation)
             self.assertLessEqual(set(found["not_acked"].values()), {0, None}, generation)
 
-    def test_as_many_as_ids_are_missing(self):
-        """What the server sent and the network lost; the rest of the gaps are the opaque ones."""
+    def test_gaps_between_known_ids(self):
+        """The gaps are the server's packets that the network lost and the opaque packets."""
         for generation in ("4.22", "5.5"):
             sent = generated(self.LOSSY, generation).sent["connections"][0]
             found = self.info(self.second(self.LOSSY, generation), generation)
             self.assertEqual(sent["lost"]["s2c"], found["lost"]["s2c"], generation)
 
     def test_no_silence(self):
-        """A side all of whose packets become opaque goes on speaking."""
+        """A side whose packets all become opaque is not silent."""
         frames = generated(LOSSLESS, "5.5").frames
         for side in (1, 2):
             half = traffic.opaque(frames, lambda number, direction: number > 15 and direction == side)
             self.assertEqual([], sorted(UNCERTAIN & set(kinds(self.info(half, "5.5")))), side)
 
-    def test_no_nak_of_what_was_acknowledged(self):
+    def test_no_nak_of_acknowledged_packets(self):
         """The ack of an opaque packet may report anything."""
         for generation in ("4.18", "4.20", "4.22", "5.5"):
-            options = (given(generation), "--handlers=oodle")
+            options = (generation_option(generation), "--handlers=oodle")
             nacked = ids(self.second(self.LOSSY, generation), "packet_lost", options=options)
             whole = ids(generated(self.LOSSY, generation).frames, "packet_lost", options=options[:1])
             self.assertEqual(0, len(set(nacked) - set(whole)), f"{generation}: packets called lost that were not")
 
     def test_events(self):
         half = self.second(LOSSLESS, "5.5")
-        found = ids(half, "packets_missing", "packet_lost", options=(given("5.5"), "--handlers=oodle"))
+        found = ids(half, "packets_missing", "packet_lost", options=(generation_option("5.5"), "--handlers=oodle"))
         self.assertEqual(0, len(found), "packets called missing or lost, where none is")
 
     def test_trace(self):
-        page = drawn(self.second(LOSSLESS, "5.5"), given("5.5"), "--handlers=oodle")
+        page = trace_data(self.second(LOSSLESS, "5.5"), generation_option("5.5"), "--handlers=oodle")
         self.assertEqual(0, len(page["gaps"]), "gaps, where no packet is missing")
 
-    def test_all_of_it_readable(self):
-        """The same bit in front, and nothing compressed: as without the handler."""
+    def test_nothing_compressed(self):
+        """With the handler's bit and no compressed packet, the result is as without the handler."""
         capture = generated(LOSSY, "5.5")
         plain = self.info(traffic.opaque(capture.frames, lambda *_: False), "5.5")
         for key in ("not_acked", "lost", "resends"):
             self.assertEqual(capture.sent["connections"][0][key], plain[key])
 
-    def test_what_is_lost_among_readable_ones(self):
+    def test_losses_among_decoded_packets(self):
         """Opaque packets of the other side do not explain a gap."""
         frames = generated(self.LOSSY, "5.5").frames
         half = traffic.opaque(frames, lambda number, direction: direction == 1 and number % 2)
@@ -239,7 +239,7 @@ class Opaque(unittest.TestCase):
 
 
 class Middle(unittest.TestCase):
-    """A capture that begins when the connection is old: what was never seen is not known, not unacknowledged."""
+    """The capture begins in the middle of the connection: bunches before it are unknown, not unacknowledged."""
 
     @classmethod
     def setUpClass(cls):
@@ -249,12 +249,12 @@ class Middle(unittest.TestCase):
     def test_no_buffer_is_exceeded(self):
         for options in ([], ["--generation=5.5"]):
             findings = info(self.half, *options)["findings"]
-            told = [each["text"] for each in findings if each["kind"] in ("reliable_buffer", "reliable_jump")]
-            self.assertFalse([text for text in told if re.search(r"held (5[1-9]\d|[6-9]\d\d|\d{4,})|no reliable buffer", text)],
-                             told)
+            texts = [each["text"] for each in findings if each["kind"] in ("reliable_buffer", "reliable_jump")]
+            self.assertFalse([text for text in texts if re.search(r"held (5[1-9]\d|[6-9]\d\d|\d{4,})|no reliable buffer", text)],
+                             texts)
 
     def test_peak(self):
-        """What the second half shows is no more than what the whole connection ever held."""
+        """The peak of the second half does not exceed the peak of the connection."""
         at_least = peak(self, info(self.half), "s2c")["at_least"]
         self.assertLessEqual(at_least, max(each["bunches"] for each in true_peaks(self.whole, "s2c")))
 
@@ -271,7 +271,7 @@ def peak(case, connection, way):
 
 
 class ReliablePeak(unittest.TestCase):
-    """Both bounds against the state of the sender in the simulator."""
+    """Both bounds of the peak, compared with the sender in the simulator."""
     POINTS = ("client", "server", "sender")
 
     def check(self, *arguments):
@@ -302,11 +302,11 @@ class ReliablePeak(unittest.TestCase):
         self.check("bulk", "--generation=5.4", "--jitter=5", "--loss=0.03", "--seed=3", "--duration=1")
 
     def test_no_ack_lost(self):
-        """Then nothing is uncertain: the header of a packet names the acks that its sender had when it left."""
+        """Without lost acks both bounds are equal: a packet's header has all acks that its sender knew."""
         for generation in ("4.22", "5.5"):
             for point in self.POINTS:
                 capture = traffic.generate("clean", "--duration=2", "--generation", generation, "--capture-at", point)
-                connection = info(capture.frames, given(generation))
+                connection = info(capture.frames, generation_option(generation))
                 for way in WAYS:
                     true = max(each["bunches"] for each in true_peaks(capture, way))
                     self.assertGreater(true, 1)
@@ -315,17 +315,17 @@ class ReliablePeak(unittest.TestCase):
 
 
 class BothEnds(unittest.TestCase):
-    """One run that was captured at both ends: the same packets are seen twice, nobody sent them twice."""
+    """One run captured at both ends: each packet is captured twice, but was sent once."""
 
     def counts(self, arguments):
-        """Copies that the network made and that arrived, and bunches that were sent again, by direction."""
+        """The duplicates by the network that arrived, and the retransmissions, by direction."""
         sent = traffic.generate(*arguments, "--capture-at=sender").sent
         copies = {way: sum(max(0, len(each["arrived"]) - 1) for each in sent["datagrams"]
                            if each["dir"] == way and each["packet_id"] is not None) for way in WAYS}
         return {"duplicates": copies, "resends": sent["connections"][0]["resends"]}
 
-    def said(self, captures):
-        """What info says of several files."""
+    def info_of_files(self, captures):
+        """The object of info --json for several files."""
         with tempfile.TemporaryDirectory() as folder:
             paths = [pathlib.Path(folder, f"{number}.pcapng") for number in range(len(captures))]
             for path, frames in zip(paths, captures):
@@ -334,7 +334,7 @@ class BothEnds(unittest.TestCase):
         return connection
 
     def check(self, arguments, *captures):
-        connection = self.said(captures)
+        connection = self.info_of_files(captures)
         expected = self.counts(arguments)
         self.assertEqual(expected["duplicates"], connection["duplicates"])
         self.assertEqual(expected["resends"], connection["resends"])
@@ -358,7 +358,7 @@ class BothEnds(unittest.TestCase):
         self.check(arguments, traffic.merged(*traffic.both_ends(*arguments)))
 
     def test_one_end(self):
-        """Copies that the network made are duplicates, at the end where they arrive."""
+        """Copies by the network are duplicates in the capture at the end where they arrive."""
         arguments = ("lossy", "--duration=2", "--generation=5.5", "--dup=0.1", "--loss=0")
         expected = self.counts(arguments)
         for end, way in zip(traffic.both_ends(*arguments), reversed(WAYS)):
@@ -368,7 +368,7 @@ class BothEnds(unittest.TestCase):
 
 
 class Layers(unittest.TestCase):
-    """IPv6, VLAN tags and fragments of IPv4 change nothing of it."""
+    """IPv6, VLAN tags and IPv4 fragments make no difference."""
 
     def same(self, frames, *keys):
         whole = info(frames)
@@ -390,13 +390,13 @@ class Layers(unittest.TestCase):
         whole = info(frames)
         for name, (wrap, more) in traffic.LAYERS.items():
             if name != "fragments":
-                cut = info(traffic.snapped(wrap(frames), 96 + more), given("5.5"))
+                cut = info(traffic.snapped(wrap(frames), 96 + more), generation_option("5.5"))
                 self.assertEqual({key: whole[key] for key in COUNTS}, {key: cut[key] for key in COUNTS}, name)
 
     def test_opaque(self):
         half = traffic.every_second_opaque(generated(LOSSLESS, "5.5").frames)
         for name, (wrap, _) in traffic.LAYERS.items():
-            found = info(wrap(half), given("5.5"), "--handlers=oodle")
+            found = info(wrap(half), generation_option("5.5"), "--handlers=oodle")
             self.assertEqual({"c2s": 0, "s2c": 0}, found["lost"], name)
 
     def test_both_ends(self):

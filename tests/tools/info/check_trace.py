@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pictures of connections: the data in a page, its limits, and what a browser draws of it."""
+"""uerudp trace: the data of a page, its limits, and the picture that a browser draws."""
 import collections
 import json
 import pathlib
@@ -23,7 +23,7 @@ DELIVERED, NOT_DELIVERED, UNHEARD = 2, 3, 4
 
 
 def data_of(page):
-    """The data that a page draws."""
+    """The data of a page."""
     return json.loads(re.search(r'<script id="data" type="application/json">\n(.*?)</script>', page, re.S).group(1))
 
 
@@ -36,7 +36,7 @@ def rows(names, table):
 
 
 def conversation(packets, lost=(), port=50000):
-    """Datagrams of a client that sends so many packets, and of a server that answers each but those lost."""
+    """Datagrams of a client that sends `packets` packets, and of a server that acknowledges each except the lost ones."""
     objects = []
     for number in range(packets):
         client = {"src": f"10.0.0.1:{port}", "dst": "10.0.0.2:7777", "time": str(10**18 + number * 10**7)}
@@ -57,7 +57,7 @@ def capture(folder, name, data):
 
 
 class Data(unittest.TestCase):
-    def test_a_page_tells_what_decode_tells(self):
+    def test_page_agrees_with_decode(self):
         drawn = data_of(trace(SAMPLE))
         decoded = [each for each in uerudp.decode(SAMPLE) if "packet" in each]
         packets = rows(PACKET, drawn["packets"])
@@ -76,8 +76,8 @@ class Data(unittest.TestCase):
                                if each["fate"] == DELIVERED})
         self.assertEqual(8 * 20, sum(sum(band["bits"][0]) for band in drawn["bands"]))
 
-    def test_acks_that_are_taken_back(self):
-        """Up to 4.21 an ack may be lost: then what was delivered was not, for its sender; info counts as much."""
+    def test_withdrawn_acks(self):
+        """Up to 4.21 an ack may be lost, so that its sender regards the packet as lost; info has the same count."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "a.pcapng"
             uerudp.run("generate", "game", "--generation=4.18", "--loss=0.1", "--duration=3", "--no-sidecar", "-o", path)
@@ -89,12 +89,12 @@ class Data(unittest.TestCase):
                              (fates.count(DELIVERED), fates.count(NOT_DELIVERED) + fates.count(UNHEARD)))
 
     def test_damaged_number(self):
-        """It leads far ahead; only its own packet is missing."""
+        """A damaged packet id is far ahead; only its own packet is missing."""
         gap, = data_of(trace(ROOT / "captures/corrupt.pcapng", status=None))["gaps"]
         self.assertEqual([13382, 13382], gap[2:4])
 
-    def test_acks_that_nobody_heard(self):
-        """They remain with what reported them; no packet reports a loss."""
+    def test_lost_acks(self):
+        """Packets keep the frame that acknowledged them, and no frame reports them as lost."""
         packets = rows(PACKET, data_of(trace("-", data=lost_acks().capture()))["packets"])
         fates = {(each["id"], each["fate"], each["verdict_frame"]) for each in packets if each["fate"] > DELIVERED}
         self.assertEqual({(number, UNHEARD, 22) for number in range(11, 26)} |
@@ -113,7 +113,7 @@ class Data(unittest.TestCase):
         self.assertEqual(16000 * 8, sum(sum(band["bits"][0]) for band in drawn["bands"]))
 
     def check_counts(self, drawn, info):
-        """What is left out is counted all the same."""
+        """The counts include the packets that are left out."""
         ways = ("c2s", "s2c")
         self.assertEqual([info["not_acked"][way] for way in ways], drawn["counts"]["not_acked"])
         self.assertEqual(sum(info["resends"].values()), drawn["counts"]["resends"])
@@ -125,7 +125,7 @@ class Data(unittest.TestCase):
         self.assertLessEqual(drawn["shown"], 20000)
 
     def check_evenness(self, drawn):
-        """Each tenth of the time has its share of each kind."""
+        """Each tenth of the time has its share of the packets of each kind."""
         for kind in ("packets", "resends", "gaps"):
             tenths = collections.Counter(int(row[0] * 10 // drawn["duration_ms"]) for row in drawn[kind])
             self.assertGreater(min(tenths[i] for i in range(10)), len(drawn[kind]) // 15, (kind, tenths))
@@ -140,7 +140,7 @@ class Data(unittest.TestCase):
         self.assertEqual(drawn["points"], drawn["shown"])
 
     def test_everything_is_thinned(self):
-        """Ten times as many packets, losses, retransmissions and gaps as a picture shows."""
+        """A capture with ten times the packets, losses, retransmissions and gaps of a picture."""
         command = [uerudp.PROGRAM, "generate", "mixed", "--no-sidecar", "--duration=5000", "-o", "-"]
         outputs = []
         for arguments in (["info", "--json", "-"], ["trace", "-"]):
@@ -173,7 +173,7 @@ class Files(unittest.TestCase):
             self.assertIn("50001", data_of((pathlib.Path(folder) / "q.html").read_text())["client"])
             self.assertIn("--output", uerudp.run("trace", path, status=2).stderr.decode())
 
-    def test_a_page_stands_alone(self):
+    def test_page_is_self_contained(self):
         page = trace(SAMPLE)
         self.assertNotRegex(page, r'(src|href)="')
         self.assertIn("Mike Bostock", page)
@@ -188,7 +188,7 @@ class Files(unittest.TestCase):
         hexed = uerudp.run("encode", "--hex", data=conversation(3)).stdout
         self.assertEqual(6, len(data_of(trace("--hex", "--generation=5.5", "-", data=hexed))["packets"]))
 
-    def test_a_browser_that_is_not_there(self):
+    def test_missing_browser(self):
         with tempfile.TemporaryDirectory() as folder:
             page = f"{folder}/p.html"
             error = uerudp.run("trace", "--svg", "--browser=no-such-browser", SAMPLE, "-o", page, status=2).stderr.decode()
@@ -199,7 +199,7 @@ class Files(unittest.TestCase):
 @unittest.skipUnless(BROWSER, "needs Chromium")
 class Browser(unittest.TestCase):
     def test_svg(self):
-        """What Chromium draws is an SVG file with a mark for everything that the data name."""
+        """Chromium draws an SVG file with a mark for each object of the data."""
         with tempfile.TemporaryDirectory() as folder:
             path = capture(folder, "a.pcapng", conversation(50, lost={7, 30}))
             trace("--svg", path, "-o", f"{folder}/p.html")
@@ -214,7 +214,7 @@ class Browser(unittest.TestCase):
         ticks = [text.text for text in picture.iter(namespace + "text") if re.fullmatch(r"[−-]?[\d.,]+", text.text or "")]
         self.assertGreater(ticks.count("0"), 0)
         self.assertTrue(any(ticks.count(tick) > 1 for tick in ticks if tick != "0"), "the same in both directions")
-        self.assertEqual([], [tick for tick in ticks if tick[0] in "−-"], "nobody sends less than nothing")
+        self.assertEqual([], [tick for tick in ticks if tick[0] in "−-"], "no negative ticks")
         legend = 1
         self.assertEqual(legend + 2, marks["lost", "l6,6"])
         self.assertEqual(2, marks["nak", "H"])
@@ -225,7 +225,7 @@ class Browser(unittest.TestCase):
                                "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", f"file://{page}"],
                               capture_output=True, timeout=120, text=True)
 
-    def test_a_thinned_page_says_so(self):
+    def test_thinned_page_reports_it(self):
         with tempfile.TemporaryDirectory() as folder:
             trace(capture(folder, "a.pcapng", conversation(16000, lost={9000})), "-o", f"{folder}/p.html")
             trace(SAMPLE, "-o", f"{folder}/q.html")
