@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Completion in bash: the script is sourced, and asked about command lines."""
+"""The bash completion of command lines."""
 import os
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ ASK = 'source "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 
 
 def complete(*words, folder=None):
-    """What bash would offer for the last word."""
+    """The completions of the last word."""
     result = subprocess.run(["bash", "-c", ASK, "bash", SCRIPT, uerudp.PROGRAM, *words], capture_output=True, text=True,
                             timeout=60, cwd=folder, check=True)
     if result.stderr:
@@ -42,7 +42,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("doctor", "--he"), ["--help"])
 
     def test_every_option(self):
-        """Whatever the help of a subcommand begins a line with is offered."""
+        """Every option that begins a line of the help is completed."""
         for subcommand in complete(""):
             if subcommand.startswith("-") or subcommand == "help":
                 continue
@@ -56,7 +56,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("decode", "--generation", "=", "au"), ["auto"])
         self.assertEqual(len(complete("link", "--generation", "=")), 25)
         for subcommand, option in (("serve", "--generation"), ("connect", "--generation"), ("generate", "--generation"),
-                                   ("edit", "--to-generation")):  # what writes cannot look for a release
+                                   ("edit", "--to-generation")):  # options of output have no release "auto"
             self.assertEqual(len(complete(subcommand, option, "=")), 24, subcommand)
         for name in complete("decode", "--generation", ""):
             uerudp.run("encode", "--generation", name, data=b"")

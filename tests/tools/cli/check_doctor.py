@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp doctor, asking a tshark that is a script and says what each case needs; and the real one, where there is one."""
+"""uerudp doctor with a script as tshark, which prints what each case needs, and with the installed tshark."""
 import json
 import os
 import pathlib
@@ -19,7 +19,7 @@ AARCH64, X86_64 = b"\xb7\0", b"\x3e\0"
 
 
 def plugin(major=4, minor=0, machine=MACHINE, names=("plugin_want_major", "plugin_want_minor")):
-    """A shared library of nothing but the two numbers in which a plugin says its series."""
+    """A shared library with only the two symbols that hold the series of a plugin."""
     strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
     numbers = struct.pack("=ii", major, minor)
     symbols, at = bytes(24), 1
@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
         return path
 
     def tshark(self, name="tshark", version="4.0.17", loaded=None, complaint=None):
-        """What a program says when it is asked."""
+        """A script that prints the version and the plugins as tshark does."""
         folders = (f"Program:             \\t{self.bin}\\nPersonal Plugins:    \\t{self.personal}\\n"
                    f"Global Plugins:      \\t{self.everyone}\\n")
         line = f"uerudp.so       \\t0.1.0\\tdissector\\t{loaded}\\n" if loaded else ""
@@ -76,8 +76,8 @@ esac
         path.chmod(mode)
         return path
 
-    def ask(self, *options, status=1, as_root=False, **variables):
-        """What doctor says to an ordinary user, or to root."""
+    def run_doctor(self, *options, status=1, as_root=False, **variables):
+        """Run doctor as an ordinary user or as root."""
         nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if IS_ROOT and not as_root else {}
         result = subprocess.run([self.program, "doctor", *map(str, options)], capture_output=True, timeout=60,
                                 env={"PATH": str(self.bin), "HOME": str(self.root / "home"), **variables}, **nobody)
@@ -85,59 +85,59 @@ esac
         return result
 
     def diagnose(self, *options, **rest):
-        said = json.loads(self.ask("--json", *options, **rest).stdout)
-        said["ids"] = [finding["id"] for finding in said["findings"] if finding["id"] != "no-capture"]
-        return said
+        report = json.loads(self.run_doctor("--json", *options, **rest).stdout)
+        report["ids"] = [finding["id"] for finding in report["findings"] if finding["id"] != "no-capture"]
+        return report
 
 
 class Loads(Case):
     def test_loads(self):
         path = self.put(self.personal)
         self.tshark(loaded=path)
-        said = self.diagnose(status=0)
-        self.assertEqual((said["loads"], said["loaded"], said["loaded_version"], said["ids"]),
+        report = self.diagnose(status=0)
+        self.assertEqual((report["loads"], report["loaded"], report["loaded_version"], report["ids"]),
                          (True, str(path), "0.1.0", []))
-        self.assertEqual((said["schema"], said["wireshark"]["version"], said["wireshark"]["series"]), (1, "4.0.17", "4.0"))
-        copy, = said["copies"]
+        self.assertEqual((report["schema"], report["wireshark"]["version"], report["wireshark"]["series"]), (1, "4.0.17", "4.0"))
+        copy, = report["copies"]
         self.assertEqual((copy["path"], copy["place"], copy["series"]), (str(path), "personal", "4.0"))
-        text = self.ask(status=0).stdout.decode()
+        text = self.run_doctor(status=0).stdout.decode()
         self.assertIn(f"It loads the plugin {path}, version 0.1.0.", text)
 
     def test_several(self):
         path = self.put(self.personal)
         self.put(self.everyone)
         self.tshark(loaded=path)
-        said = self.diagnose(status=0)
-        self.assertEqual(said["ids"], ["several"])
-        self.assertEqual([copy["place"] for copy in said["copies"]], ["global", "personal"])
+        report = self.diagnose(status=0)
+        self.assertEqual(report["ids"], ["several"])
+        self.assertEqual([copy["place"] for copy in report["copies"]], ["global", "personal"])
 
     def test_variable(self):
         self.tshark(loaded=self.put(self.everyone))
         self.assertEqual(self.diagnose(status=0, WIRESHARK_PLUGIN_DIR=str(self.everyone.parent))["ids"], ["variable"])
 
     def test_another_file(self):
-        """The file asked about is not the one that is loaded."""
+        """The file of --plugin is not the file that is loaded."""
         self.tshark(loaded=self.put(self.personal))
         built = self.put(self.root / "build/plugins/4.0")
-        said = self.diagnose("--plugin", built)
-        self.assertEqual(said["ids"], ["wrong-folder"])
-        self.assertIn(f"cp '{built}'", said["findings"][0]["advice"])
+        report = self.diagnose("--plugin", built)
+        self.assertEqual(report["ids"], ["wrong-folder"])
+        self.assertIn(f"cp '{built}'", report["findings"][0]["advice"])
         self.diagnose("--plugin", self.personal / "epan/uerudp.so", status=0)
 
 
-class LoadsNot(Case):
+class DoesNotLoad(Case):
     def check_file(self, content, expected, **rest):
         self.put(self.personal, content, **rest)
-        said = self.diagnose()
-        self.assertEqual(said["ids"], [expected])
-        self.assertIn(str(self.personal), said["findings"][0]["text"])
-        return said["findings"][0]
+        report = self.diagnose()
+        self.assertEqual(report["ids"], [expected])
+        self.assertIn(str(self.personal), report["findings"][0]["text"])
+        return report["findings"][0]
 
     def test_missing(self):
-        said = self.diagnose()
-        self.assertEqual((said["ids"], said["copies"]), (["missing"], []))
-        self.assertIn("install-user", said["findings"][0]["advice"])
-        self.assertIn("It does not load the plugin.", self.ask().stdout.decode())
+        report = self.diagnose()
+        self.assertEqual((report["ids"], report["copies"]), (["missing"], []))
+        self.assertIn("install-user", report["findings"][0]["advice"])
+        self.assertIn("It does not load the plugin.", self.run_doctor().stdout.decode())
 
     def test_wrong_series(self):
         finding = self.check_file(plugin(4, 4), "wrong-series")
@@ -161,11 +161,11 @@ class LoadsNot(Case):
             self.check_file(whole[:size], "damaged")
 
     def test_hostile(self):
-        """Whatever byte is wrong, there is an answer."""
+        """doctor reports a finding whichever byte is damaged."""
         whole = plugin()
         for at in range(40, len(whole), 17):
             self.put(self.personal, whole[:at] + b"\xff" + whole[at + 1:])
-            self.ask("--json")
+            self.run_doctor("--json")
 
     def test_unreadable(self):
         finding = self.check_file(plugin(), "unreadable", mode=0)
@@ -175,8 +175,8 @@ class LoadsNot(Case):
         for folder, name in ((self.personal, "uerudp.so"), (self.personal.parent, "uerudp.so"),
                              (self.personal.parent / "4.2", "epan/uerudp.so"), (self.everyone, "uerudp.so")):
             path = self.put(folder, name=name)
-            said = self.diagnose()
-            self.assertEqual((said["ids"], said["copies"][0]["place"]), (["wrong-folder"], "wrong"))
+            report = self.diagnose()
+            self.assertEqual((report["ids"], report["copies"][0]["place"]), (["wrong-folder"], "wrong"))
             path.unlink()
 
     def test_variable_without_series(self):
@@ -187,27 +187,27 @@ class LoadsNot(Case):
     def test_refused(self):
         self.put(self.personal)
         self.tshark(complaint="libwireshark.so.18: cannot open shared object file")
-        said = self.diagnose()
-        self.assertEqual(said["ids"], ["refused"])
-        self.assertIn("libwireshark.so.18", said["findings"][0]["text"])
+        report = self.diagnose()
+        self.assertEqual(report["ids"], ["refused"])
+        self.assertIn("libwireshark.so.18", report["findings"][0]["text"])
 
     @unittest.skipUnless(IS_ROOT, "needs root")
     def test_root(self):
         self.put(self.personal)
-        said = self.diagnose(as_root=True)
-        self.assertEqual((said["ids"], said["root"]), (["root"], True))
-        said = self.diagnose(as_root=True, WIRESHARK_PLUGIN_DIR=str(self.everyone.parent))
-        self.assertEqual(said["ids"], ["root", "root"])
+        report = self.diagnose(as_root=True)
+        self.assertEqual((report["ids"], report["root"]), (["root"], True))
+        report = self.diagnose(as_root=True, WIRESHARK_PLUGIN_DIR=str(self.everyone.parent))
+        self.assertEqual(report["ids"], ["root", "root"])
 
     def test_no_wireshark(self):
         (self.bin / "tshark").unlink()
-        said = self.diagnose()
-        self.assertEqual((said["ids"], said["wireshark"]), (["no-wireshark"], None))
+        report = self.diagnose()
+        self.assertEqual((report["ids"], report["wireshark"]), (["no-wireshark"], None))
         self.script("tshark", "echo something else\n")
         self.assertEqual(self.diagnose()["ids"], ["no-wireshark"])
 
 
-class Asked(Case):
+class Options(Case):
     def test_other_wireshark(self):
         other = self.tshark(name="tshark-4.4", version="4.4.18")
         self.put(self.personal)
@@ -215,20 +215,20 @@ class Asked(Case):
 
     def test_unusable(self):
         for options in (["--wireshark", self.root / "absent"], ["--plugin", self.root / "absent"], ["x"], ["--nosuch"]):
-            self.assertEqual(self.ask(*options, status=2).stderr.count(b"\n"), 1)
+            self.assertEqual(self.run_doctor(*options, status=2).stderr.count(b"\n"), 1)
 
     def capture_advice(self, mode):
         (self.bin / "dumpcap").chmod(mode)
-        said = json.loads(self.ask("--json").stdout)
-        advice = [finding["advice"] for finding in said["findings"] if finding["id"] == "no-capture"]
-        self.assertEqual(said["can_capture"], not advice)
+        report = json.loads(self.run_doctor("--json").stdout)
+        advice = [finding["advice"] for finding in report["findings"] if finding["id"] == "no-capture"]
+        self.assertEqual(report["can_capture"], not advice)
         return "".join(advice)
 
     def test_capture(self):
         self.assertIn("setcap", self.capture_advice(0o755))
         (self.bin / "dumpcap").unlink()
-        said = json.loads(self.ask("--json").stdout)
-        self.assertEqual(said["findings"][-1]["id"], "no-capture")
+        report = json.loads(self.run_doctor("--json").stdout)
+        self.assertEqual(report["findings"][-1]["id"], "no-capture")
 
     @unittest.skipUnless(IS_ROOT, "needs root")
     def test_capture_rights(self):
@@ -238,17 +238,17 @@ class Asked(Case):
     @unittest.skipUnless(shutil.which("tshark"), "needs tshark")
     def test_real(self):
         variables = {"WIRESHARK_EXTCAP_DIR": "/nonexistent"}
-        said = self.diagnose("--wireshark", shutil.which("tshark"), **variables)
-        self.assertRegex(said["wireshark"]["version"], r"^\d+\.\d+\.\d+$")
-        self.assertEqual(said["ids"], ["missing"])
+        report = self.diagnose("--wireshark", shutil.which("tshark"), **variables)
+        self.assertRegex(report["wireshark"]["version"], r"^\d+\.\d+\.\d+$")
+        self.assertEqual(report["ids"], ["missing"])
         built = os.environ.get("UERUDP_PLUGINS")
         if built and os.environ.get("UERUDP_PRELOAD") is None and pathlib.Path(built).is_dir():
             folder = self.root / "plugins"
             shutil.copytree(built, folder)
             subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
-            said = self.diagnose("--wireshark", shutil.which("tshark"), status=0, WIRESHARK_PLUGIN_DIR=str(folder),
+            report = self.diagnose("--wireshark", shutil.which("tshark"), status=0, WIRESHARK_PLUGIN_DIR=str(folder),
                                  **variables)
-            self.assertEqual((said["ids"], said["copies"][0]["series"]), (["variable"], said["wireshark"]["series"]))
+            self.assertEqual((report["ids"], report["copies"][0]["series"]), (["variable"], report["wireshark"]["series"]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What comes from files, captures and the command line reaches a terminal escaped: no control characters, and none that
+"""Texts from files, captures and the command line are printed escaped: no control characters, and no characters that
 reorder or hide text."""
 import json
 import subprocess
@@ -15,7 +15,7 @@ ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/login.pcapng"
 EVIL = "a\x1b]0;x\x07\x9b31m\u202e\u2066\u200f\u061c\u2028\u2029\ufeff\u200b\u00ad\U000e0041z"
 GOOD = "\u00e9 \u6f22\u5b57 \u0639\u0631\u0628\u064a \U0001f600"
-RAW = EVIL.encode() + b"\x9b31m\xff"  # with bytes that are no UTF-8
+RAW = EVIL.encode() + b"\x9b31m\xff"  # with bytes that are not UTF-8
 HIDDEN = set(EVIL) - set("a]0;x31mz")
 
 
@@ -27,7 +27,7 @@ def outputs(*arguments, data=b""):
 
 class Escapes(unittest.TestCase):
     def clean(self, *arguments, data=b"", shown=True):
-        """Both outputs, of which one shows the text escaped."""
+        """Standard output and standard error, one of which has the escaped text."""
         both = outputs(*arguments, data=data)
         for output in both:
             try:
@@ -58,7 +58,7 @@ class Files(Escapes):
             self.clean("link", "--rules", self.file(text), "0", "127.0.0.1:9")
             self.clean("edit", "--rule", text, SAMPLE, "/dev/null", shown=False)
 
-    def test_rules_that_act(self):
+    def test_matching_rules(self):
         _, error = outputs("edit", "--rule", "drop message=Hello frame=1", SAMPLE, "/dev/null")
         self.assertIn(b"0 datagrams", error)
         self.clean("edit", "--rules", self.file(b"drop \x1b frame=1"), SAMPLE, "/dev/null")
@@ -98,7 +98,7 @@ class Files(Escapes):
         self.clean("decode", "--key", self.file(RAW + b" x"), SAMPLE, shown=False)
 
     def test_names(self):
-        """File names, and what stands on the command line."""
+        """File names and arguments."""
         with tempfile.TemporaryDirectory() as folder:
             missing = folder.encode() + b"/" + RAW
             for arguments in (["decode", missing], ["info", missing], ["trace", missing], ["replay", missing], ["encode", "-o", "/dev/null", missing],
@@ -150,15 +150,15 @@ class Captures(Escapes):
             for shown in (b"\\x1b", b"\\x9b", b"\\u202e", b"\\u2066", b"\\u2028", b"\\ufeff", b"\\U000e0041"):
                 self.assertIn(shown, out)
 
-    def test_json_says_the_same(self):
+    def test_text_in_json(self):
         login = uerudp.decode("--generation=5.5", "-", data=self.capture(EVIL), status=None)[0]["bunches"][0]["messages"][0]
         self.assertEqual(EVIL, login["login"]["response"])
         lines = uerudp.run("decode", "--json", "--generation=5.5", "-", data=self.capture(EVIL), status=None).stdout
         self.assertEqual(uerudp.run("decode", "--fields=raw", "--generation=5.5", "-", data=self.capture(EVIL), status=None).stdout.split(),
                          [line.split()[1] for line in uerudp.run("encode", "--hex", "-", data=lines).stdout.splitlines()])
 
-    def test_letters_stay(self):
-        """Letters of any script, and pictures, are no danger."""
+    def test_letters_are_unchanged(self):
+        """Letters of any script and emoji are printed unchanged."""
         for arguments in (["decode"], ["decode", "--fields=control.login.response"]):
             self.assertIn(GOOD, outputs(*arguments, "--generation=5.5", "-", data=self.capture(GOOD))[0].decode())
         _, error = outputs("decode", f"/nonexistent/{GOOD}/C:\\x")
@@ -166,8 +166,8 @@ class Captures(Escapes):
 
 
 class Programs(unittest.TestCase):
-    def test_what_a_client_says(self):
-        """Names of players in the reports of serve."""
+    def test_player_name(self):
+        """The name of a player in the reports of serve."""
         with live.Server("--tick=120") as server:
             live.client(server, "--tick=120", f"--name={EVIL}{GOOD}")
         url = server.reported("joined")["url"]

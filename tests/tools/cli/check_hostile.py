@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong while the program runs: signals, readers that leave, disks that are full, files that never end."""
+"""Failures while the program runs: signals, closed readers, full disks, endless files."""
 import os
 import pathlib
 import resource
@@ -30,7 +30,7 @@ class Case(unittest.TestCase):
 
 class Endings(Case):
     def interrupt(self, arguments, *numbers):
-        """Ends the program by signals while it waits for input, having opened its output; returns its exit status."""
+        """Send signals while the program waits for input with its output open. Returns the exit status."""
         with subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)], stdin=subprocess.PIPE,
                               stderr=subprocess.DEVNULL) as child:
             while len(list(self.folder.iterdir())) == 1:
@@ -41,7 +41,7 @@ class Endings(Case):
             return child.returncode
 
     def test_signals(self):
-        """Nothing half-written is left behind, and who waits for the program learns what ended it."""
+        """No partial output remains, and the exit status names the signal."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             for arguments in (["edit", "-", self.old], ["encode", "-o", self.old], ["decode", "--events", self.old, "-"],
                               ["generate", "mixed", "--duration=1e6", "-o", self.old]):
@@ -49,7 +49,7 @@ class Endings(Case):
                 self.assert_untouched()
 
     def test_ignored_signal(self):
-        """As under nohup."""
+        """An ignored signal, as under nohup, does not stop the program."""
         with subprocess.Popen([uerudp.PROGRAM, "edit", "-", self.old], stdin=subprocess.PIPE,
                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as child:
             while len(list(self.folder.iterdir())) == 1:
@@ -60,7 +60,7 @@ class Endings(Case):
         self.assertEqual(GAME.read_bytes(), self.old.read_bytes())
 
     def test_size_limit(self):
-        """A limit of the system on files is a failure to write like any other."""
+        """Exceeding the limit on the size of files is a write error."""
         result = subprocess.run([uerudp.PROGRAM, "edit", str(GAME), str(self.old)], capture_output=True,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
         self.assertEqual((2, f"uerudp: {self.old}: cannot write\n"), (result.returncode, result.stderr.decode()))
@@ -78,7 +78,7 @@ class Full(unittest.TestCase):
 
 
 class Places(Case):
-    def test_somebody_elses_part(self):
+    def test_existing_part_file(self):
         part = self.folder / "new.part"
         part.write_text(OLD)
         uerudp.run("edit", GAME, self.folder / "new")
@@ -87,7 +87,7 @@ class Places(Case):
         self.assertEqual({"old", "new", "new.part"}, {path.name for path in self.folder.iterdir()})
 
     def test_link(self):
-        """It stays one, as /dev/stdout has to."""
+        """A symbolic link as output stays a link, as /dev/stdout must."""
         link = self.folder / "link"
         link.symlink_to(self.old)
         uerudp.run("edit", GAME, link)
@@ -95,7 +95,7 @@ class Places(Case):
         self.assertEqual(GAME.read_bytes(), self.old.read_bytes())
 
     def test_permissions(self):
-        """A private file stays private; a new one is as the user wants new files."""
+        """An existing file keeps its permissions; a new file has those of the umask."""
         self.old.chmod(0o600)
         for path, mode in ((self.old, 0o600), (self.folder / "new", 0o640)):
             subprocess.run([uerudp.PROGRAM, "edit", str(GAME), str(path)], check=True, preexec_fn=lambda: os.umask(0o027))
@@ -109,7 +109,7 @@ class Places(Case):
 
 
 class Endless(Case):
-    """A file that never ends where a small one is wanted."""
+    """An endless file where a small file is required."""
 
     def test_keys(self):
         message = uerudp.run("decode", "--handlers=aesgcm", "--key=/dev/zero", GAME, status=2).stderr.decode()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Options with impossible values, ports 0, and directories where a file is needed: an error, and nothing is started."""
+"""Invalid option values, port 0, and directories instead of files are errors, and nothing is started."""
 import re
 import subprocess
 import tempfile
@@ -11,13 +11,13 @@ import uerudp
 ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/login.pcapng"
 SCRIPT = next(path for path in sorted((ROOT / "tests/scenarios").rglob("legacy-ack-written-twice.txt")))
-HERE = "127.0.0.1:9"  # nobody is asked: each command ends before it sends
+HERE = "127.0.0.1:9"  # each command exits before it sends
 NUMERIC = re.compile(r"NUMBER|SECONDS|MS|HZ|P|BYTES|N|PORTS?|X|N\[.*")
 IMPOSSIBLE = ("", "x", "nan", "inf", "-1", "9" * 23, "1e300", "1,x")
 
 
 def commands(folder):
-    """Arguments with which each subcommand would work."""
+    """Valid arguments of each subcommand."""
     out = f"{folder}/out.pcapng"
     return {"decode": ["--quiet", SAMPLE], "info": [SAMPLE], "trace": [SAMPLE], "edit": [SAMPLE, out],
             "generate": ["login", "--no-sidecar", "-o", out], "replay": ["--wire", HERE, SAMPLE],
@@ -46,14 +46,14 @@ class Values(unittest.TestCase):
         status, error = outcome(*arguments)
         self.assertEqual((2, True), (status, why in error), (arguments, error))
 
-    def test_impossible_numbers(self):
+    def test_invalid_numbers(self):
         count = 0
         with tempfile.TemporaryDirectory() as folder:
             for command, rest in commands(folder).items():
                 for option in numeric_options(command):
                     for value in IMPOSSIBLE:
                         if (option, value) != ("shift", "-1"):
-                            why = "" if (command, option) == ("script", "listen") else option  # the script goes with no host
+                            why = "" if (command, option) == ("script", "listen") else option  # the script is for no host
                             self.refuse(command, *rest, f"--{option}={value}", why=why)
                             count += 1
         self.assertGreater(count, 1000)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program's surface: options, forms of output, exit statuses, damaged files."""
+"""Options, output formats, exit statuses and damaged files."""
 import contextlib
 import gzip
 import json
@@ -28,21 +28,21 @@ def errors(*arguments, status=2, data=b""):
 
 
 def everything_from(terminal):
-    """What was written to a terminal whose other end is closed."""
-    said = b""
-    with contextlib.suppress(OSError):  # tells the end
+    """The text that was written to a terminal whose other end is closed."""
+    text = b""
+    with contextlib.suppress(OSError):  # the end
         while chunk := os.read(terminal, 65536):
-            said += chunk
+            text += chunk
     os.close(terminal)
-    return said
+    return text
 
 
 class Surface(unittest.TestCase):
     def test_version(self):
         self.assertRegex(uerudp.run("--version").stdout.decode(), r"^uerudp \d+\.\d+\.\d+\n$")
 
-    def test_help_fits(self):
-        """No line is wider than 110 columns; what is filled hangs below its beginning, and examples stay whole."""
+    def test_width_of_help(self):
+        """No line is wider than 110 columns; wrapped lines are indented, and examples are not wrapped."""
         names = re.findall(r"^  ([a-z]+)  ", uerudp.run("help").stdout.decode(), re.M)
         self.assertGreater(len(names), 10)
         for name in set(names) - {"help"}:
@@ -101,7 +101,7 @@ class Output(unittest.TestCase):
         self.assertIn("\n    [Type: 0 (Initial)]\n", implied)
 
     def test_ranges(self):
-        """Runs of acknowledged packets are ranges in the tree, and lists in JSON."""
+        """Acknowledged packets are ranges in the tree and lists in JSON."""
         blocks = uerudp.run("decode", LOSS).stdout.decode().split("\n\n")
         seen = []
         for datagram, block in zip(uerudp.decode(LOSS), blocks):
@@ -138,10 +138,10 @@ class Output(unittest.TestCase):
             start = os.read(process.stdout.fileno(), 1)
             time.sleep(1.5)  # the pipe is full, so that the program is still running then
             blocks = (start + process.communicate(timeout=60)[0]).decode().count("\nFrame ")
-            said = everything_from(main).decode()
+            shown = everything_from(main).decode()
         self.assertEqual(4999, blocks)
-        self.assertRegex(said, r"^(\r\x1b\[K +\d+ %, frame \d+)+\r\x1b\[Kstream 0: ")
-        self.assertIn("5000 datagrams in 1 connection", said)
+        self.assertRegex(shown, r"^(\r\x1b\[K +\d+ %, frame \d+)+\r\x1b\[Kstream 0: ")
+        self.assertIn("5000 datagrams in 1 connection", shown)
 
     def test_progress_only_on_a_terminal(self):
         self.assertNotIn("%", errors("decode", "--quiet", *[LOSS] * 3, status=0))
@@ -203,7 +203,7 @@ class Output(unittest.TestCase):
             self.assertEqual(line, json.dumps(datagram, separators=(",", ":"), ensure_ascii=False).encode())
 
     def test_numbers(self):
-        """Above 2^53 as strings, signed, hexadecimal runs, texts of any kind."""
+        """Numbers above 2^53 are strings; signed numbers, runs of hexadecimal digits, any texts."""
         messages = [{"iris_protocol_mismatch": {"id": str(2**53 + 1)}}, {"iris_protocol_mismatch": {"id": 2**53}},
                     {"netspeed": {"rate": -5}}, {"failure": {"text": "\u20ac\"\\\n"}}]
         payload, = uerudp.encode([{"bunches": [{"messages": messages}]}])
@@ -212,7 +212,7 @@ class Output(unittest.TestCase):
                                     for message in decoded["bunches"][0]["messages"]])
 
     def test_seconds_of_32_bits(self):
-        """The number is the double that the bits on the wire say, in every form of output, and leads back to them."""
+        """Every output format has the double of the bits on the wire, which encodes to the same bits."""
         raws = ["3f8547d8", "40490fdb", "3dcccccd", "7f7fffff", "00000001", "80000000"]
         payloads = uerudp.encode([{"generation": "4.20", "handshake": {"cookie": "01" * 20, "timestamp_raw": raw}} for raw in raws])
         text = "\n".join(payload.hex() for payload in payloads).encode()
@@ -228,7 +228,7 @@ class Output(unittest.TestCase):
         self.assertEqual(payloads, uerudp.encode(datagrams))
 
     def test_lone_surrogate(self):
-        """Units that are no characters become U+FFFD, and raw keeps the bytes."""
+        """Lone surrogates become U+FFFD; raw has the bytes."""
         data = bytes([6]) + (-2 & 0xFFFFFFFF).to_bytes(4, "little") + b"\x00\xd8\0\0"
         payload, = uerudp.encode([{"bunches": [{"data": data.hex()}]}])
         decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=payload.hex().encode())
@@ -236,7 +236,7 @@ class Output(unittest.TestCase):
         self.assertEqual([payload], uerudp.encode([decoded]))
 
     def test_terminal(self):
-        """On a terminal the default is the tree, and a capture is refused."""
+        """On a terminal the default output is the tree, and a capture is refused."""
         main, side = pty.openpty()
         process = subprocess.Popen([uerudp.PROGRAM, "encode"], stdin=subprocess.DEVNULL, stdout=side,
                                    stderr=subprocess.PIPE)
@@ -251,7 +251,7 @@ class Selection(unittest.TestCase):
     def frames(self, *options, path=LOSS):
         return [datagram["frame"] for datagram in uerudp.decode(*options, path)]
 
-    def expect(self, condition, *options, path=LOSS):
+    def assert_selects(self, condition, *options, path=LOSS):
         everything = uerudp.decode(path)
         wanted = [datagram["frame"] for datagram in everything if condition(datagram)]
         self.assertTrue(0 < len(wanted) < len(everything), options)
@@ -260,22 +260,22 @@ class Selection(unittest.TestCase):
     def test_each(self):
         def some(condition):
             return lambda datagram: any(condition(bunch) for bunch in datagram.get("bunches", []))
-        self.expect(lambda d: d["direction"] == 1, "--direction=c2s")
-        self.expect(lambda d: d["direction"] == 2, "--direction=s2c")
-        self.expect(some(lambda b: b["channel"] in (2, 3)), "--channel=2,3")
-        self.expect(lambda d: d["is_handshake"], "--kind=handshake")
-        self.expect(lambda d: not d["is_handshake"], "--kind=packet")
-        self.expect(lambda d: not d["is_handshake"] and not d.get("bunches"), "--kind=empty")
-        self.expect(lambda d: d.get("bunches"), "--kind=bunch")
-        self.expect(some(lambda b: b["channel"] == 0), "--kind=control")
-        self.expect(some(lambda b: b.get("open")), "--kind=open")
-        self.expect(some(lambda b: b.get("close")), "--kind=close", path=CAPTURES / "close-reasons.pcapng")
-        self.expect(some(lambda b: b["reliable"]), "--kind=reliable")
-        self.expect(some(lambda b: not b["reliable"]), "--kind=unreliable")
-        self.expect(some(lambda b: b["partial"]), "--kind=partial", path=CAPTURES / "big-bunch.pcapng")
-        self.expect(some(lambda b: b["has_exports"]), "--kind=exports")
-        self.expect(lambda d: d["is_handshake"] or any(b.get("open") for b in d.get("bunches", [])), "--kind=handshake,open")
-        self.expect(lambda d: d["direction"] == 2 and any(b.get("open") for b in d.get("bunches", [])),
+        self.assert_selects(lambda d: d["direction"] == 1, "--direction=c2s")
+        self.assert_selects(lambda d: d["direction"] == 2, "--direction=s2c")
+        self.assert_selects(some(lambda b: b["channel"] in (2, 3)), "--channel=2,3")
+        self.assert_selects(lambda d: d["is_handshake"], "--kind=handshake")
+        self.assert_selects(lambda d: not d["is_handshake"], "--kind=packet")
+        self.assert_selects(lambda d: not d["is_handshake"] and not d.get("bunches"), "--kind=empty")
+        self.assert_selects(lambda d: d.get("bunches"), "--kind=bunch")
+        self.assert_selects(some(lambda b: b["channel"] == 0), "--kind=control")
+        self.assert_selects(some(lambda b: b.get("open")), "--kind=open")
+        self.assert_selects(some(lambda b: b.get("close")), "--kind=close", path=CAPTURES / "close-reasons.pcapng")
+        self.assert_selects(some(lambda b: b["reliable"]), "--kind=reliable")
+        self.assert_selects(some(lambda b: not b["reliable"]), "--kind=unreliable")
+        self.assert_selects(some(lambda b: b["partial"]), "--kind=partial", path=CAPTURES / "big-bunch.pcapng")
+        self.assert_selects(some(lambda b: b["has_exports"]), "--kind=exports")
+        self.assert_selects(lambda d: d["is_handshake"] or any(b.get("open") for b in d.get("bunches", [])), "--kind=handshake,open")
+        self.assert_selects(lambda d: d["direction"] == 2 and any(b.get("open") for b in d.get("bunches", [])),
                     "--kind=open", "--direction=s2c")
 
     def test_streams(self):
@@ -316,7 +316,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(1, len(self.decode([good, bad], "--json", "--kind=malformed").stdout.splitlines()))
 
     def test_not_canonical(self):
-        """A form that no sender writes: packed channel 0 in two bytes. Its bytes are kept."""
+        """Packed channel 0 in two bytes is not canonical; raw has the bytes."""
         payload, = uerudp.encode([{"bunches": [{"data": "07"}]}])
         number = int.from_bytes(payload, "little")
         datagram, = uerudp.decode("--hex", "--bits", "--generation=5.5", "-", data=payload.hex().encode())
@@ -337,7 +337,7 @@ class Faults(unittest.TestCase):
         self.assertEqual([payload], uerudp.encode([decoded]))
 
     def test_keys(self):
-        """The right key shows what is inside, another one or none does not, and the bytes are the same again."""
+        """Only the right key decrypts; encode writes the same bytes with and without it."""
         handlers = {"aesgcm-bitform-encrypted": "aesgcm", "aesgcm-byteform-encrypted": "aesgcm-bytes",
                     "aes-ecb-encrypted": "aes-ecb"}
         sealed = [vector for vector in recordings.vectors("packet-handlers.json") if vector["name"] in handlers]
@@ -353,7 +353,7 @@ class Faults(unittest.TestCase):
             self.assertEqual([100000], [m["netspeed"]["rate"] for m in opened["bunches"][0]["messages"]])
             self.assertEqual([True] * (2 if handler == "aesgcm-bytes" else 3), opened["terminator"])
             self.assertEqual([bytes.fromhex(vector["hex"])], uerudp.encode([opened]))
-            if handler != "aes-ecb":  # which has no tag that tells a wrong key
+            if handler != "aes-ecb":  # has no tag that shows a wrong key
                 for others in ([], [wrong]):
                     closed, = uerudp.decode(*others, *options, data=data)
                     self.assertFalse({"packet", "bunches"} & set(closed))
@@ -371,7 +371,7 @@ class Faults(unittest.TestCase):
         self.assertIn("50 malformed", result.stderr.decode())
 
     def test_every_cut(self):
-        """Each datagram cut at each byte: an exit status, a line per datagram, and the same bytes again."""
+        """Each datagram cut at each byte has a line, and encode writes the same bytes."""
         login, = uerudp.encode([{"bunches": [{"reliable": True, "messages": [
             {"login": {"url": "?Name=X"}, "unique_id": {"text": "abc"}}]}, {"channel": 3, "data": "00ff"}]}])
         cuts = [login[:length] for length in range(1, len(login))]
@@ -381,7 +381,7 @@ class Faults(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_truncated(self):
-        """Everything before the damage comes out, then a message and exit status 2."""
+        """The datagrams before the damage are printed, then an error with exit status 2."""
         data = LOSS.read_bytes()
         whole = uerudp.run("decode", "--json", LOSS).stdout.splitlines()
         for length in (len(data) - 1, len(data) // 2, 24 + 16 + 5, 24 + 7):
@@ -404,7 +404,7 @@ class Files(unittest.TestCase):
         self.assertIn("0 datagrams", errors("decode", "-", data=uerudp.pcap([]), status=0))
 
     def test_snap_length(self):
-        """A datagram that the capture cut is neither malformed nor whole."""
+        """A datagram that the snap length cut is cut, not malformed."""
         payload, = uerudp.encode([HELLO])
         with tempfile.NamedTemporaryFile() as file:
             file.write(uerudp.pcap([(40000, 7777, payload)] * 2, snap=4 + 20 + 8 + 12))
@@ -418,7 +418,7 @@ class Files(unittest.TestCase):
         self.assertIn("2 cut by the snap length", text.stderr.decode())
 
     def test_nothing_recognised(self):
-        """Whoever sees nothing is told what could be done about it."""
+        """Without a recognised datagram an error names options to try."""
         foreign = uerudp.pcap([(5000, 6000, b"something else")] * 3)
         self.assertIn("3 UDP datagrams without a handshake of this protocol; give the server's port with --port", errors("decode", "-", data=foreign, status=0))
         self.assertNotIn("--port", errors("decode", LOGIN, status=0))
@@ -433,8 +433,8 @@ class Files(unittest.TestCase):
             self.assertEqual(2, result.returncode)
             self.assertEqual(1, result.stderr.count(b"cannot write: No space left on device"))
 
-    def test_reader_that_goes_away(self):
-        """Quietly, also below a parent that ignores the signal."""
+    def test_closed_reader(self):
+        """The program exits without an error, also if its parent ignores SIGPIPE."""
         for ignored in (signal.SIG_DFL, signal.SIG_IGN):
             process = subprocess.Popen([uerudp.PROGRAM, "decode", LOSS], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, ignored))
@@ -458,7 +458,7 @@ class Files(unittest.TestCase):
         self.assertEqual((2, 1), (first["direction"], second["direction"]))
         self.assertIn("-: ", errors("decode", "--hex", "-", data=b"zz"))
 
-    def test_learning_the_engine(self):
+    def test_netver_of_an_engine(self):
         for netver in (36, 14):
             checksum = netver_checksum("MyGame", "2.0", 5, netver, 3)
             payload, = uerudp.encode([{"bunches": [{"messages": [{"hello": {"network_version": checksum}}]}]}])

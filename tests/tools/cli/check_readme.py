@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What README.md and docs/json.md show: their commands run, and print what stands there.
-
-What a session is, sessions.py says.
-"""
+"""The commands in README.md and docs/json.md run and print the output that is shown there (sessions.py)."""
 import os
 import pathlib
 import re
@@ -27,7 +24,7 @@ def is_live(session):
 
 
 class Folder:
-    """Where commands run: with the captures, the files that the text speaks of, and the program in PATH."""
+    """A folder with the captures and the files that the text names, and the program in PATH."""
 
     def __init__(self, folder):
         self.path = pathlib.Path(folder)
@@ -49,10 +46,10 @@ class Documents(unittest.TestCase):
         self.folder = Folder(folder.name)
 
     def play(self, session):
-        """What each command printed."""
+        """The output of each command."""
         steps = []
         for command, shown in session:
-            if command.startswith("cat "):  # shows a file that the reader writes
+            if command.startswith("cat "):  # prints a file that the reader of the document writes
                 (self.folder.path / command.split()[1]).write_text(shown)
             steps.append(command)
         text = script(steps)
@@ -84,7 +81,7 @@ class Documents(unittest.TestCase):
         self.assertGreater(self.compare("docs/json.md"), 3)
 
     def test_lists(self):
-        """Indented commands run, too; a column of remarks is behind them."""
+        """Indented commands, with remarks in a column after them, run."""
         commands = re.findall(r"^    (uerudp .*?)(?:   .*)?$", (ROOT / "README.md").read_text(), re.M)
         self.assertGreater(len(commands), 4)
         for command in commands:
@@ -92,13 +89,13 @@ class Documents(unittest.TestCase):
             self.assertEqual(0, result.returncode, f"{command}\n{result.stderr.decode()}")
 
     def test_links(self):
-        """Files that the documents name are there."""
+        """The files that the documents link to exist."""
         for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
             for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
                 self.assertTrue((document.parent / target).exists(), f"{document}: {target}")
 
     def test_subcommands(self):
-        """The front page speaks of every subcommand, and of no other."""
+        """README.md names every subcommand and no other one."""
         known = set(re.findall(r"^  (\w+) ", uerudp.run("help").stdout.decode(), re.M)) - {"help"}
         text = (ROOT / "README.md").read_text()
         self.assertEqual(set(), {name for name in known if f"`{name}" not in text and f"uerudp {name}" not in text})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What holds for every subcommand: its help, its manual page, their examples, and a test for each option."""
+"""Each subcommand has a help text, a manual page, examples that run, and a test of each option."""
 import os
 import pathlib
 import re
@@ -29,7 +29,7 @@ def page(name=None):
 
 
 def options(name):
-    """Option by group of the help: the shared ones are told apart by the title."""
+    """(option, title of its group in the help)."""
     for group in re.split(r"\n(?=\S)", help_of(name)):
         for option in OPTION.findall(group):
             yield option, group.split("\n")[0]
@@ -49,7 +49,7 @@ class Help(unittest.TestCase):
             self.assertIn("\nExit status: 0 ", text)
             self.assertLessEqual(3, len(list(options(name))), name)
 
-    def test_nobody(self):
+    def test_unknown_subcommand(self):
         self.assertIn("frobnicate", uerudp.run("help", "frobnicate", status=2).stderr.decode())
 
 
@@ -64,7 +64,7 @@ class Manual(unittest.TestCase):
             self.assertIn(f"\n.BR uerudp-{name} (1)", overview)
 
     def test_options(self):
-        """Each is in the page of its subcommand; those that several share may be in the overview."""
+        """Each option is in the page of its subcommand; shared options may be in uerudp.1."""
         shared = "Decoding", "Live capture", "Wire options", "Network impairment"
         for name in SUBCOMMANDS:
             own = page(name)
@@ -73,7 +73,7 @@ class Manual(unittest.TestCase):
                 self.assertRegex(text, rf"{option}(?![a-z-])", f"{name} {option}")
 
     def test_no_others(self):
-        """Pages of subcommands name no option that is not there."""
+        """The page of a subcommand names only its options."""
         everybody = {option for name in SUBCOMMANDS for option, _ in options(name)} | {"--help", "--version"}
         for name in [None, *SUBCOMMANDS]:
             named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", page(name)))
@@ -82,7 +82,7 @@ class Manual(unittest.TestCase):
 
 class Examples(unittest.TestCase):
     def test_examples(self):
-        """They run, where they need no other host, no server and no rights."""
+        """Examples that need no other host, server or permission run."""
         ran = 0
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
@@ -114,7 +114,7 @@ class Examples(unittest.TestCase):
 
 class Tested(unittest.TestCase):
     def test_every_option(self):
-        """Some test that runs the subcommand gives the option."""
+        """A test of the subcommand uses the option."""
         texts = [path.read_text() for folder in ("tests/tools", "tests/bench") for path in sorted((ROOT / folder).rglob("*.py"))
                  if path.name != pathlib.Path(__file__).name]
         texts.append((ROOT / "captures/make").read_text())

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Options that say how to read the wire: alike in every subcommand that has them, and each with its effect."""
+"""Wire options: every subcommand accepts them, and each has its effect."""
 import tempfile
 import unittest
 
 import uerudp
 
 GAME = uerudp.ROOT / "captures/ue5.5.pcapng"
-# Option, a value that goes without saying, and one that cannot be.
+# Option, a value that is the default, and an invalid value.
 OPTIONS = [("--generation", "5.4", "3.9"), ("--profiles", None, "/nowhere"), ("--port", "7777", "9-3"),
            ("--key", None, "12"), ("--magic-bits", "0", "99"), ("--magic", "0", "x"), ("--skip-bytes", "0", "-1"),
            ("--max-packet", "0", "x"), ("--ch-seq-bound", "0", "1000"), ("--extra-bits", "0", "x"),
@@ -20,12 +20,12 @@ HELLO = {"bunches": [{"open": True, "reliable": True, "messages": [{"hello": {}}
 
 
 def options_of(command):
-    """All; but link is told its ports otherwise."""
+    """All; but the ports of link are arguments."""
     return [each for each in OPTIONS if command != "link" or each[0] != "--port"]
 
 
-def hexed(given, *options):
-    return uerudp.run("encode", "--hex", *options, data=str(given).replace("'", '"').replace("True", "true").encode()).stdout
+def hexed(object, *options):
+    return uerudp.run("encode", "--hex", *options, data=str(object).replace("'", '"').replace("True", "true").encode()).stdout
 
 
 class Everywhere(unittest.TestCase):
@@ -36,32 +36,32 @@ class Everywhere(unittest.TestCase):
                              {line.split("=")[0].strip() for line in group.splitlines() if line.startswith("  --")})
 
     def test_stock_values(self):
-        """They change nothing."""
+        """The values of the stock engine change nothing."""
         for command, arguments in COMMANDS.items():
-            if command == "link":  # reads the wire of others; see check_link
+            if command == "link":  # see check_link
                 continue
             data = b'{"bunches":[{"messages":[{"hello":{}}]}]}' if command == "encode" else b""
-            choice = ["--generation=5.4"]  # what is chosen by hand has another reason
+            choice = ["--generation=5.4"]  # a chosen generation has another reason than a detected one
             plain = uerudp.run(command, *choice, *arguments, data=data).stdout
             for option, stock, _ in OPTIONS:
                 if stock is not None:
                     self.assertEqual(plain, uerudp.run(command, *choice, f"{option}={stock}", *arguments, data=data).stdout,
                                      f"{command} {option}")
 
-    def test_impossible_values(self):
+    def test_invalid_values(self):
         for command, arguments in COMMANDS.items():
             for option, _, bad in options_of(command):
-                said = uerudp.run(command, f"{option}={bad}", *arguments, status=2).stderr.decode()
-                self.assertRegex(said, option[2:5] + "|" + bad, f"{command} {option}")
+                errors = uerudp.run(command, f"{option}={bad}", *arguments, status=2).stderr.decode()
+                self.assertRegex(errors, option[2:5] + "|" + bad, f"{command} {option}")
 
 
 class Effects(unittest.TestCase):
     def decode(self, text, *options):
         return uerudp.decode("--hex", "--generation=5.5", *options, "-", data=text, status=None)[0]
 
-    def assert_round_trip(self, given, *options):
-        """What is written with the options is read with them, and not without."""
-        text = hexed(given, "--generation=5.5", *options)
+    def assert_round_trip(self, object, *options):
+        """decode reads the output of encode with the options, and not without them."""
+        text = hexed(object, "--generation=5.5", *options)
         self.assertNotEqual(text, hexed(HELLO, "--generation=5.5"))
         self.assertNotEqual(self.decode(text), decoded := self.decode(text, *options))
         self.assertNotIn("fault", decoded)
@@ -104,13 +104,13 @@ class Effects(unittest.TestCase):
         self.assertTrue(decoded["bunches"][0]["open"])
 
     def test_reliable_buffer(self):
-        """info compares with the limit that it is told."""
+        """info compares with the limit of the option."""
         limits = [uerudp.run("info", "--json", *options, GAME).stdout for options in ([], ["--reliable-buffer=64"])]
         self.assertIn(b'"reliable_limit":512', limits[0])
         self.assertIn(b'"reliable_limit":64', limits[1])
 
     def test_profiles(self):
-        """Every reader takes a profile by its name."""
+        """Every subcommand that reads accepts the name of a profile."""
         with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
             file.write("[meadow]\nbase = 5.5\n")
             file.flush()

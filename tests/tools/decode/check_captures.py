@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares uerudp decode with an independent decoder's view of every capture: every key, bit positions and lengths."""
+"""Compare uerudp decode with an independent decoder on every capture: every key, bit positions and lengths."""
 import hashlib
 import json
 import unittest
@@ -10,7 +10,7 @@ import recordings
 
 NAMES = json.loads((uerudp.ROOT / "tests" / "reference/names.json").read_text())
 DIRECTIONS = {"C2S": 1, "S2C": 2}
-# Absent on the wire without the bit in front; the other decoder says 0 then.
+# Absent on the wire without the bit before it; the independent decoder has 0 then.
 IMPLIED = ("bunch.open", "bunch.close", "bunch.dormant")
 
 
@@ -54,7 +54,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(expected, actual, where)
 
     def value(self, where, path, expected, element, prefix=""):
-        """One expected value against the field that the table of names maps it to."""
+        """Compare one expected value with the field of its name."""
         name = NAMES["captures"].get(path)
         if name is None:
             self.fail(f"{where}: {path} is mapped to no field")
@@ -130,14 +130,14 @@ class Comparison(unittest.TestCase):
         self.items(where, expected, datagram, bits)
 
     def contiguous(self, where, datagram):
-        """Fields on the wire leave no bit out, apart from control messages, which lie inside their bunch's data."""
+        """Fields cover every bit. Control messages are inside the data of their bunch."""
         at = 0
         for key, bit, length in datagram["bits"]:
             if not key.startswith("control."):
                 self.assertEqual(at, bit, f"{where}{key} begins elsewhere")
                 at = bit + length
         self.assertEqual(at, datagram["bits"][-1][1] + 1, where)
-        self.assertLess(datagram["length"] * 8 - at, 8, f"{where}bits behind the terminator")
+        self.assertLess(datagram["length"] * 8 - at, 8, f"{where}bits after the terminator")
 
     def test_expected(self):
         for name, path, settings in uerudp.captures():
@@ -153,7 +153,7 @@ class Comparison(unittest.TestCase):
 
 
 class Replays(unittest.TestCase):
-    """Packets of replays, which have no packet header and go in as hex."""
+    """Packets of replays, which have no packet header."""
 
     def test_replays(self):
         if not recordings.has_shared():

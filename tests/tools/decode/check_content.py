@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""decode --content shows what the simulator's actors and speakers said, put together from their fragments."""
+"""decode --content prints the simulated actor content and voice, reassembled from fragments."""
 import json
 import pathlib
 import tempfile
@@ -33,7 +33,7 @@ class Generated(unittest.TestCase):
         return path
 
     def contents(self, path):
-        """(datagram, bunch, message) of all, none of which has anything that was not understood."""
+        """(datagram, bunch, message) of each message, which must be completely decoded."""
         for datagram, bunch in bunches(decode(path)):
             for message in bunch.get("content", []):
                 self.assertFalse({"opaque", "fault"} & set(message), message)
@@ -85,7 +85,7 @@ class World(Generated):
                 self.assertEqual({"actor", "client's"}, forms[1])
 
     def test_payloads_are_in_the_data(self):
-        """What is shown of a bunch that is not partial lies at its bits."""
+        """The content of a bunch that is not partial is inside the bits of its data."""
         path = self.generate("actor-world", "--capture-at=sender")
         checked = 0
         for datagram, bunch in bunches(uerudp.run("decode", "--json", "--content", "--bits", path).stdout.splitlines()):
@@ -117,7 +117,7 @@ class World(Generated):
 
 
 class Hostile(unittest.TestCase):
-    """Names are what anybody sends: they may not break what is printed."""
+    """Names that a hostile sender chose."""
 
     def export(self, name):
         bits = [(0, 1), (1, 32), (5 << 1, 8), (1, 8), (0, 8), (len(name) + 1, 32), (int.from_bytes(name, "little"), 8 * len(name) + 8)]
@@ -169,7 +169,7 @@ class Voice(Generated):
 
 class Parts(Generated):
     def test_large_messages(self):
-        """A message of 40,000 bits, and snapshots, in parts over many packets, of which some were lost and sent again."""
+        """Partial messages of 40,000 bits and snapshots, with lost and retransmitted parts."""
         path = uerudp.ROOT / "captures/big-bunch.pcapng"
         whole = [message for _, _, message in self.contents(path) if len(message.get("frames", [])) > 2]
         bits = [block["payload_bits"] for message in whole for block in message["blocks"]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp encode: every capture byte for byte, hand-written JSON, and what it refuses."""
+"""uerudp encode: every capture byte for byte, hand-written JSON, and invalid input."""
 import gzip
 import json
 import pathlib
@@ -37,7 +37,7 @@ class Captures(unittest.TestCase):
         for name, path, settings in uerudp.captures():
             expected = [payload for _, payload in uerudp.payloads(path)]
             lines = uerudp.run("decode", "--json", *settings, path).stdout
-            self.assertNotIn(b'"raw"', lines, f"{name}: the fields should say all")
+            self.assertNotIn(b'"raw"', lines, f"{name}: the fields are complete")
             actual = list(pcapng_payloads(uerudp.run("encode", data=lines).stdout))
             self.assertEqual(expected, [payload for _, payload in actual], name)
             times = [int(json.loads(line)["time"]) for line in lines.splitlines()]
@@ -55,7 +55,7 @@ class Captures(unittest.TestCase):
                 uerudp.run("encode", "--output", again, data=lines)
                 self.assertEqual(lines, uerudp.run("decode", "--json", *settings, again).stdout, name)
 
-    def test_program_to_program(self):
+    def test_pipe_from_decode(self):
         _, path, settings = uerudp.captures()[0]
         with subprocess.Popen([uerudp.PROGRAM, "decode", "--json", *settings, path], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL) as decoder:
@@ -64,7 +64,7 @@ class Captures(unittest.TestCase):
                          [payload for _, payload in pcapng_payloads(output.stdout)])
 
     def test_messages_instead_of_data(self):
-        """Control messages of games encode to the payload they were decoded from. (Those of utcp-* are random bytes.)"""
+        """Control messages of games encode to the payload they were decoded from. utcp-* has random bytes."""
         compared = 0
         games = [(name, path, settings, [payload for _, payload in uerudp.payloads(path)])
                  for name, path, settings in uerudp.captures() if not name.startswith("utcp-")]
@@ -83,8 +83,8 @@ class Captures(unittest.TestCase):
 
 
 class HandWritten(unittest.TestCase):
-    def again(self, datagram, *arguments):
-        """What the encoded datagram decodes to; it must be whole and canonical, and encode to the same bytes."""
+    def round_trip(self, datagram, *arguments):
+        """Encode and decode a datagram, which must be complete and canonical, and encode to the same bytes again."""
         generation = datagram.get("generation", "5.5")
         payload, = uerudp.encode([datagram], *arguments)
         text = ("S>" if datagram.get("direction") == 2 or datagram.get("src", "").endswith(":7777") else "C>")
@@ -98,7 +98,7 @@ class HandWritten(unittest.TestCase):
     def test_every_generation(self):
         for generation in "4.13 4.14 4.18 4.19 4.20 4.22 4.25 5.1 5.4 5.5 5.8".split():
             items = "items" if generation < "4.22" else "bunches"
-            decoded = self.again({"generation": generation, items: [
+            decoded = self.round_trip({"generation": generation, items: [
                 {"open": True, "reliable": True, "ch_seq": 7, "messages": [{"hello": {"network_version": 77}}]},
                 {"channel": 5, "reliable": True, "data_bits": 13, "data": "ff1f"}]})
             control, actor = decoded[items]
@@ -112,34 +112,34 @@ class HandWritten(unittest.TestCase):
         for generation in "4.18 4.22 4.25 5.1 5.4 5.8".split():
             for number, time in ((0, 0.0), (1, 1.0), (2, 1.0), (3, -1.0)):
                 cookie = {"cookie": COOKIE} if number else {}
-                decoded = self.again({"generation": generation, "direction": 1 + number % 2,
+                decoded = self.round_trip({"generation": generation, "direction": 1 + number % 2,
                                       "handshake": {"type": number, **cookie}})
                 self.assertEqual((number, time), (decoded["handshake"]["type"], decoded["handshake"]["timestamp"]))
         for generation in "4.22 4.25 5.1 5.4 5.8".split():
-            decoded = self.again({"generation": generation, "direction": 2, "handshake": {"restart": True}})
+            decoded = self.round_trip({"generation": generation, "direction": 2, "handshake": {"restart": True}})
             self.assertEqual((4, None), (decoded["handshake"]["type"], decoded["handshake"].get("cookie")))
-            decoded = self.again({"generation": generation, "handshake": {"orig_cookie": COOKIE}})
+            decoded = self.round_trip({"generation": generation, "handshake": {"orig_cookie": COOKIE}})
             self.assertEqual((5, COOKIE), (decoded["handshake"]["type"], decoded["handshake"]["orig_cookie"]))
 
     def test_versioned_defaults(self):
-        handshake = self.again({"generation": "5.1", "handshake": {}})["handshake"]
+        handshake = self.round_trip({"generation": "5.1", "handshake": {}})["handshake"]
         self.assertEqual((3, 3, 16), (handshake["min_version"], handshake["version"], len(handshake["random"])))
-        handshake = self.again({"generation": "5.5", "handshake": {}})["handshake"]
+        handshake = self.round_trip({"generation": "5.5", "handshake": {}})["handshake"]
         self.assertEqual((3, 4, 0), (handshake["min_version"], handshake["version"], handshake["features"]))
 
     def test_packet_header(self):
-        packet = self.again({"packet": {"seq": 5, "ack": 16383, "history": [1, 2, 3], "jitter_ms": 9}})["packet"]
+        packet = self.round_trip({"packet": {"seq": 5, "ack": 16383, "history": [1, 2, 3], "jitter_ms": 9}})["packet"]
         self.assertEqual((3, True, 9), (packet["history_words"], packet["has_info"], packet["jitter_ms"]))
-        packet = self.again({"src": "10.0.0.2:7777", "packet": {"frame_time_ms": 33}})["packet"]
+        packet = self.round_trip({"src": "10.0.0.2:7777", "packet": {"frame_time_ms": 33}})["packet"]
         self.assertEqual((True, 1023, True, 33), tuple(packet[key] for key in (
             "has_info", "jitter_ms", "has_frame_time", "frame_time_ms")))
-        packet = self.again({"generation": "5.8", "packet": {"history_flush": True, "acked_history_seq": 6}})["packet"]
+        packet = self.round_trip({"generation": "5.8", "packet": {"history_flush": True, "acked_history_seq": 6}})["packet"]
         self.assertEqual((8, True, 6), (packet["history_words"], packet["history_flush"], packet["acked_history_seq"]))
 
     def test_legacy_acks(self):
-        ack, = self.again({"generation": "4.18", "items": [{"ack_id": 16383, "remote_kbps": 300}]})["items"]
+        ack, = self.round_trip({"generation": "4.18", "items": [{"ack_id": 16383, "remote_kbps": 300}]})["items"]
         self.assertEqual((True, 16383, 300), (ack["is_ack"], ack["ack_id"], ack["remote_kbps"]))
-        self.again({"generation": "4.18", "items": [{"is_ack": True}, {"is_ack": False}]})
+        self.round_trip({"generation": "4.18", "items": [{"is_ack": True}, {"is_ack": False}]})
 
     def test_messages(self):
         messages = [
@@ -148,7 +148,7 @@ class HandWritten(unittest.TestCase):
             {"skip": {"guid": bytes(range(16)).hex()}},
             {"iris_protocol_mismatch": {"id": "18446744073709551615"}},
             {"close_reason": {"text": "A,B"}}]
-        decoded = self.again({"bunches": [{"reliable": True, "messages": messages}]})["bunches"][0]["messages"]
+        decoded = self.round_trip({"bunches": [{"reliable": True, "messages": messages}]})["bunches"][0]["messages"]
         self.assertEqual([5, 4, 9, 25, 12, 29, 23], [message["type"] for message in decoded])
         self.assertEqual("?Name=Jürgen 🎮", decoded[0]["login"]["url"])
         self.assertEqual({"flags": 8, "text": "a-b"}, decoded[0]["unique_id"])
@@ -156,23 +156,23 @@ class HandWritten(unittest.TestCase):
         self.assertEqual("18446744073709551615", decoded[5]["iris_protocol_mismatch"]["id"])
         for unique_id, flags in (({}, 3), ({"bytes": "0102"}, 17), ({"type": "X", "text": "y"}, 248),
                                  ({"services": 2, "bytes": "00"}, 241)):
-            bunch, = self.again({"bunches": [{"messages": [{"login": {}, "unique_id": unique_id}]}]})["bunches"]
+            bunch, = self.round_trip({"bunches": [{"messages": [{"login": {}, "unique_id": unique_id}]}]})["bunches"]
             self.assertEqual({"flags": flags, **unique_id}, bunch["messages"][0]["unique_id"])
 
     def test_names(self):
-        for given, expected in (({"channel_name": "Voice"}, 256), ({"channel_name": "DataStream"}, 295), ({}, 102)):
-            bunch, = self.again({"bunches": [{"open": True, "channel": 3, **given}]})["bunches"]
+        for keys, expected in (({"channel_name": "Voice"}, 256), ({"channel_name": "DataStream"}, 295), ({}, 102)):
+            bunch, = self.round_trip({"bunches": [{"open": True, "channel": 3, **keys}]})["bunches"]
             self.assertEqual(expected, bunch["name_index"])
-        bunch, = self.again({"bunches": [{"open": True, "channel": 3, "name_text": "Mine", "name_number": 4}]})["bunches"]
+        bunch, = self.round_trip({"bunches": [{"open": True, "channel": 3, "name_text": "Mine", "name_number": 4}]})["bunches"]
         self.assertEqual((False, "Mine", 4), (bunch["name_hardcoded"], bunch["channel_name"], bunch["name_number"]))
 
     def test_settings(self):
-        """A line says which settings it needs; options say them for all lines."""
+        """Settings are keys of a line or options for all lines."""
         settings = {"magic_bits": 4, "skip_bytes": 2, "extra_bits": 11, "ch_seq_bound": 4096, "max_packet": 512}
         options = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
         datagram = {"generation": "4.26", "magic": 9, "wrapper": "abcd", "packet": {"extra": "ff07"},
                     "bunches": [{"reliable": True, "ch_seq": 3000, "data": "01"}]}
-        decoded = self.again(datagram, *options)
+        decoded = self.round_trip(datagram, *options)
         self.assertEqual(settings, decoded["settings"])
         self.assertEqual((9, "abcd", "ff07"), (decoded["magic"], decoded["wrapper"], decoded["packet"]["extra"]))
         payload, = uerudp.encode([decoded])
@@ -182,7 +182,7 @@ class HandWritten(unittest.TestCase):
                                                   "--magic=0x12345678")[0].hex().encode())
         self.assertEqual(0x12345678, magic["magic"])
 
-    def test_raw_and_data_win(self):
+    def test_raw_and_data_have_precedence(self):
         self.assertEqual([b"\1\2\3"], uerudp.encode([{"raw": "010203", "handshake": {}, "anything": 1}]))
         data = {"bunches": [{"data": "ff", "messages": [{"hello": {}}]}]}
         self.assertEqual(uerudp.encode([{"bunches": [{"data": "ff"}]}]), uerudp.encode([data]))
@@ -208,7 +208,7 @@ class HandWritten(unittest.TestCase):
         self.assertEqual(("10005000", "[fe80::1]:7777", 2), (third["time"], third["src"], third["direction"]))
 
     def test_ignored(self):
-        """What decode generates may stay when a line is edited by hand."""
+        """Keys that decode computes are ignored."""
         generated = {"schema": 1, "frame": 9, "length": 3, "stream": 4, "generation_reason": "x", "canonical": True,
                      "fault": {"status": "x", "field": "y", "bit": 1}, "bits": [], "terminator": [True, True]}
         plain = {"packet": {"seq": 1}, "bunches": [{"reliable": True}]}
@@ -223,15 +223,15 @@ class Refusals(unittest.TestCase):
         self.assertIn(f"-:1: {key}: ", message)
 
     def test_capture(self):
-        """Whoever gives the capture itself is told what makes JSON of it."""
+        """The error for a capture names decode --json."""
         payload = bytes.fromhex("0000280000000000")
         classic = uerudp.pcap([(50000, 7777, payload)])
         for capture in (classic, b"\xa1\xb2\x3c\x4d" + classic[4:], b"\n\r\r\n" + classic, classic[:4]):
-            said = uerudp.run("encode", "--hex", data=capture, status=2).stderr.decode()
-            self.assertRegex(said, r"^uerudp: -:\d+: a capture, not JSON: convert it with uerudp decode --json")
+            errors = uerudp.run("encode", "--hex", data=capture, status=2).stderr.decode()
+            self.assertRegex(errors, r"^uerudp: -:\d+: a capture, not JSON: convert it with uerudp decode --json")
         for other in (b"\n", b"\n\n{}", b"{"):
-            said = subprocess.run([uerudp.PROGRAM, "encode", "--hex"], input=other, capture_output=True).stderr
-            self.assertNotIn(b"a capture", said)
+            errors = subprocess.run([uerudp.PROGRAM, "encode", "--hex"], input=other, capture_output=True).stderr
+            self.assertNotIn(b"a capture", errors)
 
     def test_unused(self):
         self.check('{"bunches":[{},{"close_reason":1}]}', "bunches[1].close_reason")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""docs/protocol.md names a capture for each field of the wire, which has that field; what it has no capture for, and
-what is not on the wire, it lists, too."""
+"""For each field docs/protocol.md names a capture that has it, or lists it as without a capture or not on the wire."""
 import json
 import re
 import unittest
@@ -51,7 +50,7 @@ class Fields(unittest.TestCase):
         self.assertFalse(set(listed) & absent)
         self.assertEqual(set(FIELDS), set(listed) | absent | named_in(section(22)))
 
-    def test_another_capture_does_not_have_them(self):
+    def test_fields_that_a_capture_lacks(self):
         self.assertNotIn("voice.sender", shown(recordings.ROOT / "captures/login.pcapng", {}))
 
 

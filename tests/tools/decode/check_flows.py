@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which datagrams uerudp decode takes for its protocol, and to which connection they belong."""
+"""The datagrams that uerudp decode recognises, and their connections."""
 import os
 import re
 import subprocess
@@ -31,9 +31,9 @@ def packet(seq, direction=1, generation="5.1"):
 
 
 def flood(count, payload, port, *options):
-    """Summary and peak memory of decoding so many datagrams, each of another sender, with a connection among them that
-    sends after each 50,000."""
-    file = bytearray(uerudp.pcap([(40000, 7777, handshake(0)), (9000, 40000, handshake(1))]))  # one waits for its proof
+    """Summary and peak memory of decoding `count` datagrams of different senders, among them a connection that sends after
+    every 50,000."""
+    file = bytearray(uerudp.pcap([(40000, 7777, handshake(0)), (9000, 40000, handshake(1))]))  # not confirmed yet
     known = uerudp.pcap([(40000, 7777, packet(1))])[PCAP_HEADER_BYTES:]
     forged = bytearray(uerudp.pcap([(40000, port, payload)])[PCAP_HEADER_BYTES:])
     for number in range(count):
@@ -70,7 +70,7 @@ class Flows(unittest.TestCase):
         return [datagram["frame"] for datagram in self.decode(*arguments, **keywords)]
 
     def test_another_generation_begins_another_connection(self):
-        """Behind a handshake that led to nothing, in one file or two."""
+        """After an unfinished handshake, in one file or two."""
         capture = uerudp.pcap([(40000, 7777, handshake(0, "4.18")), (7777, 40000, handshake(1, "4.18")),
                                (40000, 7777, handshake(0, "5.4")), (7777, 40000, handshake(1, "5.4")),
                                (40000, 7777, handshake(2, "5.4")), (7777, 40000, handshake(3, "5.4")),
@@ -83,7 +83,7 @@ class Flows(unittest.TestCase):
         self.assertEqual([1, 2], self.frames([(40000, 9000, handshake(0)), (9000, 40000, handshake(1))]))
 
     def test_challenge_and_response(self):
-        """The Challenge is decoded too, although only the Response proves it."""
+        """The Challenge is decoded, although only the Response confirms it."""
         other = b"not ours at all, really"
         datagrams = [(5, 6, other), (9000, 40000, handshake(1)), (5, 6, other), (40000, 9000, handshake(2)),
                      (40000, 9000, packet(0x201))]
@@ -107,18 +107,18 @@ class Flows(unittest.TestCase):
         self.assertEqual([1, 2], [datagram["direction"] for datagram in decoded])
 
     def test_equal_cookies(self):
-        """Two connections with the same cookie stay two."""
+        """Two connections with equal cookies stay separate."""
         datagrams = [(40000, 9000, handshake(0)), (40001, 9001, handshake(0)), (9000, 40000, handshake(1)),
                      (9001, 40001, handshake(1)), (40001, 9001, handshake(2)), (40000, 9000, handshake(2)),
                      (9001, 40001, handshake(3)), (9000, 40000, handshake(3))]
         decoded = self.decode(datagrams)
         self.assertEqual([0, 1, 0, 1, 1, 0, 1, 0], [datagram["stream"] for datagram in decoded])
 
-    def test_cookies_across_conversations_prove_nothing(self):
+    def test_cookie_of_another_connection(self):
         self.assertEqual([], self.frames([(9000, 40000, handshake(1)), (40001, 9001, handshake(2))]))
 
     def test_new_connection(self):
-        """An Initial behind ordinary packets begins another connection on the same addresses."""
+        """An Initial after packets begins another connection of the same addresses."""
         datagrams = [(40000, 7777, handshake(0)), (40000, 7777, packet(5)), (40000, 7777, handshake(0)),
                      (40000, 7777, packet(9))]
         self.assertEqual([0, 0, 1, 1], [datagram["stream"] for datagram in self.decode(datagrams)])
@@ -137,7 +137,7 @@ class Flows(unittest.TestCase):
             self.assertEqual([0] * 11 + [2], [datagram["stream"] for datagram in decoded])
 
     def test_restart_in_the_summary(self):
-        """A connection that moved, twice, is one line with all its addresses and datagrams."""
+        """A connection that changed its address twice has one line with all addresses and datagrams."""
         datagrams = [(40000, 7777, handshake(0)), (7777, 40000, handshake(1)), (40000, 7777, handshake(2)),
                      (7777, 40000, handshake(3))]
         for port, before, after in ((40001, COOKIE, OTHER), (40002, OTHER, THIRD)):
@@ -151,7 +151,7 @@ class Flows(unittest.TestCase):
         self.assertIn("12 datagrams in 2 connections", summary)
 
     def test_many_restarts_in_the_summary(self):
-        """However often a connection moves, its line ends."""
+        """The line of a connection with many addresses is bounded."""
         datagrams = [(40000, 7777, handshake(0)), (7777, 40000, handshake(1)), (40000, 7777, handshake(2))]
         for move in range(1, 100):
             before, after = (bytes([number] * 20).hex() if number else COOKIE for number in (move - 1, move))
@@ -164,7 +164,7 @@ class Flows(unittest.TestCase):
         self.assertIn("103 datagrams in 2 connections,", summary)
 
     def test_forged_restarts(self):
-        """Restarts that name one connection after another, and each other, confuse neither counts nor memory."""
+        """Restarts with cookies of several connections and of each other change neither counts nor memory."""
         cookies = [bytes([number + 1] * 20).hex() for number in range(5)]
         datagrams = []
         for number, cookie in enumerate(cookies):
@@ -180,8 +180,7 @@ class Flows(unittest.TestCase):
         self.assertIn(f"and {int(streams) - listed} more" if int(streams) > listed else "stream", summary)
 
     def test_flood(self):
-        """Forged senders without end cost no more memory than those that are remembered at a time; the listed
-        connections stay, and those in use go on."""
+        """Memory is bounded with any number of forged senders; listed connections stay, and active connections continue."""
         for payload, port in ((handshake(0), 7777), (handshake(1), 9000), (handshake(4, bare=True), 9000)):
             peaks = []
             for count in (100000, 200000):
@@ -195,7 +194,7 @@ class Flows(unittest.TestCase):
             self.assertLess(peaks[1], peaks[0] * 1.1)
 
     def test_flood_of_others(self):
-        """For what turns out not to be this protocol, --content keeps nothing."""
+        """--content stores nothing for senders of other protocols."""
         others = bytes.fromhex("4420823cfde6f1c26b30f90ec7dd01e4887534a2")
         peaks = [flood(20000, others, 7777, *options)[1] for options in (["--json"], ["--json", "--content"])]
         self.assertLess(peaks[1], peaks[0] * 1.1)
@@ -205,7 +204,7 @@ class Flows(unittest.TestCase):
         self.assertEqual({0}, set(streams))
 
     def test_foreign_on_the_port(self):
-        """What never fits is data: shown, not malformed."""
+        """Datagrams of another protocol are data, not malformed."""
         dns = bytes.fromhex("123401000001000000000000076578616d706c6503636f6d0000010001")
         decoded = self.decode([(40000, 7777, dns)] * 5)
         self.assertEqual(5, len(decoded))
@@ -216,7 +215,7 @@ class Flows(unittest.TestCase):
         self.assertEqual([dns] * 5, uerudp.encode(decoded))
 
     def test_several_files(self):
-        """Files are one capture: connections go on, frames are counted through."""
+        """Several files are one capture: connections continue, and frames are numbered across files."""
         with tempfile.NamedTemporaryFile() as first, tempfile.NamedTemporaryFile() as second:
             first.write(uerudp.pcap([(40000, 9000, handshake(0)), (9000, 40000, handshake(1))]))
             second.write(uerudp.pcap([(40000, 9000, packet(1))]))
@@ -226,20 +225,20 @@ class Flows(unittest.TestCase):
         self.assertEqual([(1, 0), (2, 0), (3, 0)], [(datagram["frame"], datagram["stream"]) for datagram in decoded])
 
     def test_order_while_waiting(self):
-        """Datagrams of a settled connection do not overtake those of one that waits."""
+        """Datagrams are printed in order while the generation of a connection is undecided."""
         unsettled = [(40000, 7777, packet(i, generation="4.25")) for i in range(3)]
         settled = [(41000, 7777, handshake(0, "4.25")), (41000, 7777, packet(1, generation="4.25"))]
         datagrams = [item for pair in zip(unsettled, settled + settled[1:]) for item in pair]
         self.assertEqual(list(range(1, 7)), self.frames(datagrams))
 
     def test_queue_is_bounded(self):
-        """One connection that never settles holds back no more than the queue takes."""
+        """A connection that stays undecided delays at most a full queue of datagrams."""
         first = [(40000, 7777, packet(1, generation="4.25"))]
         rest = [(41000, 7777, handshake(0, "4.25"))] + [(41000, 7777, packet(1, generation="4.25"))] * 20000
         self.assertEqual(list(range(1, 20003)), self.frames(first + rest))
 
     def test_profiles(self):
-        """A profile's server is found by its address, its settings are used there and nowhere else."""
+        """The settings of a profile apply to the address of its server only."""
         special = uerudp.encode([{"generation": "4.18", "items": [{"reliable": True, "ch_seq": 3000, "data": "07"}]}],
                                 "--ch-seq-bound=4096", "--magic-bits=8", "--magic=0x5a")[0]
         datagrams = [(40000, 9000, special), (40000, 7777, packet(1, generation="5.1"))]

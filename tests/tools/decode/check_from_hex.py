@@ -15,7 +15,7 @@ def dump(payload):
 
 
 def encoded(text, *options):
-    """(time, src, dst, raw) of what the text becomes."""
+    """(time, src, dst, raw) of each datagram of the text."""
     capture = uerudp.run("encode", "--from-hex", *options, data=text.encode()).stdout
     fields = uerudp.run("decode", "--port=7777,9999", "--fields=time,src,dst,raw", "-", data=capture).stdout
     return [tuple(line.split("\t")) for line in fields.decode().splitlines()]
@@ -48,7 +48,7 @@ class FromHex(unittest.TestCase):
             uerudp.run("encode", "--from-hex", "-o", out, *paths)
             self.assertEqual([each["time"] for each in uerudp.decode(out)], ["500000000", "510000000"])
 
-    def test_decode_knows_the_times_as_well(self):
+    def test_times_in_decode(self):
         seen, = uerudp.decode("--hex", "-", data=f"00:01:00.5 {ONE.hex()}".encode())
         self.assertEqual(seen["time"], "60500000000")
 
@@ -63,7 +63,7 @@ class FromHex(unittest.TestCase):
                                 (["--from-hex", "/nonexistent"], "/nonexistent: ")):
             self.assertIn(what, uerudp.run("encode", *arguments, status=2).stderr.decode())
 
-    def test_nothing_is_left_of_a_bad_text(self):
+    def test_no_output_for_a_bad_text(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder, "out.pcapng")
             result = uerudp.run("encode", "--from-hex", "-o", out, data=b"80 00\n80 0g\n", status=2)

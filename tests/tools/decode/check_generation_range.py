@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Generations that put the same bits into packets: the range is named in the same words until an actor's spawn data decides."""
+"""The range of generations with the same packet layout, which is printed until an actor spawn decides."""
 import pathlib
 import tempfile
 import unittest
@@ -11,7 +11,7 @@ BOTH, OLDER, NEWER = "4.22 to 4.24", "4.22 to 4.23", "4.24"
 
 
 def find(key, value):
-    """The members of that name, at any depth."""
+    """The values of a key at any depth."""
     if isinstance(value, dict):
         yield from [value[key]] if key in value else []
         value = list(value.values())
@@ -29,7 +29,7 @@ class GenerationRange(unittest.TestCase):
         return path
 
     def check(self, path, wanted):
-        """decode, info and trace name the same releases."""
+        """decode, info and trace print the same range."""
         self.assertIn(f", generation {wanted} (", uerudp.run("decode", "--quiet", path).stderr.decode())
         lines = uerudp.run("info", path).stdout.decode().split("\n")
         self.assertIn(f"generation {wanted} (", " ".join(lines[1].split()))

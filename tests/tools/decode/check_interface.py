@@ -14,7 +14,7 @@ import unittest
 import uerudp
 
 INITIAL, = uerudp.encode([{"handshake": {"type": 0}}], "--generation=5.5")
-SECONDS = 30
+SECONDS = 60
 
 
 def errors(*arguments):
@@ -28,7 +28,7 @@ def may_capture():
 
 
 class Sender:
-    """Sends datagrams to two ports until it is left."""
+    """Sends datagrams to two ports until it exits."""
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -70,25 +70,25 @@ class Capture(unittest.TestCase):
     def test_info(self):
         with Sender() as sender:
             result = uerudp.run("info", "--json", "-i", "lo", "--filter", sender.filter, "--count", 3,
-                                status=1)  # nobody answers
+                                status=1)  # no answer
         self.assertEqual(json.loads(result.stdout)["packets"], {"c2s": 3, "s2c": 0})
 
     def test_duration(self):
-        begun = time.monotonic()
+        started = time.monotonic()
         result = uerudp.run("decode", "--interface", "lo", "--filter", "udp port 9", "--duration", 0.3)
-        self.assertGreaterEqual(time.monotonic() - begun, 0.3)
+        self.assertGreaterEqual(time.monotonic() - started, 0.3)
         self.assertIn(b"0 datagrams in 0 connections", result.stderr)
 
-    def test_signal_ends_it_with_the_summary(self):
+    def test_signal(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with Sender() as sender, subprocess.Popen(
                     [uerudp.PROGRAM, "decode", "--json", "-i", "lo", "--filter", sender.filter],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 first = json.loads(process.stdout.readline())
                 process.send_signal(number)
-                _, said = process.communicate(timeout=SECONDS)
+                _, errors = process.communicate(timeout=SECONDS)
             self.assertEqual((first["frame"], process.returncode), (1, 0))
-            self.assertIn(b"in 1 connection, 0 malformed", said)
+            self.assertIn(b"in 1 connection, 0 malformed", errors)
 
     def test_errors(self):
         self.assertIn("there is no such interface; interfaces: ", errors("decode", "-i", "nowhere0"))
@@ -96,7 +96,7 @@ class Capture(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_permission(self):
-        with contextlib.suppress(PermissionError):  # the program itself may be out of reach
+        with contextlib.suppress(PermissionError):  # the program may be in a folder without access
             result = subprocess.run([uerudp.PROGRAM, "decode", "-i", "lo", "--duration", "1"], user=65534,
                                     extra_groups=[], capture_output=True, timeout=SECONDS, check=False)
             self.assertIn(b"no permission to capture: run as root, or ", result.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Encrypted captures: generate leaves a key log beside them, and what reads captures opens them with it."""
+"""Key logs: generate writes them beside encrypted captures, and decode and info decrypt with them."""
 import collections
 import pathlib
 import tempfile
@@ -30,8 +30,8 @@ class Keys(unittest.TestCase):
         path.write_text(text)
         return path
 
-    def opened(self, *options):
-        """How many datagrams each key opened of each stream; key None: stayed encrypted."""
+    def decrypted(self, *options):
+        """The number of datagrams by (stream, key); key None: not decrypted."""
         lines = uerudp.decode(HANDLERS, *options, self.capture)
         encrypted = [line for line in lines if line.get("handler", {}).get("encrypted")]
         for line in encrypted:
@@ -48,30 +48,30 @@ class Keys(unittest.TestCase):
         self.assertFalse((self.folder / "plain.keys").exists())
 
     def test_by_token(self):
-        closed = self.opened()
+        closed = self.decrypted()
         self.assertEqual(set(closed), {(0, None), (1, None)})
-        both = self.opened("--key", self.log)
+        both = self.decrypted("--key", self.log)
         self.assertEqual(both, {(i, f"line {i + 2} of two.keys"): closed[i, None] for i in (0, 1)})
         first = self.put("first.keys", "{} * {}".format(self.keys[0][0], self.keys[0][2]))
-        self.assertEqual(self.opened("--key", first),
+        self.assertEqual(self.decrypted("--key", first),
                          {(0, "line 1 of first.keys"): closed[0, None], (1, None): closed[1, None]})
 
     def test_by_address(self):
-        closed = self.opened()
+        closed = self.decrypted()
         for form in ("198.51.100.1:{}", "*:{}"):
             text = "".join(f"{key[0]} {form.format(port)}\n" for key, port in zip(self.keys, PORTS))
-            both = self.opened("--key", self.put("place.keys", text))
+            both = self.decrypted("--key", self.put("place.keys", text))
             self.assertEqual(both, {(i, f"line {i + 1} of place.keys"): closed[i, None] for i in (0, 1)})
         swapped = "".join(f"{key[0]} *:{port}\n" for key, port in zip(self.keys, reversed(PORTS)))
-        self.assertEqual(self.opened("--key", self.put("place.keys", swapped)), closed)
+        self.assertEqual(self.decrypted("--key", self.put("place.keys", swapped)), closed)
 
     def test_any(self):
-        closed = self.opened()
-        both = self.opened("--key", self.keys[0][0], "--key", self.put("any.keys", self.keys[1][0] + "\n"))
+        closed = self.decrypted()
+        both = self.decrypted("--key", self.keys[0][0], "--key", self.put("any.keys", self.keys[1][0] + "\n"))
         self.assertEqual(both, {(0, "given key"): closed[0, None], (1, "line 1 of any.keys"): closed[1, None]})
 
     def test_info(self):
-        """What is opened is followed: every packet of both connections has its place."""
+        """The tracker has every packet of both connections."""
         text = uerudp.run("info", HANDLERS, "--key", self.log, self.capture).stdout.decode()
         self.assertNotIn("encrypted", text)
         self.assertIn("encrypted", uerudp.run("info", HANDLERS, self.capture, status=None).stdout.decode())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Settings that the user did not give: a magic header and handlers are named, and nothing is named that is not there."""
+"""Detection of settings that are not set: a magic header, handlers and constants are reported, and only where they exist."""
 import pathlib
 import random
 import tempfile
@@ -23,11 +23,11 @@ class Found(unittest.TestCase):
     def generate(self, scenario, *options):
         uerudp.run("generate", scenario, "--duration=3", "-o", self.path, *options)
 
-    def said(self, command, *options):
+    def output(self, command, *options):
         return uerudp.run(command, *options, self.path, status=None).stderr.decode()
 
-    def printed(self, command):
-        """Both outputs, without the datagrams."""
+    def summary(self, command):
+        """Standard output and standard error without the datagrams."""
         options = ("--quiet",) if command == "decode" else ()
         result = uerudp.run(command, *options, self.path, status=None)
         return (result.stdout + result.stderr).decode()
@@ -38,9 +38,9 @@ class Found(unittest.TestCase):
         wanted = (f"stream 0: looks like a magic header of {bits} bit{plural}, value 0x{value:x}: "
                   f"--magic-bits {bits} --magic 0x{value:x}\n")
         for command in ("decode", "info"):
-            said = self.said(command)
-            self.assertIn(wanted, said)
-            self.assertIn(", 0 malformed\n", said)
+            output = self.output(command)
+            self.assertIn(wanted, output)
+            self.assertIn(", 0 malformed\n", output)
 
 
 class Magic(Found):
@@ -52,7 +52,7 @@ class Magic(Found):
             self.named(*MAGICS[0], generation)
 
     def test_one_bit_before_a_handshake_of_4_18(self):
-        """The 194 bits of its handshake behind one more bit are the 195 bits of 4.22."""
+        """Its 194 bits after one more bit look like the 195 bits of a 4.22 handshake."""
         self.named(1, 1, "4.18")
 
     def test_no_magic_header(self):
@@ -60,20 +60,20 @@ class Magic(Found):
             for scenario in ("login", "lossy"):
                 self.generate(scenario, "--generation", generation, "--no-sidecar")
                 for command in ("decode", "info"):
-                    self.assertNotIn(SIGN, self.said(command))
+                    self.assertNotIn(SIGN, self.output(command))
 
-    def test_magic_header_given(self):
+    def test_configured_magic_header(self):
         self.generate("login", "--no-sidecar", "--magic-bits=13", "--magic=0x1234")
         for value in (0x1234, 0x0fff):
-            self.assertNotIn(SIGN, self.said("info", "--magic-bits=13", f"--magic={value}"))
+            self.assertNotIn(SIGN, self.output("info", "--magic-bits=13", f"--magic={value}"))
 
     def test_captures(self):
         for path in (uerudp.ROOT / "captures").glob("*.pcapng"):
             self.path = path
-            self.assertNotIn(SIGN, self.said("decode", "--quiet"))
+            self.assertNotIn(SIGN, self.output("decode", "--quiet"))
 
     def test_foreign_traffic_on_the_port(self):
-        """Headers that do not change, bodies random or zero, sizes of handshakes among them, both ways."""
+        """Constant headers, random or zero bodies, also of the sizes of handshakes, in both directions."""
         chance = random.Random(26)
         for flow in range(200):
             head = chance.randbytes(chance.randrange(1, 9))
@@ -84,50 +84,50 @@ class Magic(Found):
                 body = bytes(size) if chance.random() < 0.3 else chance.randbytes(size)
                 datagrams.append((*chance.choice((there, back)), head + body))
             self.path.write_bytes(uerudp.pcap(datagrams))
-            self.assertNotIn(SIGN, self.said("decode", "--quiet"))
+            self.assertNotIn(SIGN, self.output("decode", "--quiet"))
 
     def test_withdrawn(self):
-        """What one short packet suggests is not held against the packets that follow."""
+        """A magic header that one short packet suggests is withdrawn."""
         for seed in range(1, 6):
             self.generate("login", "--generation=5.4", "--no-sidecar", "--magic-bits=13", "--magic=0x1234", f"--seed={seed}")
-            said = self.said("info")
-            self.assertIn(", 0 malformed\n", said)
+            output = self.output("info")
+            self.assertIn(", 0 malformed\n", output)
 
     def test_no_connection_by_chance(self):
-        """Where no generation fits there is no connection to describe."""
+        """Without a matching generation there is no connection."""
         self.generate("login", "--generation=5.4", "--no-sidecar", "--magic-bits=13", "--magic=0x1234", "--duration=5")
         self.assertEqual(b"", uerudp.run("info", self.path).stdout)
 
 
 class Constants(Found):
-    """Constants of a game that the detection found: printed as a profile has them."""
+    """Detected constants of a game are printed as lines of a profile."""
 
     def with_bound(self, *options):
-        """A capture with a handshake, encoded again with a game's own bounds."""
+        """A capture with a handshake, encoded with bounds of a game."""
         self.generate("mixed", "--generation=4.25", "--no-sidecar")
         datagrams = uerudp.run("decode", "--json", self.path).stdout
         uerudp.run("encode", *options, "-o", self.path, "-", data=datagrams)
 
-    def test_not_malformed_before_they_are_found(self):
-        """The handshake leaves one generation, but says nothing of its constants."""
+    def test_not_malformed_before_detection(self):
+        """The handshake decides the generation, not its constants."""
         self.with_bound("--ch-seq-bound=4096")
-        self.assertIn(", 0 malformed\n", self.said("decode", "--quiet"))
+        self.assertIn(", 0 malformed\n", self.output("decode", "--quiet"))
 
     def test_bound_is_named(self):
         self.with_bound("--ch-seq-bound=4096")
         for command in ("decode", "info"):
-            self.assertRegex(self.printed(command), r"\bch_seq_bound=4096\b")
+            self.assertRegex(self.summary(command), r"\bch_seq_bound=4096\b")
 
     def test_packet_size_is_named(self):
         self.with_bound("--max-packet=2048")
         for command in ("decode", "info"):
-            self.assertRegex(self.printed(command), r"\bmax_packet=2048\b")
+            self.assertRegex(self.summary(command), r"\bmax_packet=2048\b")
 
     def test_stock_bounds(self):
         self.generate("mixed", "--generation=4.25", "--no-sidecar")
-        said = self.said("decode", "--quiet") + self.printed("info")
-        self.assertNotIn("ch_seq_bound=", said)
-        self.assertNotIn("max_packet=", said)
+        output = self.output("decode", "--quiet") + self.summary("info")
+        self.assertNotIn("ch_seq_bound=", output)
+        self.assertNotIn("max_packet=", output)
 
 
 class Handlers(Found):
@@ -136,27 +136,27 @@ class Handlers(Found):
         return "--key", self.folder / "game.keys"
 
     def test_encryption_is_named(self):
-        """EncryptionAck was seen, and what follows is unreadable."""
+        """The packets after EncryptionAck cannot be decoded."""
         self.secret()
-        self.assertIn("looks like --handlers aesgcm\n", self.said("info"))
+        self.assertIn("looks like --handlers aesgcm\n", self.output("info"))
 
     def test_order_is_named(self):
         key = self.secret("--handlers=aesgcm,oodle")
-        self.assertIn("looks like --handlers aesgcm,oodle\n", self.said("info", *key, "--handlers=oodle,aesgcm"))
+        self.assertIn("looks like --handlers aesgcm,oodle\n", self.output("info", *key, "--handlers=oodle,aesgcm"))
 
-    def test_key_that_opens_nothing(self):
+    def test_wrong_key(self):
         self.secret()
         key = "--key=" + "00" * 32
-        self.assertRegex(self.said("info", key, "--handlers=aesgcm"), r"the key opens none of \d+ encrypted packets")
+        self.assertRegex(self.output("info", key, "--handlers=aesgcm"), r"the key opens none of \d+ encrypted packets")
 
-    def test_nothing_to_name(self):
+    def test_nothing_to_report(self):
         key = self.secret()
         for options in ((*key, "--handlers=aesgcm"), ("--handlers=aesgcm",)):
-            said = self.said("info", *options)
-            self.assertNotIn(SIGN, said)
-            self.assertNotIn("opens none", said)
+            output = self.output("info", *options)
+            self.assertNotIn(SIGN, output)
+            self.assertNotIn("opens none", output)
         self.generate("login", "--no-sidecar")
-        self.assertNotIn(SIGN, self.said("info"))
+        self.assertNotIn(SIGN, self.output("info"))
 
 
 if __name__ == "__main__":

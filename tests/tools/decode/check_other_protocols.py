@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program takes no conversation of another protocol for its own on a port that is not ours."""
+"""The program recognises no conversation of another protocol on other ports."""
 import os
 import unittest
 
@@ -13,8 +13,8 @@ PROTOCOLS_MIN = 36
 
 class Foreign(unittest.TestCase):
     def test_conversations(self):
-        """None of other_protocols.py; and our own, among them, is found."""
-        for number, (content, protocols) in enumerate(other_protocols.captures(DATAGRAMS, with_ours=True)):
+        """Of the conversations of strangers.py only the one of this protocol is recognised."""
+        for number, (content, protocols) in enumerate(strangers.captures(DATAGRAMS, with_ours=True)):
             with self.subTest(capture=number):
                 claimed = other_protocols.claimed_by_program(uerudp.PROGRAM, content)
                 self.assertEqual({protocols[place] for place in claimed}, {other_protocols.OURS})
@@ -26,7 +26,7 @@ class Foreign(unittest.TestCase):
         self.assertEqual(content, next(other_protocols.captures(50000))[0], "the same seed makes the same conversations")
 
     def test_message_without_body(self):
-        """A handshake message that ends after its versions proves nothing, nor do the packets after it."""
+        """A handshake message that ends after its versions is no evidence, nor are packets after it."""
         restart = bytes.fromhex("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a")
         datagrams = [(40000, 20000, restart), (20000, 40000, restart)]
         datagrams += [(40000 - n % 2 * 20000, 20000 + n % 2 * 20000, bytes([n] * 40)) for n in range(40)]
@@ -39,7 +39,7 @@ SERVER_PORT, CLIENT_PORT = 7777, 50000
 
 
 class OwnPort(unittest.TestCase):
-    """What comes to a server port and is not ours is data of no known form, and not malformed."""
+    """Datagrams of another protocol to the server port are unknown, not malformed."""
 
     def kinds(self, payloads, status=0):
         datagrams = [(CLIENT_PORT, SERVER_PORT, payload) if side == 0 else (SERVER_PORT, CLIENT_PORT, payload)
@@ -66,8 +66,8 @@ class OwnPort(unittest.TestCase):
             self.assertEqual(self.kinds([(0, payload) for payload in made]), [True] * 3, "packets that follow each other")
 
     def test_queries_in_a_connection(self):
-        """Steam's queries go to the game's port, too."""
-        login = list(other_protocols.LOGIN)
+        """Steam sends queries to the port of the game."""
+        login = list(strangers.LOGIN)
         for place in range(len(login) + 1):
             mixed = login[:place] + [(0, QUERY), (1, ANSWER)] + login[place:]
             wanted = [True] * place + [False] * 2 + [True] * (len(login) - place)
