@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints what the tests of a report (ctest --output-junit) skipped, one line each.
+"""Print the tests and parts of tests that a report (ctest --output-junit) has as skipped, one line each.
 
 usage: skipped.py REPORT
 
-"folder NAME: WHAT" is a test, or a part of a test that passed, which needs the folder UERUDP_SHARED and said so;
+"folder NAME: WHAT" is a test, or a part of a test that passed, which printed that it needs the folder UERUDP_SHARED;
 "other NAME" is a test that was skipped or disabled for another reason.
 """
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures block by block: pcapng files with everything in them that is rare, and what stands in a file."""
+"""Reads and writes captures block by block: pcapng with rare blocks and options, and classic pcap."""
 import struct
 
 SECTION, INTERFACE, OBSOLETE, SIMPLE, NAMES, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 2, 3, 4, 5, 6
@@ -57,7 +57,7 @@ def split(data):
 
 
 class Packet:
-    """An enhanced or obsolete packet block taken apart."""
+    """The parts of an enhanced or obsolete packet block."""
 
     def __init__(self, order, raw):
         high, low, captured, self.length = struct.unpack_from(order + "IIII", raw, 12)
@@ -87,8 +87,8 @@ def checksum(data):
     return ~total & 0xFFFF
 
 
-def checksums_hold(ip):
-    """Whether the checksums of an IPv4 or IPv6 packet with UDP are right; one that is absent is not."""
+def has_valid_checksums(ip):
+    """Whether the checksums of an IPv4 or IPv6 packet with UDP are present and valid."""
     if ip[0] >> 4 == 4:
         udp, addresses = ip[20:], ip[12:20]
         if checksum(ip[:20]) != 0:

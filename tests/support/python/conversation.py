@@ -102,7 +102,7 @@ class Conversation:
     def infos(self, *options, status=None):
         """The objects of info --json, one for each connection."""
         output = uerudp.run("info", "--json", *options, "-", data=self.capture(), status=status).stdout
-        return [json.loads(line, object_pairs_hook=uerudp.once) for line in output.decode().splitlines()]
+        return [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in output.decode().splitlines()]
 
     def info(self, *options, status=None):
         """The object of info --json for the only connection."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of what is known to be wrong today: tests/known-failures names them, and each must fail until its line goes.
+"""Tests that fail today: tests/known-failures lists them, and each must fail until its line is deleted.
 
 A line is SCRIPT CLASS.METHOD, with the reason after #. A listed test must fail by an assertion of its own: an error does
 not count, and a test that passes fails the run, so that the list can only shrink.
@@ -31,7 +31,7 @@ def must_fail(method):
 
 
 def mark(module):
-    """Inverts each listed test of a module."""
+    """Invert each listed test of a module."""
     script = pathlib.Path(module.__file__).resolve().relative_to(LIST.parent.resolve()).as_posix()
     for name in (test for path, test in listed() if path == script):
         case, method = name.split(".")

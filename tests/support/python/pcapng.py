@@ -29,7 +29,7 @@ def read_packet(body, names):
 
 
 def read(path):
-    """The packets of a file, whose blocks must be whole; interface is the name."""
+    """The packets of a file, with the names of their interfaces."""
     data = pathlib.Path(path).read_bytes()
     packets, names = [], []
     while data:

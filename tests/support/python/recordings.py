@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Recordings of other implementations and vectors: those of this tree always, and those of the folder UERUDP_SHARED where
-it is there. tests/support/recordings.h is the same in C."""
+"""Recordings of other implementations and vectors: the files of this tree and of the folder UERUDP_SHARED, if it exists.
+tests/support/recordings.h is the counterpart in C."""
 import json
 import os
 import pathlib
@@ -12,7 +12,7 @@ OWN = ROOT / "captures/foreign"
 OWN_VECTORS = ROOT / "tests/codec/vectors"
 SHARED = pathlib.Path(os.environ.get("UERUDP_SHARED") or ROOT.parent / "shared")
 
-# What a recording needs where a game changed constants; everything else is found in the traffic.
+# Settings of recordings of games that changed constants; all other settings are detected.
 SETTINGS = {
     "aoc-ue56-firebolt": {"magic_bits": 32, "magic": 0x500C7696, "max_packet": 1028, "extra_bits": 48},
     "utcp-tests-ue418": {"max_packet": 512, "ch_seq_bound": 4096},
@@ -36,7 +36,7 @@ def paths():
 
 
 def path(name):
-    """Path of one recording; a test of one that is not of this tree is skipped without the folder."""
+    """The path of a recording. A test of a recording of the folder is skipped without the folder."""
     found = {each.stem: each for each in paths()}
     if name not in found and not has_shared():
         raise unittest.SkipTest(skipped(name))
@@ -56,7 +56,7 @@ def documented():
 
 
 def vectors(file_name, key="vectors"):
-    """Entries of a file of vectors; none where only the folder has it and is not there."""
+    """The entries of a file of vectors; none if only the folder has the file and does not exist."""
     found = []
     for path_of_file in (OWN_VECTORS / file_name, SHARED / "spec/vectors" / file_name):
         if path_of_file.is_file():

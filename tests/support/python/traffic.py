@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Captures for tests of what the tools conclude, the same for the program and the plugin: generated ones with the truth
-beside them; cut, made opaque in part, wrapped in other layers, or taken at both ends."""
+"""Captures for tests of the conclusions of program and plugin: generated captures with their sidecars, which are then cut,
+made partly opaque, wrapped in other layers, or captured at both ends."""
 import collections
 import functools
 import ipaddress
@@ -18,12 +18,12 @@ MAC_BYTES, ETHERNET_BYTES, VLAN_BYTES, IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 12, 1
 IPV4, IPV6, VLAN, UDP = 0x0800, 0x86DD, 0x8100, 17
 MORE_FRAGMENTS = 0x2000
 
-Frame = collections.namedtuple("Frame", "time_ns data length interface", defaults=(0,))  # data: from Ethernet on
+Frame = collections.namedtuple("Frame", "time_ns data length interface", defaults=(0,))  # data begins with Ethernet
 Generated = collections.namedtuple("Generated", "frames sent")  # sent: the sidecar
 
 
 def program(*arguments, data=b""):
-    """What the program prints; it may find faults."""
+    """The output of the program, whose exit status may be 1."""
     result = subprocess.run([os.environ["UERUDP_PROGRAM"], *map(str, arguments)], input=data, capture_output=True,
                             timeout=120)
     if result.returncode not in (0, 1):
@@ -32,7 +32,7 @@ def program(*arguments, data=b""):
 
 
 def lines(*arguments, frames=()):
-    """The JSON Lines that the program prints about frames."""
+    """The JSON Lines that the program prints for frames."""
     return [json.loads(line) for line in program(*arguments, "-", data=write(frames)).splitlines()]
 
 
@@ -44,7 +44,7 @@ def read(data):
 
 
 def write(frames):
-    """A pcapng file, with as many interfaces as the frames name."""
+    """A pcapng file with the interfaces that the frames name."""
     interfaces = 1 + max((frame.interface for frame in frames), default=0)
     opts = [blocks.options("<", (2, b"end %d" % number), (blocks.TSRESOL, b"\x09")) for number in range(interfaces)]
     return b"".join([blocks.section(), *(blocks.interface(opts=each) for each in opts),
@@ -54,7 +54,7 @@ def write(frames):
 
 @functools.cache
 def generate(*arguments):
-    """A simulated capture; equal arguments are simulated once."""
+    """A simulated capture, cached by its arguments."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "a.pcapng")
         program("generate", *arguments, "--output", path)
@@ -62,7 +62,7 @@ def generate(*arguments):
 
 
 def encode(objects):
-    """The frames of datagrams as decode --json writes them."""
+    """The frames of objects as decode --json prints them."""
     return read(program("encode", data="\n".join(map(json.dumps, objects)).encode()))
 
 
@@ -80,14 +80,13 @@ def losses(generation):
 # ---- partial captures ----
 
 def snapped(frames, snap_bytes):
-    """As taken with a snap length."""
+    """The frames of a capture with a snap length."""
     return [frame._replace(data=frame.data[:snap_bytes]) for frame in frames]
 
 
 def opaque(frames, is_opaque):
-    """What a game with Oodle sends: each ordinary packet begins with the bit that says whether it is compressed, and
-    those for which is_opaque(number of the packet in its direction, direction) holds are. Nobody can read them. To be
-    read with --handlers=oodle."""
+    """The frames of a game with Oodle, for --handlers=oodle. Each packet begins with the bit "compressed", which is set if
+    is_opaque(number of the packet in its direction, direction); compressed packets cannot be decoded."""
     objects, numbers = [], collections.Counter()
     for datagram in lines("decode", "--json", frames=frames):
         if "packet" in datagram:
@@ -103,18 +102,18 @@ def opaque(frames, is_opaque):
 
 
 def every_second_opaque(frames):
-    """But for the first and last ones, so that ids are known on both sides of all that is opaque."""
+    """Every second packet is opaque, except the first and the last packets: the packet ids around the others are known."""
     return opaque(frames, lambda number, _: number % 2 and 4 < number < len(frames) * 2 // 5)
 
 
 def both_ends(*arguments):
-    """The same run as captured at the client and at the server, each with an interface of its own."""
+    """One run captured at the client and at the server, with an interface for each end."""
     ends = [generate(*arguments, "--capture-at", point) for point in ("client", "server")]
     return [[frame._replace(interface=number) for frame in end.frames] for number, end in enumerate(ends)]
 
 
 def merged(*captures):
-    """One capture, by time."""
+    """One capture of all frames in the order of time."""
     return sorted((frame for frames in captures for frame in frames), key=lambda frame: frame.time_ns)
 
 
@@ -127,7 +126,7 @@ def udp_of(frame):
 
 
 def wrapped(frame, kind, *packets):
-    """Frames with these packets instead, cut as the frame was."""
+    """Frames with other packets inside."""
     head = frame.data[:MAC_BYTES] + struct.pack(">H", kind)
     return [frame._replace(data=head + packet, length=len(head + packet)) for packet in packets]
 
@@ -137,7 +136,7 @@ def plain(frames):
 
 
 def in_ipv6(frames):
-    """Addresses a.b.c.d become fd00::a.b.c.d."""
+    """Frames in IPv6, with fd00::a.b.c.d for a.b.c.d."""
     found = []
     for frame in frames:
         source, destination, udp = udp_of(frame)
@@ -150,13 +149,13 @@ def in_ipv6(frames):
 
 
 def in_vlan(frames):
-    """With an 802.1Q tag."""
+    """Frames with an 802.1Q tag."""
     return [each for frame in frames for each in
             wrapped(frame, VLAN, struct.pack(">HH", 100, IPV4) + frame.data[ETHERNET_BYTES:])]
 
 
 def in_fragments(frames, fragment_bytes=64):
-    """IPv4 fragments of at most so many bytes of UDP, a multiple of eight."""
+    """IPv4 fragments of at most fragment_bytes, a multiple of eight."""
     found = []
     for number, frame in enumerate(frames, 1):
         source, destination, udp = udp_of(frame)
@@ -171,6 +170,6 @@ def in_fragments(frames, fragment_bytes=64):
     return found
 
 
-# Each with the bytes that it adds before UDP.
+# (function, bytes that the layer adds before UDP)
 LAYERS = {"ipv4": (plain, 0), "ipv6": (in_ipv6, IPV6_BYTES - IPV4_BYTES), "vlan": (in_vlan, VLAN_BYTES),
           "fragments": (in_fragments, 0)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the program share: running it, the captures, and small captures of their own."""
+"""Shared by the tests of the program: running it, recordings, small captures."""
 import json
 import os
 import pathlib
@@ -16,15 +16,15 @@ ROOT = recordings.ROOT
 
 
 def run(*arguments, data=b"", status=0):
-    """Runs the program and returns its output; the exit status must be the given one, for None 0 or 1."""
+    """Run the program and return its result. The exit status must be `status`; None allows 0 and 1."""
     result = subprocess.run([PROGRAM, *map(str, arguments)], input=data, capture_output=True, timeout=120)
     if result.returncode not in ((0, 1) if status is None else (status,)):
         raise AssertionError(f"{arguments}: exit status {result.returncode}, not {status}\n{result.stderr.decode()}")
     return result
 
 
-def once(pairs):
-    """A JSON object, in which no key may occur twice."""
+def without_duplicates(pairs):
+    """A JSON object, which may have no key twice."""
     keys = [key for key, _ in pairs]
     assert len(keys) == len(set(keys)), keys
     return dict(pairs)
@@ -33,11 +33,11 @@ def once(pairs):
 def decode(*arguments, data=b"", status=0):
     """The objects that uerudp decode --json prints."""
     output = run("decode", "--json", *arguments, data=data, status=status).stdout
-    return [json.loads(line, object_pairs_hook=once) for line in output.decode().splitlines()]
+    return [json.loads(line, object_pairs_hook=without_duplicates) for line in output.decode().splitlines()]
 
 
 def encode(objects, *arguments):
-    """The payloads that uerudp encode makes of objects."""
+    """The payloads that uerudp encode writes."""
     text = "\n".join(map(json.dumps, objects)).encode()
     return [bytes.fromhex(line.split()[1]) for line in
             run("encode", "--hex", *arguments, data=text).stdout.decode().splitlines()]
@@ -64,8 +64,8 @@ def payloads(path):
 
 
 def pcap(datagrams, snap=None):
-    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2; an IP header behind a
-    loopback header, without checksums. The lower port is that of 10.0.0.2."""
+    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2, whose port is the lower one.
+    The link type is loopback, and checksums are 0."""
     out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0)
     for number, (source, destination, payload) in enumerate(datagrams):
         udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload

@@ -18,7 +18,7 @@ LOGIN = {"login": {"response": "hunter2", "url": "/Game/Map?Name=JaneDoe?Ticket=
 
 
 def found(secrets, payload):
-    """Secrets that are in the bytes at any bit, with 8 or 16 bits per character."""
+    """The secrets that occur in the bytes at any bit, with 8 or 16 bits per character."""
     number = int.from_bytes(payload, "little")
     shifted = [(number >> shift).to_bytes(len(payload), "little") for shift in range(8)]
     return {secret for secret in secrets for text in (secret.encode("latin-1"), secret.encode("utf-16-le"))
@@ -26,7 +26,7 @@ def found(secrets, payload):
 
 
 def hexes(node):
-    """Every string of an object that is hexadecimal, as bytes; and every other one, as text."""
+    """Every string of an object: as bytes if it is hexadecimal, else as text."""
     if isinstance(node, dict):
         node = list(node.values())
     if isinstance(node, list):
@@ -40,7 +40,7 @@ def hexes(node):
 
 
 def leaks(capture, *options, secrets=SECRETS):
-    """Secrets in the file, and in everything that decode finds in it."""
+    """The secrets in the file and in the output of decode."""
     left = found(secrets, capture)
     for way in (["--content"], ["--bits"]):
         for datagram in uerudp.decode(*way, *options, "-", data=capture, status=None):
@@ -50,7 +50,7 @@ def leaks(capture, *options, secrets=SECRETS):
 
 
 def messages(capture, *options):
-    """Names of the control messages, whole and in parts."""
+    """The names of the control messages, also of partial ones."""
     names = []
     for datagram in uerudp.decode("--content", *options, "-", data=capture, status=None):
         for bunch in datagram.get("bunches") or datagram.get("items", []):
@@ -62,7 +62,7 @@ def messages(capture, *options):
 
 class Anonymise(unittest.TestCase):
     def edit(self, capture, *options, left_out=None):
-        """Both options leave nothing; returns what --redact makes."""
+        """Check that neither option leaves a secret. Returns the file of --redact."""
         for option in ("--anonymise", "--redact"):
             result = uerudp.run("edit", option, *options, "-", "-", data=capture)
             self.assertEqual(set(), leaks(result.stdout, *options), options)
@@ -101,7 +101,7 @@ class Encrypted(Anonymise):
                              "no initialisation vector for two contents")
 
     def test_without_the_key(self):
-        """What cannot be read is blank, and the program says so."""
+        """Encrypted data without a key is blanked, and the program reports it."""
         read = ["--handlers=aesgcm"]
         with tempfile.TemporaryDirectory() as folder:
             capture = self.session(folder)
@@ -111,7 +111,7 @@ class Encrypted(Anonymise):
             self.assertEqual(["hello"], [name for name in messages(clean, *read, KEY) if name == "hello"])
 
     def test_cut(self):
-        """What a snap length cut cannot be decrypted: blank."""
+        """Datagrams that the snap length cut cannot be decrypted and are blanked."""
         read = ["--handlers=aesgcm", KEY]
         with tempfile.TemporaryDirectory() as folder:
             capture = self.session(folder)
@@ -126,7 +126,7 @@ class Parts(Anonymise):
     RELEASES = ("4.18", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8")
 
     def test_login_in_parts(self):
-        """It stays a Login, however it is cut."""
+        """A Login in partial bunches stays a Login."""
         for release in self.RELEASES:
             payload = message_payload(release, LOGIN)
             for count in (2, 3, 7, 11):
@@ -146,7 +146,7 @@ class Parts(Anonymise):
         return uerudp.pcap([(50000, 7777, bytes.fromhex(packets[number])) for number in order])
 
     def test_copies(self):
-        """Parts that were sent again are masked as the first time."""
+        """Retransmitted parts are masked as their first copies."""
         capture = self.packets("5.5", message_payload("5.5", LOGIN), 4, (0, 1, 1, 0, 2, 3, 2, 3, 0))
         clean = self.edit(capture, "--generation=5.5")
         self.assertEqual(["login"], messages(clean, "--generation=5.5"))
@@ -160,14 +160,14 @@ class Parts(Anonymise):
             self.assertFalse({"hello", 0} & set(messages(clean, "--generation=5.5")), order)
 
     def test_messages_around(self):
-        """Other messages in the same parts stay what they are."""
+        """Other messages in the same parts stay unchanged."""
         payload = b"".join(message_payload("5.5", message) for message in ({"netspeed": {"rate": 10000}}, LOGIN, {"join": {}}))
         for count in range(1, 12):
             clean = self.edit(partial_capture("5.5", payload, count), "--generation=5.5")
             self.assertEqual("login", messages(clean, "--generation=5.5")[1], count)
 
     def test_at_random(self):
-        """Damaged, cut and shuffled: nothing is left in any case."""
+        """No secret remains in damaged, cut and shuffled captures."""
         chance = random.Random(3)
         for _ in range(40):
             payload = bytearray(message_payload("5.5", LOGIN) + message_payload("5.5", LOGIN))
@@ -197,7 +197,7 @@ class Texts(Anonymise):
             self.edit(self.capture({"reliable": True, "ch_seq": 5, "messages": [message]}), "--generation=5.5")
 
     def test_exports(self):
-        """Messages behind exports and ids on the control channel."""
+        """Messages after exports and ids on the control channel."""
         for flag in ("has_exports", "has_mapped"):
             data = message_payload("5.5", LOGIN)
             prefix = b"\0" * (5 if flag == "has_exports" else 2)
@@ -211,7 +211,7 @@ class Texts(Anonymise):
             self.edit(self.capture({"channel": 1, "data": packet.hex(), **extra}), "--generation=5.5")
 
     def test_bits_of_a_game(self):
-        """Of no known form: a wrapper before each datagram, and bits in the header."""
+        """Bytes of a game before each datagram, and bits of a game in the header."""
         payload = uerudp.encode([{"generation": "5.5", "direction": 1, "settings": {"extra_bits": 56},
                                   "packet": {"seq": 5, "ack": 1, "history": [0], "extra": b"hunter2".hex()}, "bunches": []}])[0]
         capture = uerudp.pcap([(50000, 7777, b"JaneDoe" + payload)])
@@ -220,7 +220,7 @@ class Texts(Anonymise):
         self.edit(capture, *options)
 
     def test_compressed(self):
-        """Nobody reads it without the game's dictionary: blank."""
+        """Compressed data, which needs the dictionary of the game, is blanked."""
         objects = [{"generation": "5.5", "direction": 1,
                     "handler": {"compressed": True, "decompressed_bytes": 100, "compressed_data": b"x JaneDoe hunter2".hex()}}]
         capture = uerudp.pcap([(50000, 7777, each) for each in uerudp.encode(objects, "--handlers=oodle")])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp edit: nothing changes but what is asked for."""
+"""uerudp edit: only what the options select changes."""
 import gzip
 import json
 import os
@@ -17,12 +17,12 @@ GAME = pathlib.Path("captures/ue5.5.pcapng")
 
 
 def edit(data, *options, status=0):
-    """What edit makes of a file's bytes."""
+    """The output of edit for the bytes of a file."""
     return uerudp.run("edit", *options, "-", "-", data=data, status=status).stdout
 
 
 def complaint(data, *options):
-    """What edit says when it refuses; then it writes nothing."""
+    """The error of edit, which must have no output."""
     result = uerudp.run("edit", *options, "-", os.devnull, data=data, status=2)
     return result.stderr.decode()
 
@@ -37,7 +37,7 @@ def frames_of(path):
 
 
 def exotic():
-    """A file with everything that is rare: byte orders, link types, clocks, old and unknown blocks, a game."""
+    """A file with both byte orders, several link types and clocks, old and unknown blocks, and a game."""
     game = frames_of(GAME)
     out = blocks.section(opts=blocks.options("<", (2, b"hardware"), (blocks.COMMENT, b"written by")))
     out += blocks.interface(opts=blocks.options("<", (2, b"eth0"), (blocks.TSRESOL, b"\x09"), (14, bytes(8))))
@@ -108,8 +108,8 @@ class Rules(unittest.TestCase):
             if not packet.comments:
                 self.assertIn(packet.raw, [one.raw for one in self.before])
 
-    def test_drop_is_of_one_direction(self):
-        """What is missed is said by the next of the same direction."""
+    def test_drop_of_one_direction(self):
+        """The comment on a dropped packet is on the next packet of its direction."""
         before = decode(self.data)
         up = [one["frame"] for one in before if one["direction"] == 1]
         after = edit(self.data, "--rule", f"drop frame={up[3]}")
@@ -127,7 +127,7 @@ class Rules(unittest.TestCase):
                          [["duplicated 2 times"], ["copy of the one before"], ["copy of the one before"]])
 
     def test_delay(self):
-        """It comes later, in the file and in its time, between the others as they were."""
+        """A delayed packet is later in the file and in its time; the other packets stay."""
         after = blocks.packets(edit(self.data, "--rule", "delay=75.5 frame=3"))
         ticks = [packet.ticks for packet in after]
         late = self.before[2].ticks + 75_500_000
@@ -140,7 +140,7 @@ class Rules(unittest.TestCase):
                          [packet.raw for packet in self.before[:2] + self.before[3:]])
 
     def test_delay_ends_with_its_section(self):
-        """Interfaces mean something else in the next one."""
+        """Interface numbers of the next section are other interfaces."""
         data = self.data + self.data
         after = edit(data, "--rule", "delay=1e9 frame=2")
         kinds = [kind for kind, _, _ in blocks.split(after)]
@@ -158,7 +158,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(last), len(self.before))
         self.assertEqual(sorted(packet.data for packet in last), sorted(packet.data for packet in self.before))
 
-    def test_reorder_of_all_swaps_pairs(self):
+    def test_reorder_of_all_packets(self):
         after = blocks.packets(edit(self.data, "--rule", "reorder dir=c2s"))
         up = [index for index, one in enumerate(decode(self.data)) if one["direction"] == 1]
         order = [packet.data for packet in after if packet.data in {self.before[index].data for index in up}]
@@ -174,7 +174,7 @@ class Rules(unittest.TestCase):
         self.assertEqual({int(bit) for bit in comment.split(", ")},
                          {bit for bit in range(payload.bit_length()) if payload >> bit & 1})
         self.assertEqual(payload.bit_count(), 3)
-        self.assertTrue(blocks.checksums_hold(after[5].data[14:]))
+        self.assertTrue(blocks.has_valid_checksums(after[5].data[14:]))
         for number, packet in enumerate(after, 1):
             if number != 6:
                 self.assert_same(packet, number)
@@ -190,7 +190,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(edit(self.data, "--rule", "pass", "--rule", "drop"), self.data)
 
     def test_conditions(self):
-        """Each selects what decode shows with it."""
+        """Each condition selects packets by a value that decode prints."""
         objects = decode(self.data)
 
         def has(one, test):
@@ -221,7 +221,7 @@ class Rules(unittest.TestCase):
             self.assertTrue(dropped, text)
 
     def test_copies(self):
-        """A bunch that is sent again is a copy; the first ones stay."""
+        """copy=N selects retransmissions; first copies stay."""
         login = next(one for one in decode(self.data) if one.get("bunches"))
         objects = []
         for number, ch_seq in enumerate((5, 6, 5, 7, 5)):
@@ -263,7 +263,7 @@ class Rules(unittest.TestCase):
         self.assertIn("drop frame=1-2: 2 datagrams", text)
 
     def test_only_the_block_changes(self):
-        """In a file of everything: one block is another, and keeps its options."""
+        """In a file with all kinds of blocks one block changes and keeps its options."""
         data = exotic()
         after = edit(data, "--rule", "corrupt frame=3", "--rule", "corrupt frame=10", "--rule", "corrupt frame=12")
         old, new = list(blocks.split(data)), list(blocks.split(after))
@@ -286,7 +286,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(new.raw[8:12], old.raw[8:12])
 
     def test_a_cut_datagram(self):
-        """What a snap length cut off is not there to be changed."""
+        """A rule cannot change bytes that the snap length cut."""
         frames = frames_of(GAME)
         data = blocks.section() + blocks.interface() + b"".join(
             blocks.enhanced(frame[:60], number * 1000, length=len(frame)) for number, frame in enumerate(frames))

@@ -16,7 +16,7 @@ import uerudp
 from check_edit import CAPTURES, GAME, complaint, decode, edit, exotic, frames_of
 
 SECOND = 1_000_000_000
-# A malformed datagram is masked from its fault on, and is another one then.
+# A malformed datagram is masked from its fault on, and then decodes differently.
 WHOLE = [path for path in CAPTURES if path.name != "fuzz.pcapng"]
 MAC = struct.Struct(">6s6sH")
 
@@ -45,7 +45,7 @@ def capture(*frames, link=blocks.ETHERNET):
 
 
 def two_games():
-    """Two connections, one after the other, and something else."""
+    """Two connections, one after the other, and a datagram of another protocol."""
     game = frames_of(GAME)
     other = [frame[:28] + b"\x0b" + frame[29:32] + b"\x0b" + frame[33:] for frame in game]
     return capture(*game, ethernet(ipv4((10, 0, 0, 1), (10, 0, 0, 2), b"GET /", 6)), *other), len(game)
@@ -79,8 +79,8 @@ class Cuts(unittest.TestCase):
         rest = [one for one in blocks.split(data) if one[0] not in (blocks.ENHANCED, blocks.SIMPLE, blocks.OBSOLETE)]
         self.assertEqual([kind for kind, _, _ in after if kind != blocks.ENHANCED], [kind for kind, _, _ in rest])
 
-    def test_rules_know_what_was_cut(self):
-        """Copies are counted from the beginning of the connection, and only what is kept is judged."""
+    def test_rules_count_removed_frames(self):
+        """Rules count copies from the start of the connection and act on the frames that are kept."""
         data = GAME.read_bytes()
         count = len(blocks.packets(data))
         self.assertEqual(len(blocks.packets(edit(data, "--frames", "11-", "--rule", "drop max=2"))), count - 12)
@@ -88,7 +88,7 @@ class Cuts(unittest.TestCase):
 
 class Times(unittest.TestCase):
     def test_shift(self):
-        """In the ticks of each clock, exactly."""
+        """A shift is exact in the ticks of each clock."""
         for option, nanoseconds in (("1.000000001", SECOND + 1), ("-0.5", -SECOND // 2), ("86400", 86400 * SECOND)):
             old, new = (blocks.packets(data) for data in (exotic(), edit(exotic(), "--shift", option)))
             for index, (before, after) in enumerate(zip(old, new)):
@@ -103,8 +103,8 @@ class Times(unittest.TestCase):
         data = blocks.classic(">", 0xA1B23C4D, [(10, 900_000_000, b"x")])
         self.assertEqual(edit(data, "--shift", "0.1"), blocks.classic(">", 0xA1B23C4D, [(11, 0, b"x")]))
 
-    def test_ends_of_time(self):
-        """Neither a delay behind the last time that can be said, nor the time from one end to the other, is lost."""
+    def test_limits_of_time(self):
+        """A delay beyond the last possible time and the largest difference of times are handled."""
         clock = blocks.options("<", (blocks.TSRESOL, b"\0"))
         for ticks, offset in ((2**64 - 1, 0), (1, -2**63)):
             opts = blocks.options("<", (blocks.TSRESOL, b"\0"), (14, struct.pack("<q", offset)))
@@ -123,7 +123,7 @@ class Times(unittest.TestCase):
 
 
 def without_texts(one):
-    """What must stay the same in an object of decode when its contents are masked."""
+    """The keys of a decoded object that masking must not change."""
     bunches = [{key: bunch[key] for key in bunch if key not in ("data", "messages")} for bunch in one.get("bunches", [])]
     keys = ("frame", "time", "length", "stream", "direction", "generation", "packet", "handshake", "items")
     return {key: one.get(key) for key in keys if key != "items"} | {
@@ -139,7 +139,7 @@ class Anonymous(unittest.TestCase):
                 self.assertEqual([without_texts(one) for one in decode(after)],
                                  [without_texts(one) for one in decode(path.read_bytes())], path)
                 for packet in blocks.packets(after):
-                    self.assertTrue(blocks.checksums_hold(packet.data[14:]), path)
+                    self.assertTrue(blocks.has_valid_checksums(packet.data[14:]), path)
 
     def test_contents(self):
         login = {"bunches": [{"reliable": True, "messages": [
@@ -147,12 +147,12 @@ class Anonymous(unittest.TestCase):
         data = uerudp.run("encode", data=json.dumps(login).encode()).stdout
         for options, shown in (([], True), (["--addresses"], True), (["--redact"], False), (["--anonymise"], False)):
             after = edit(data, *options)
-            bits = "".join(f"{byte:08b}"[::-1] for byte in after)  # texts begin at any bit
+            bits = "".join(f"{byte:08b}"[::-1] for byte in after)  # texts may begin at any bit
             self.assertEqual("".join(f"{byte:08b}"[::-1] for byte in b"Ada") in bits, shown, options)
             self.assertEqual("Ada-0001" in json.dumps(decode(after)), shown, options)
 
     def test_texts_of_the_file(self):
-        """Options and blocks with texts are gone, what reading the packets needs is not."""
+        """Options and blocks with texts are removed, those that packets need stay."""
         for option in ("--redact", "--addresses"):
             after = edit(exotic(), option)
             for text in (b"written by", b"hardware", b"eth0", b"host", b"secret", b"custom", b"second"):
@@ -165,8 +165,8 @@ class Anonymous(unittest.TestCase):
                 self.assertEqual(old.ticks, new.ticks)
                 self.assertEqual([one for one in old.options if one[0] == blocks.FLAGS], new.options)
 
-    def test_what_is_not_ours(self):
-        """Nobody knows what is in it: it is emptied, at its size."""
+    def test_other_protocols(self):
+        """Datagrams of other protocols are zeroed and keep their size."""
         secret = b"secret" * 10
         frames = [ethernet(ipv4((10, 0, 0, 1), (10, 0, 0, 2), secret, 6)),
                   ethernet(secret, 0x0806),
@@ -183,7 +183,7 @@ class Anonymous(unittest.TestCase):
                          [False, False, True, False, False, True])
 
     def addresses(self, pairs, *options):
-        """What becomes of pairs of IPv4 addresses."""
+        """The new addresses of pairs of IPv4 addresses."""
         data = capture(*(ethernet(ipv4(a, b, udp(b"x"))) for a, b in pairs))
         return [(packet.data[26:30], packet.data[30:34]) for packet in blocks.packets(edit(data, *options))]
 
@@ -199,7 +199,7 @@ class Anonymous(unittest.TestCase):
         self.assertNotEqual(mapped[2][0][2], mapped[0][0][2])
 
     def test_seed(self):
-        """The same seed gives the same; without one nobody can compute it again."""
+        """Equal seeds map addresses equally; without a seed the mapping is random."""
         pairs = [((10, 0, 0, 1), (10, 0, 0, 2))]
         seven = self.addresses(pairs, "--addresses", "--seed", "7")
         self.assertEqual(seven, self.addresses(pairs, "--addresses", "--seed", "7"))
@@ -217,7 +217,7 @@ class Anonymous(unittest.TestCase):
         one, two = (packet.data for packet in blocks.packets(edit(capture(frame, group), "--addresses")))
         self.assertNotEqual(one[22:38], a)
         self.assertEqual(one[22:37], one[38:53])
-        self.assertTrue(blocks.checksums_hold(one[14:]))
+        self.assertTrue(blocks.has_valid_checksums(one[14:]))
         self.assertEqual((len(one), one[62:]), (len(frame), b"payload"))
         self.assertNotIn(frame[:6], (one[:6], one[6:12]))
         self.assertNotIn(frame[6:12], (one[:6], one[6:12]))
@@ -225,7 +225,7 @@ class Anonymous(unittest.TestCase):
         self.assertEqual(two[:6], group[:6])
 
     def test_options_of_ip(self):
-        """A recorded route holds addresses."""
+        """The option "record route" has addresses."""
         route = bytes([7, 7, 4, 192, 168, 1, 1, 0])
         frame = blocks.packets(edit(capture(ethernet(ipv4((10, 0, 0, 1), (10, 0, 0, 2), udp(b"x"), opts=route))),
                                     "--addresses"))[0].data
@@ -236,14 +236,14 @@ class Anonymous(unittest.TestCase):
         data = blocks.section() + blocks.interface() + blocks.enhanced(b"", 1)
         self.assertEqual(edit(data, "--anonymise"), data)
 
-    def test_links_of_which_addresses_are_not_found(self):
+    def test_unknown_link_types(self):
         result = uerudp.run("edit", "--addresses", "-", "-", data=capture(b"\x08\x02" + bytes(60), link=105))
         self.assertEqual(blocks.packets(result.stdout), [])
         self.assertIn("1 packets left out", result.stderr.decode())
 
 
 class Generations(unittest.TestCase):
-    def test_what_can_be_said(self):
+    def test_possible_generations(self):
         for old, new in (("4.25", "5.5"), ("5.5", "4.25"), ("5.1", "5.4"), ("4.13", "4.20"), ("4.20", "4.18")):
             path = pathlib.Path(f"captures/ue{old}.pcapng")
             after = edit(path.read_bytes(), "--to-generation", new)
@@ -261,9 +261,9 @@ class Generations(unittest.TestCase):
                            for one in (a, b)]
                 self.assertEqual(*content)
             for packet in blocks.packets(after):
-                self.assertTrue(blocks.checksums_hold(packet.data[14:]))
+                self.assertTrue(blocks.has_valid_checksums(packet.data[14:]))
 
-    def test_what_cannot(self):
+    def test_impossible_generations(self):
         for old, new, field in (("4.25", "4.22", "packet."), ("5.5", "4.18", "bunches"), ("5.4", "5.8", "packet.acked")):
             data = pathlib.Path(f"captures/ue{old}.pcapng").read_bytes()
             text = complaint(data, "--to-generation", new)
@@ -313,7 +313,7 @@ class Formats(unittest.TestCase):
 
 class Refusals(unittest.TestCase):
     def refuse(self, data, *options):
-        """OUT stays as it was, and nothing lies beside it."""
+        """The output file is unchanged, and no other file remains."""
         with tempfile.TemporaryDirectory() as folder:
             path, out = pathlib.Path(folder) / "in", pathlib.Path(folder) / "out"
             path.write_bytes(data)
@@ -374,7 +374,7 @@ class Refusals(unittest.TestCase):
 
 class Memory(unittest.TestCase):
     def peak_mb(self, head, piece, times, *options):
-        """What edit takes at most for a file that is head and then many times the same piece."""
+        """Peak memory of edit for a file of `head` and then `piece` many times."""
         environment = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
         child = subprocess.Popen([uerudp.PROGRAM, "edit", *options, "-", os.devnull], stdin=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, env=environment)
@@ -390,14 +390,14 @@ class Memory(unittest.TestCase):
     def test_a_long_capture(self):
         game = frames_of(GAME)[4:] * 200
         frames = b"".join(blocks.enhanced(frame, number * 1000) for number, frame in enumerate(game))
-        frames += blocks.enhanced(game[0], 60_000_000)  # what waits goes out
+        frames += blocks.enhanced(game[0], 60_000_000)  # the delayed packets are written
         head = blocks.section() + blocks.interface()
         for options in ([], ["--rule", "corrupt p=0.1", "--rule", "reorder p=0.1", "--rule", "delay=1000 p=0.5"]):
             few, many = (self.peak_mb(head, frames, times, *options) for times in (2, 40))
             self.assertLess(many - few, 8)
 
-    def test_others_while_a_verdict_is_waited_for(self):
-        """One packet of a game, whose generation stays open, and then a flood of others."""
+    def test_other_protocols_while_undecided(self):
+        """A packet of a game whose generation is undecided, and then many datagrams of other protocols."""
         head = blocks.section() + blocks.interface() + blocks.enhanced(frames_of(GAME)[0], 1)
         piece = blocks.enhanced(ethernet(ipv4((10, 0, 0, 1), (10, 0, 0, 2), bytes(60_000), 6)), 1000)
         few, many = (self.peak_mb(head, piece, times, "--rule", "drop p=0") for times in (1, 2000))
@@ -409,7 +409,7 @@ class Memory(unittest.TestCase):
         self.assertLess(self.peak_mb(head, piece, 2), 64)
 
     def test_delays_are_bounded(self):
-        """More than may wait goes out before its time."""
+        """When more packets are delayed than the limit, the oldest are written early."""
         piece = blocks.enhanced(frames_of(GAME)[4] + bytes(20_000), 1000)
         head = blocks.section() + blocks.interface() + b"".join(blocks.enhanced(one, 1) for one in frames_of(GAME))
         few, many = (self.peak_mb(head, piece, times, "--rule", "delay=1e9") for times in (1, 8000))

@@ -15,7 +15,7 @@ class Realdata(unittest.TestCase):
             self.assertEqual(output, path.read_bytes(), name)
 
     def test_anonymised(self):
-        """Who, when, how large, which generation and which packets and channels are as before."""
+        """Streams, times, sizes, generations, packets and channels stay."""
         for name, path, settings in uerudp.captures():
             before, after = (uerudp.run("decode", "--fields", "frame,time,length,stream,direction,generation,packet.seq,"
                                         "bunch.channel,bunch.ch_seq,bunch.data_bits", *settings, "-", data=data).stdout
@@ -24,7 +24,7 @@ class Realdata(unittest.TestCase):
             self.assertTrue(before)
 
     def test_delivery_rules_match_the_tracker(self):
-        """Dropping all copies but the first leaves a capture in which nothing is sent again."""
+        """Dropping all copies but the first leaves a capture without retransmissions."""
         path = recordings.path("utcp-loss")
         once = uerudp.run("edit", "--rule", "drop reliable copy=2-", path, "-").stdout
         self.assertLess(len(once), os.path.getsize(path))

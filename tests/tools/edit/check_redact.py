@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp decode --redact: nothing of the login is left in any output, and every length stays."""
+"""uerudp decode --redact: no output has private texts of the login, and all lengths stay."""
 import json
 import resource
 import unittest
@@ -17,7 +17,7 @@ def bunch(*messages, **keys):
 
 
 def shifted(secret, payload):
-    """Whether the text is in the bytes at any bit, with 8 or 16 bits per character."""
+    """Whether the text occurs in the bytes at any bit, with 8 or 16 bits per character."""
     number = int.from_bytes(payload, "little")
     wanted = [secret.encode("latin-1"), secret.encode("utf-16-le")]
     return any(text in (number >> shift).to_bytes(len(payload), "little") for shift in range(8) for text in wanted)
@@ -92,7 +92,7 @@ class Redaction(unittest.TestCase):
         self.assertEqual("00" * 8, datagram["bunches"][0]["messages"][0]["unique_id"]["bytes"])
 
     def test_fragments(self):
-        """Of what cannot be read nothing but the type is left, and it does not become other messages."""
+        """Only the type remains of a message that cannot be decoded, and no other messages appear."""
         data = b"\5" + b"hunter2 Jane Doe"
         for flags in ({"partial": True, "partial_initial": True}, {"has_exports": True}, {"has_mapped": True}):
             datagram, = self.check([{"bunches": [{"reliable": True, "data": data.hex(), **flags}]}],
@@ -101,7 +101,7 @@ class Redaction(unittest.TestCase):
             self.assertEqual(first + "ff" * (len(data) - 1), datagram["bunches"][0]["data"])
 
     def test_unreadable_message(self):
-        """A length that is larger than the bunch."""
+        """A length beyond the end of the bunch."""
         data = bytes([5, 8, 0, 0, 0]) + b"hunter2\0" + bytes([200, 0, 0, 0]) + b"?Name=Jane Doe"
         datagram, = self.check([{"bunches": [{"reliable": True, "data": data.hex()}]}], "--generation=5.5")
         self.assertIn("opaque", datagram["bunches"][0]["messages"][-1])
@@ -111,7 +111,7 @@ class Redaction(unittest.TestCase):
         self.assertIn("fault", datagram)
 
     def test_time_of_parts(self):
-        """240 kB in 301 parts of one message, of which the first was sent again 3,000 times."""
+        """A message of 240 kB in 301 parts, the first of which was retransmitted 3,000 times."""
         def part(number, data, **flags):
             return {"reliable": True, "ch_seq": number, "partial": True, "data": data, **flags}
 
@@ -124,7 +124,7 @@ class Redaction(unittest.TestCase):
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 10)
 
     def test_unknown(self):
-        """What is not our protocol is not shown at all."""
+        """Datagrams of other protocols are not printed."""
         payload = b"hunter2 Jane Doe hunter2 Jane Doe\x00"
         for output in self.outputs([payload]):
             for secret in SECRETS:
@@ -132,7 +132,7 @@ class Redaction(unittest.TestCase):
                 self.assertNotIn(secret.encode().hex(), output)
 
     def test_without(self):
-        """The option is what does it."""
+        """Without the option the texts are printed."""
         text = uerudp.encode([{"bunches": [bunch(LOGIN)]}])[0].hex().encode()
         output = uerudp.run("decode", "--hex", "--generation=5.5", "-", data=text).stdout.decode()
         self.assertIn("Jane Doe", output)

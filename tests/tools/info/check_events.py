@@ -22,7 +22,7 @@ class Log:
     """A log: a header and events. Each must have the keys of the schema."""
 
     def __init__(self, text):
-        header, *events = [json.loads(line, object_pairs_hook=uerudp.once) for line in text.splitlines()]
+        header, *events = [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in text.splitlines()]
         assert header["schema"] == 1 and header["format"] == "uerudp-events", header
         self.vantage = header["vantage_point"]["type"]
         self.title = header["title"]

@@ -10,7 +10,7 @@ import recordings
 
 def info(path, *options):
     result = uerudp.run("info", "--json", "--bits", *options, path, status=None)
-    return [json.loads(line, object_pairs_hook=uerudp.once) for line in result.stdout.decode().splitlines()]
+    return [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in result.stdout.decode().splitlines()]
 
 
 def sent(name):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No object in any JSON output has a key twice, and encode takes what decode --content prints."""
+"""No object in any JSON output has a key twice, and encode accepts the output of decode --content."""
 import json
 import random
 import unittest
@@ -10,7 +10,7 @@ from control_message import bunches_key, message_payload, partial_capture
 
 ROOT = uerudp.ROOT
 UNIQUE_ID = {"unique_id": {"text": "76561198000000000"}}
-# Of every release that names a platform, it follows the unique id in the Login.
+# In releases that send a platform, it follows the unique id in the Login.
 LOGIN = {"login": {"response": "r", "url": "?Name=Jane", "platform": "STEAM"}, **UNIQUE_ID}
 MESSAGES = [{"hello": {"encryption_token": "token"}}, {"failure": {"text": "no"}}, LOGIN,
             {"beacon_join": {"type": "x"}, **UNIQUE_ID}, {"join_split": {"url": "?Name=Jane"}, **UNIQUE_ID},
@@ -18,7 +18,7 @@ MESSAGES = [{"hello": {"encryption_token": "token"}}, {"failure": {"text": "no"}
 
 
 def objects(text):
-    return [json.loads(line, object_pairs_hook=uerudp.once) for line in text.decode().splitlines()]
+    return [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in text.decode().splitlines()]
 
 
 class Content(unittest.TestCase):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The JSON schema: what the program prints is valid, what is not so is not, and it names what the sources name."""
+"""The JSON schema: output of the program is valid, changed output is not, and keys agree with the tables of the sources."""
 import copy
 import json
 import pathlib
@@ -43,14 +43,14 @@ class Valid(unittest.TestCase):
             schema.check("datagram", output("decode", "--json", *options, LOSS))
 
     def test_decode_written(self):
-        """Values that no capture here has: 64 bits, a time that is no decimal, all the messages with parameters."""
+        """Values that no capture has: 64-bit numbers, times that are not decimal, all messages with parameters."""
         objects = [{"bunches": [{"messages": [{"iris_protocol_mismatch": {"id": str(2**64 - 1)}}, {"netspeed": {"rate": -5}},
                                               {"net_guid_assign": {"guid": 7, "path": "/x"}},
                                               {"login": {"url": "?"}, "unique_id": {"text": "me"}}]}]},
                    {"generation": "4.20", "handshake": {"cookie": "01" * 20, "timestamp_raw": "80000000"}}]
-        for given in objects:
-            hexed = uerudp.encode([given])[0].hex().encode()
-            generation = given.get("generation", "5.5")
+        for object in objects:
+            hexed = uerudp.encode([object])[0].hex().encode()
+            generation = object.get("generation", "5.5")
             schema.check("datagram", output("decode", "--json", "--hex", "--generation", generation, "-", data=hexed))
         foreign = uerudp.pcap([(40000, 7777, b"what is this")])
         schema.check("datagram", output("decode", "--json", "-", data=foreign))
@@ -98,7 +98,7 @@ PLUGIN_ONLY = ("analysis.", "reassembled", "fragment", "bunch.reliable_id")
 
 
 def leaves(value, path=()):
-    """(path, value) of whatever is neither object nor array."""
+    """(path, value) of each value that is neither object nor array."""
     if isinstance(value, (dict, list)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaves(inner, (*path, key))
@@ -107,7 +107,7 @@ def leaves(value, path=()):
 
 
 def objects(value, path=()):
-    """Paths of all objects."""
+    """The paths of all objects."""
     if isinstance(value, dict):
         yield path
     if isinstance(value, (dict, list)):
@@ -122,7 +122,7 @@ def inside(value, path):
 
 
 def shape(path):
-    """Elements of an array are alike."""
+    """The path with all elements of an array as one."""
     return tuple("*" if isinstance(key, int) else key for key in path)
 
 
@@ -145,44 +145,44 @@ class Invalid(unittest.TestCase):
         yield "script", output("script", "--json", "-", data=b"nonsense\n", status=2)[0]
         yield "doctor", output("doctor", "--json")[0]
 
-    def refuse(self, judge, sample, path, key, value):
+    def assert_invalid(self, validator, sample, path, key, value):
         changed = copy.deepcopy(sample)
         inside(changed, path)[key] = value
-        self.assertFalse(judge.is_valid(changed), f"{path} {key}")
+        self.assertFalse(validator.is_valid(changed), f"{path} {key}")
 
     def test_changed_types(self):
-        """A value of another type is refused wherever it stands."""
+        """A value of another type is invalid at any path."""
         for kind, sample in self.samples():
-            judge = schema.validator(kind)
+            validator = schema.validator(kind)
             for path, value in {shape(path): (path, value) for path, value in leaves(sample)}.values():
-                self.refuse(judge, sample, path[:-1], path[-1], {"value": value})
+                self.assert_invalid(validator, sample, path[:-1], path[-1], {"value": value})
 
     def test_unknown_keys(self):
         for kind, sample in self.samples():
-            judge = schema.validator(kind)
+            validator = schema.validator(kind)
             for path in {shape(path): path for path in objects(sample)}.values():
-                self.refuse(judge, sample, path, "frobnication", 1)
+                self.assert_invalid(validator, sample, path, "unknown", 1)
 
     def test_missing_keys(self):
         for kind, sample in self.samples():
-            judge = schema.validator(kind)
+            validator = schema.validator(kind)
             for key in DEFS[kind]["required"]:
-                self.assertFalse(judge.is_valid({k: v for k, v in sample.items() if k != key}), f"{kind} {key}")
+                self.assertFalse(validator.is_valid({k: v for k, v in sample.items() if k != key}), f"{kind} {key}")
 
     def test_values(self):
         datagram = output("decode", "--json", LOSS)[4]
-        judge = schema.validator("datagram")
-        self.assertTrue(judge.is_valid(datagram))
+        validator = schema.validator("datagram")
+        self.assertTrue(validator.is_valid(datagram))
         for path, key, value in (((), "schema", 2), ((), "frame", 0), ((), "time", "now"), ((), "src", "here"),
                                  ((), "direction", 3), (("packet",), "seq", 65536), (("bunches", 0), "data", "xyz")):
-            self.refuse(judge, datagram, path, key, value)
+            self.assert_invalid(validator, datagram, path, key, value)
 
     def test_any(self):
-        """Without a kind, each sample is something, and nothing is anything."""
-        judge = schema.validator()
+        """Without a kind, the schema accepts each sample and refuses an empty object."""
+        validator = schema.validator()
         for kind, sample in self.samples():
-            self.assertTrue(judge.is_valid(sample), kind)
-        self.assertFalse(judge.is_valid({"schema": 1}))
+            self.assertTrue(validator.is_valid(sample), kind)
+        self.assertFalse(validator.is_valid({"schema": 1}))
 
 
 def flat(properties, prefix=""):
@@ -195,7 +195,7 @@ def flat(properties, prefix=""):
             yield f"{prefix}{key}", rule
 
 
-# Definitions of what is inside messages, by the prefix that their keys are without; the others are those of one datagram.
+# Definitions of objects inside messages, by the prefix that their keys omit. All others are objects of a datagram.
 INSIDE = {"content": ["content"], "export": ["exports", "export"], "field_export": ["field_export"],
           "mapped": ["mapped", "mapped_id"], "actor": ["actor"], "block": ["block"], "property": ["property"],
           "field": ["field"], "voice": ["voice"]}
@@ -203,7 +203,7 @@ STRUCTURES = {name for names in INSIDE.values() for name in names} | {"message",
 
 
 class Catalogue(unittest.TestCase):
-    """What the sources list once is in the schema, and nothing else is."""
+    """The schema has exactly the entries of the tables in the sources."""
 
     def rows(self, file, pattern):
         return re.findall(pattern, (ROOT / file).read_text(), re.M)
@@ -259,7 +259,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(sorted(set(found)), DEFS["doctor"]["properties"]["findings"]["items"]["properties"]["id"]["enum"])
 
     def test_events(self):
-        """docs/events.md names the same events with the same data."""
+        """docs/events.md has the events of the schema with their data."""
         table = self.rows("docs/events.md", r"^\| `(\w+:\w+)` \| (.*?) \|")
         event = DEFS["event"]
         rules = {rule["if"]["properties"]["name"]["const"]: rule["then"]["properties"]["data"]["$ref"] for rule in event["allOf"]}

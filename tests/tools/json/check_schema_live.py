@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The JSON schema against the reports of programs that speak over the loopback interface."""
+"""The JSON schema against the reports of live programs on the loopback interface."""
 import json
 import pathlib
 import tempfile
@@ -22,7 +22,7 @@ class Reports(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def serve(self, jobs, *options):
-        """Clients one after the other, and what both sides say."""
+        """Run clients one after the other and check the reports of both sides."""
         with live.Server(*options) as server:
             for arguments, data in jobs:
                 events, _ = live.client(server, *arguments, data=data)
@@ -68,15 +68,15 @@ class Reports(unittest.TestCase):
         schema.check("serve", server.events)
 
     def test_unknown_keys(self):
-        """Reports are closed, too."""
+        """Reports have no unknown keys."""
         with live.Server("--tick=120") as server:
             events, _ = live.client(server, data=b"hello\n")
         for kind, reports in (("connect", events.values()), ("serve", server.events)):
-            judge = schema.validator(kind)
+            validator = schema.validator(kind)
             for event in reports:
-                self.assertTrue(judge.is_valid(event))
-                self.assertFalse(judge.is_valid({**event, "frobnication": 1}), json.dumps(event))
-                self.assertFalse(judge.is_valid({**event, "event": "frobnicated"}))
+                self.assertTrue(validator.is_valid(event))
+                self.assertFalse(validator.is_valid({**event, "unknown": 1}), json.dumps(event))
+                self.assertFalse(validator.is_valid({**event, "event": "unknown"}))
 
 
 if __name__ == "__main__":

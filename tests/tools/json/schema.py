@@ -14,18 +14,18 @@ SCHEMA = json.loads((recordings.ROOT / "docs/uerudp.schema.json").read_text())
 
 
 def validator(kind=None):
-    """Judges objects of one kind, a definition of the schema; without one, of any."""
+    """A validator of objects of one kind, a definition of the schema, or of any kind."""
     rule = {"$ref": f"#/$defs/{kind}"} if kind else {"anyOf": SCHEMA["anyOf"]}
     return jsonschema.Draft202012Validator({**rule, "$defs": SCHEMA["$defs"]})
 
 
 def check(kind, objects):
-    """Every object must be of this kind, and there must be some."""
-    judge = validator(kind)
+    """Assert that there are objects and that each is of this kind."""
+    validate = validator(kind)
     objects = list(objects)
     assert objects, kind
     for value in objects:
-        worst = jsonschema.exceptions.best_match(judge.iter_errors(value))
+        worst = jsonschema.exceptions.best_match(validate.iter_errors(value))
         if worst is not None:
             raise AssertionError(f"{kind}: {worst.json_path}: {worst.message[:300]}\n{json.dumps(value)[:2000]}")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp replay: what the modes observe and check say of captures in which nobody did anything wrong."""
+"""uerudp replay: the modes observe and check on captures without a fault."""
 import copy
 import json
 import pathlib
@@ -14,7 +14,7 @@ CAPTURE = CAPTURES / "ue5.1.pcapng"
 
 
 class Clean(uerudp.unittest.TestCase):
-    """What endpoints said is what endpoints say, however bad the network was and wherever the capture was made."""
+    """replay --check finds no difference, with any network and any capture point."""
 
     def assert_same(self, path, *arguments):
         results = check(*arguments, path)
@@ -24,7 +24,7 @@ class Clean(uerudp.unittest.TestCase):
 
     def test_captures(self):
         for path in sorted(CAPTURES.glob("*.pcapng")):
-            if path.stem not in ("corrupt", "fuzz"):  # the network changed bits: a difference
+            if path.stem not in ("corrupt", "fuzz"):  # bits were changed
                 self.assert_same(path)
 
     def test_networks(self):
@@ -38,12 +38,12 @@ class Clean(uerudp.unittest.TestCase):
         for point in ("client", "server", "sender"):
             self.assert_same(generated("mixed", "--duration=2", f"--capture-at={point}"))
 
-    def test_overtaken_by_a_hundred(self):
-        """A burst of packets with long jitter: what comes late is still looked at in its turn."""
+    def test_reordering_by_a_hundred(self):
+        """A burst of packets with long jitter: late packets are compared in order."""
         self.assert_same(generated("reorder", "--seed=467", "--jitter=30", "--generation=4.18", "--capture-at=client"))
 
     def test_joined_in_the_middle(self):
-        """Packets overtake the first one, channels are open, numbers were given: that no header tells is no fault."""
+        """The capture begins in the middle: its state before the first packet is unknown, which is no fault."""
         for scenario, generation, point, seed, percent in (
                 ("reorder", "4.18", "server", 7, 68), ("mixed", "5.8", "client", 10, 31), ("churn", "4.13", "server", 15, 18),
                 ("bulk", "4.22", "client", 23, 41), ("shuffle", "4.27", "client", 30, 39), ("jitter", "5.1", "client", 81, 41),
@@ -56,7 +56,7 @@ class Clean(uerudp.unittest.TestCase):
             result, = self.assert_same(part, "--generation", generation)
             self.assertGreater(result["server"]["compared"], 100, scenario)
 
-    def test_stories(self):
+    def test_endings(self):
         for scenario in ("wrap", "churn", "channels", "bulk", "big-bunch", "login-lossy", "restart", "kick", "timeout",
                          "refused", "upgrade", "close-reasons", "voice"):
             self.assert_same(generated(scenario, "--capture-at=client"))
@@ -78,9 +78,9 @@ class Observe(uerudp.unittest.TestCase):
         path = generated("lossy", "--duration=3")
         lines = self.transcript("--stream=0", path).splitlines()
         packets = [o for o in decoded(path) if "packet" in o and "id" in o["packet"]]
-        told = {(int(words[0]), int(words[4].rstrip(","))) for words in map(str.split, lines)
+        found = {(int(words[0]), int(words[4].rstrip(","))) for words in map(str.split, lines)
                 if words[3:4] == ["packet"] and words[6].startswith("bytes")}
-        self.assertEqual({(o["frame"], o["packet"]["id"]) for o in packets} - told, set())
+        self.assertEqual({(o["frame"], o["packet"]["id"]) for o in packets} - found, set())
 
     def test_resends_name_their_frames(self):
         path = generated("lossy", "--duration=5", "--capture-at=sender")
@@ -92,7 +92,7 @@ class Observe(uerudp.unittest.TestCase):
         self.assertIn("server packets 13382 to 15429 do not exist: the number in frame 15 is damaged\n",
                       self.transcript(CAPTURES / "corrupt.pcapng"))
 
-    def test_acks_that_nobody_heard(self):
+    def test_lost_acks(self):
         text = uerudp.run("replay", "-", data=lost_acks().capture()).stdout.decode()
         self.assertEqual(1, text.count("reports as not delivered"))
         self.assertIn("proves that nobody received the acks of 11 to 25 (frame 2 to 16, ", text)
@@ -115,8 +115,8 @@ class Observe(uerudp.unittest.TestCase):
     def test_json_is_a_log_of_events(self):
         path = generated("lossy", "--duration=3")
         log = uerudp.run("decode", "--events=-", path).stdout
-        told = uerudp.run("replay", "--json", path).stdout
-        self.assertEqual(told.splitlines()[1:], log.splitlines()[1:])
+        found = uerudp.run("replay", "--json", path).stdout
+        self.assertEqual(found.splitlines()[1:], log.splitlines()[1:])
         self.assertEqual(uerudp.run("replay", "--json", "--stream=7", path).stdout.count(b"\n"), 1)
         uerudp.run("replay", "--json", "--kind=packet", path, status=2)
 

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp replay --check accuses nobody who did nothing wrong. With FIRST and COUNT: the captures of faultless_captures.py
-with these numbers; the long run has 2,000: check_replay_faultless.py 0 2000. Without: small captures that were wrongly
-accused before."""
+"""uerudp replay --check reports no difference for captures without a fault.
+
+usage: check_replay_innocents.py [FIRST COUNT]
+
+With arguments it checks these captures of innocents.py; tests/run --long checks 2,000. Without, it checks small captures
+for which replay once reported a false difference.
+"""
 import json
 import pathlib
 import sys
@@ -12,8 +16,8 @@ import unittest
 import uerudp
 from faultless_captures import FaultlessCapture
 
-UNKNOWN_MAX = 0.01  # share of the sides that may not be compared
-SURE_LOSS = 0.05  # up to here a hundred connections are compared without exception
+UNKNOWN_MAX = 0.01  # share of the sides that may be left uncompared
+SURE_LOSS = 0.05  # up to this loss all sides of a hundred connections are compared
 
 
 def results(*arguments):
@@ -27,13 +31,13 @@ def sides(objects):
 
 
 def has_packets(result):
-    """Whether the handshake of a connection ended, so that there is something to compare."""
+    """Whether the handshake was completed, so that there are packets to compare."""
     reasons = [result[side].get("not_compared") for side in ("client", "server")]
     return reasons != ["no packet of this side was captured"] * 2
 
 
-def look_at(first, count):
-    """Prints a line for each capture that is not as it shall be; the exit status tells whether there was one."""
+def check_captures(first, count):
+    """Print a line for each capture with a false difference; returns the exit status."""
     wrong = all_sides = unknown = 0
     for number in range(first, first + count):
         with tempfile.TemporaryDirectory() as folder:
@@ -42,11 +46,11 @@ def look_at(first, count):
         has_run = bool(found)
         found = [o for o in found if has_packets(o)]
         missed = [side["not_compared"] for side in sides(found) if "not_compared" in side]
-        accused = [o["difference"] for o in found if o["differs"]]
+        false_differences = [o["difference"] for o in found if o["differs"]]
         is_sure = innocent.connections == 100 and innocent.loss <= SURE_LOSS
-        if accused or missed or not has_run:
-            print(innocent, "accused:", [(d["type"], d["side"], d["frame"]) for d in accused], "unknown:", missed, flush=True)
-        wrong += bool(accused or (is_sure and missed) or not has_run)
+        if false_differences or missed or not has_run:
+            print(innocent, "false differences:", [(d["type"], d["side"], d["frame"]) for d in false_differences], "unknown:", missed, flush=True)
+        wrong += bool(false_differences or (is_sure and missed) or not has_run)
         all_sides += len(sides(found))
         unknown += len(missed)
     print(f"{count} captures, {all_sides} sides, {unknown} of them unknown, {wrong} captures wrong")
@@ -121,7 +125,7 @@ every=2
 bits=64-2000
 """
 
-# The client answers so seldom that the histories of its headers do not cover all that it received.
+# The client sends so rarely that the histories of its headers do not cover all received packets.
 SHORT_HISTORY = """
 [scenario]
 base=mixed
@@ -149,8 +153,8 @@ bits=4000-7800
 """
 
 
-class Accused(unittest.TestCase):
-    """Each was a false difference once."""
+class FalseDifferences(unittest.TestCase):
+    """Captures for which replay once reported a false difference."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -176,31 +180,31 @@ class Accused(unittest.TestCase):
         missed = [side["not_compared"] for side in sides(self.assert_innocent(*arguments)) if "not_compared" in side]
         self.assertEqual(missed, [])
 
-    def test_retransmissions_spread_over_many_ticks(self):
+    def test_retransmissions_in_many_ticks(self):
         for seed in range(3):
             self.assert_compared("--generation=5.5", self.play(FLOOD, f"--seed={seed}", "--capture-at=server"))
 
-    def test_more_acks_in_a_packet_than_one_remembers(self):
+    def test_more_acks_in_a_packet_than_are_tracked(self):
         self.assert_compared("--generation=4.18", self.play(MANY_ACKS, "--seed=54", "--capture-at=client"))
 
-    def test_histories_with_holes_between_them(self):
+    def test_histories_with_gaps(self):
         for seed in range(4):
             path = self.play(SHORT_HISTORY, f"--seed={seed}", "--capture-at=client")
             self.assert_innocent("--generation=4.22", path)
 
-    def test_handshakes_that_were_tried_again(self):
+    def test_handshake_retries(self):
         path = self.generate("login-lossy", "--seed=51", "--connections=100", "--capture-at=server", "--generation=4.18",
                              "--loss=0.05", "--jitter=40", "--duration=2")
         self.assert_innocent("--generation=4.18", path)
 
     def test_captures_of_the_long_run(self):
-        """Histories of 5.8 after a flush; acks of 4.x in packets that were lost; more bunches than a window holds."""
+        """Histories of 5.8 after a flush, acks of 4.x in lost packets, more bunches than a window."""
         for number in (157, 870, 1767, 1837):
             innocent = FaultlessCapture(number, self.folder)
             found = results(*innocent.make())
             self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))
 
-    def test_reliable_bunches_that_are_first_seen_out_of_order(self):
+    def test_reordered_reliable_bunches(self):
         path = self.generate("churn", "--seed=1015", "--connections=33", "--capture-at=client", "--generation=4.13",
                              "--loss=0.2", "--loss-burst=5", "--delay=60", "--jitter=40", "--dup=0.02", "--duration=3")
         self.assert_innocent("--generation=4.13", path)
@@ -213,5 +217,5 @@ class Accused(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        sys.exit(look_at(*map(int, sys.argv[1:])))
+        sys.exit(check_captures(*map(int, sys.argv[1:])))
     uerudp.main()

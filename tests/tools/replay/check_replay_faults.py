@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp replay --check finds a faulty endpoint: captures with one fault each, which and nothing else is reported."""
+"""uerudp replay --check on captures with one fault each, which is the only difference that it reports."""
 import copy
 import json
 import pathlib
@@ -18,7 +18,7 @@ def bunches(objects, direction, wanted=lambda bunch: True):
 
 
 def first_time(objects, direction, wanted=lambda bunch: True):
-    """The reliable bunches that a side sent, without copies."""
+    """The reliable bunches that a side sent, without retransmissions."""
     copies = {id(bunch) for _, bunch in reliable_copies(objects)}
     return [(o, b) for o, b in bunches(objects, direction, lambda b: b.get("reliable") and wanted(b)) if id(b) not in copies]
 
@@ -29,7 +29,7 @@ class Faults(uerudp.unittest.TestCase):
     LEGACY = "legacy", "--duration=5", "--capture-at=sender"
 
     def difference(self, capture, change, status=1):
-        """What --check finds after change(objects), which returns the frame that it changed."""
+        """The difference that --check reports after change(objects), which returns the changed frame."""
         objects = copy.deepcopy(decoded(capture))
         frame = change(objects)
         path = pathlib.Path(FOLDER.name) / "changed.pcapng"
@@ -150,15 +150,15 @@ class Faults(uerudp.unittest.TestCase):
 
     # ---- acknowledgements ----
 
-    def test_ack_taken_back(self):
+    def test_withdrawn_ack(self):
         def change(objects):
             before, o = sent_by(objects, 2)[59:61]
             o["packet"]["ack"] = before["packet"]["ack"] - 3
             return o["frame"]
         self.assert_found(generated(*self.LOSSY), change, type="ack", side="server", field="packet.ack")
 
-    def test_packet_that_never_arrived(self):
-        """All headers of the client say that a packet arrived that was lost before it."""
+    def test_ack_of_a_lost_packet(self):
+        """All headers of the client acknowledge a packet that was lost before."""
         def change(objects):
             ids = [o["packet"]["id"] for o in sent_by(objects, 2)]
             lost = next(a + 1 for a, b in zip(ids, ids[1:]) if b - a == 2 and a > ids[40])
@@ -173,7 +173,7 @@ class Faults(uerudp.unittest.TestCase):
                                        type="uncaptured", side="client")
         self.assertEqual(difference["other_id"], change.id)
 
-    def test_legacy_ack_of_a_packet_that_never_arrived(self):
+    def test_legacy_ack_of_a_lost_packet(self):
         def change(objects):
             ids = [o["packet"]["id"] for o in sent_by(objects, 2)]
             change.id = next(a + 1 for a, b in zip(ids, ids[1:]) if b - a == 2 and a > ids[40])
@@ -198,8 +198,8 @@ class Faults(uerudp.unittest.TestCase):
 
     # ---- retransmissions ----
 
-    def test_nak_not_answered_on_one_channel(self):
-        """A channel on which nothing is ever sent again."""
+    def test_no_retransmission_on_one_channel(self):
+        """The bunches of one channel are never retransmitted."""
         def change(objects):
             copies = [(o, b) for o, b in reliable_copies(objects) if o["direction"] == 2]
             change.channel = copies[0][1]["channel"]
@@ -210,7 +210,7 @@ class Faults(uerudp.unittest.TestCase):
         self.assertEqual((difference["type"], difference["side"], difference["channel"]),
                          ("not-resent", "server", change.channel))
 
-    def test_legacy_nak_not_answered(self):
+    def test_legacy_no_retransmission(self):
         def change(objects):
             o, bunch = [(o, b) for o, b in reliable_copies(objects) if o["direction"] == 2][3]
             o["items"] = [b for b in o["items"] if b is not bunch]
@@ -248,7 +248,7 @@ class Faults(uerudp.unittest.TestCase):
         self.assert_found(generated("login"), change, type="ch-seq", side="server", field="bunch.ch_seq")
 
     def test_bunches_out_of_order(self):
-        """Two reliable bunches of a channel whose numbers are exchanged."""
+        """Two reliable bunches of a channel with exchanged sequences."""
         def change(objects):
             new = first_time(objects, 2, lambda b: b["channel"] == 2 and not b.get("open"))
             (first, a), (_, b) = new[5], new[6]
@@ -266,7 +266,7 @@ class Faults(uerudp.unittest.TestCase):
     # ---- channels ----
 
     def opened(self, objects):
-        """A bunch that opens a channel, and one behind it on the same channel."""
+        """A bunch that opens a channel, and a later bunch of the channel."""
         _, opening = first_time(objects, 2, lambda b: b.get("open") and b["channel"] >= 2)[0]
         o, bunch = first_time(objects, 2, lambda b: b["channel"] == opening["channel"] and not b.get("open"))[3]
         return o, bunch
@@ -288,28 +288,28 @@ class Faults(uerudp.unittest.TestCase):
     def test_bunches_after_the_close(self):
         def change(objects):
             _, opening = first_time(objects, 2, lambda b: b.get("open") and b["channel"] >= 2)[0]
-            behind = first_time(objects, 2, lambda b: b["channel"] == opening["channel"] and not b.get("open"))
-            behind[3][1].update(control=True, open=False, close=True, close_reason=0)
+            following = first_time(objects, 2, lambda b: b["channel"] == opening["channel"] and not b.get("open"))
+            following[3][1].update(control=True, open=False, close=True, close_reason=0)
             later = [o for o, b in bunches(objects, 2, lambda b: b["channel"] == opening["channel"])
-                     if o["frame"] >= behind[3][0]["frame"]]
-            return next(o["frame"] for o in later if o is not behind[3][0]) if later[1] is not later[0] else later[0]["frame"]
+                     if o["frame"] >= following[3][0]["frame"]]
+            return next(o["frame"] for o in later if o is not following[3][0]) if later[1] is not later[0] else later[0]["frame"]
         self.assert_found(generated("login", "--duration=5"), change, type="after-close", side="server")
 
-    def test_close_by_who_did_not_open(self):
+    def test_close_by_the_other_side(self):
         def change(objects):
             o, bunch = bunches(objects, 1, lambda b: b["channel"] >= 2)[5]
             bunch.update(control=True, open=False, close=True, close_reason=0)
             return o["frame"]
         self.assert_found(generated("login", "--duration=5"), change, type="close", side="client")
 
-    def test_bunch_on_a_channel_that_nobody_opened(self):
+    def test_bunch_on_an_unopened_channel(self):
         def change(objects):
             o, bunch = bunches(objects, 1, lambda b: b["channel"] >= 2)[2]
             bunch["channel"] = 901
             return o["frame"]
         self.assert_found(generated("login", "--duration=5"), change, type="not-open", side="client")
 
-    # ---- what a receiver complains of ----
+    # ---- errors that a receiver reports ----
 
     def test_parts_without_a_beginning(self):
         def change(objects):
@@ -329,7 +329,7 @@ class Faults(uerudp.unittest.TestCase):
 
     # ---- the beginning ----
 
-    def test_server_speaks_first(self):
+    def test_server_sends_first(self):
         def change(objects):
             first = next(o for o in sent_by(objects, 1))
             answer = next(o for o in sent_by(objects, 2))

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp replay --check on captures that dpull/utcp made: clean and lossy, with a change of address, and of engine 4.18.
-Where that library departs from the engine it is known how, and nothing else may differ."""
+"""uerudp replay --check on captures of dpull/utcp: clean, lossy, with a change of address, and of engine 4.18. The known
+differences between that library and the engine must be the only ones."""
 import json
 
 import uerudp
 import recordings
 
 # The server marks its first control bunch as an open, although the client opened that channel; the client opens an
-# actor channel. Servers of the older revisions send before the client has said anything.
+# actor channel. Servers of older revisions send before the client.
 OPENS = {"open": {"client", "server"}}
 EARLY = {**OPENS, "premature": {"server"}}
 
-# Bunches that each side delivers: those of NAME.sent.json, and the control bunch which says that it opens.
+# Bunches that each side delivers: the bunches of NAME.sent.json and the control bunch that opens the channel.
 KNOWN = {
     "utcp-clean": (OPENS, 753, 274),
     "utcp-loss": (OPENS, 938, 334),
@@ -29,7 +29,7 @@ class Library(uerudp.unittest.TestCase):
                                              status=status).stdout.splitlines())
         return result
 
-    def test_what_is_known_is_told(self):
+    def test_known_differences_are_reported(self):
         for name, (known, _, _) in KNOWN.items():
             difference = self.check(name, status=1)["difference"]
             self.assertIn(difference["side"], known[difference["type"]], name)
@@ -40,7 +40,7 @@ class Library(uerudp.unittest.TestCase):
             self.assertFalse(result["differs"])
             self.assertEqual((result["client"]["delivered"], result["server"]["delivered"]), (client, server), name)
 
-    def test_each_has_what_is_known(self):
+    def test_each_capture_has_its_differences(self):
         for name, (known, _, _) in KNOWN.items():
             for one in known:
                 others = ",".join(set(known) - {one}) or "close"

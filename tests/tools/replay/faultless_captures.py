@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Captures in which nobody did anything wrong: what the reference endpoint says over networks of all kinds, taken at the
-client, at the server, and between them. Capture N is the same in every run, but for the live ones."""
+"""Captures without a fault: the reference endpoint over many networks, captured at the client, at the server and between
+them. Capture N is equal in every run, except captures of live programs."""
 import pathlib
 import random
 import struct
@@ -14,14 +14,14 @@ SCENARIOS = ("clean", "game", "lossy", "terrible", "burst", "jitter", "reorder",
              "thin", "bloat", "wrap", "handshake", "login-lossy", "channels", "churn", "bulk", "login", "mixed",
              "loss-burst", "big-bunch", "actor-world", "voice", "overload", "restart", "kick", "timeout", "refused",
              "upgrade", "close-reasons")
-STORIES = ("kick", "timeout", "refused", "upgrade", "restart")  # their networks stay as they are
+ENDINGS = ("kick", "timeout", "refused", "upgrade", "restart")  # with the network of the scenario
 MODERN_ONLY = ("restart", "sealed", "upgrade")  # from 4.22 on
 LOSSES = (0, 0.01, 0.03, 0.05, 0.1, 0.2)
-LIVE_EVERY = 50  # one of this number is of live programs, and one has a hundred connections
+LIVE_EVERY = 50  # one of 50 captures is of live programs, and one has a hundred connections
 
 
-class FaultlessCapture:
-    """What capture N is; make() writes it."""
+class Innocent:
+    """The parameters of capture N, which make() writes."""
 
     def __init__(self, number, folder):
         self.number, self.folder = number, pathlib.Path(folder)
@@ -42,14 +42,14 @@ class FaultlessCapture:
 
     def __str__(self):
         kind = "live" if self.is_live else f"{self.scenario}, {self.connections} connections"
-        return (f"capture {self.number}: {kind}, {self.generation}, seen {self.point}, loss {self.loss}"
+        return (f"capture {self.number}: {kind}, {self.generation}, at {self.point}, loss {self.loss}"
                 f"{', begins in the middle' if self.joins else ''}")
 
     def path(self, name="capture"):
         return self.folder / f"{self.number}-{name}.pcapng"
 
     def network(self):
-        """Options, of generate and of the live programs alike."""
+        """Options of the network, for generate and for live programs."""
         options = [f"--loss={self.loss}"]
         for name, values in (("jitter", (0, 0, 5, 15, 40)), ("reorder", (0, 0, 0, 0.05)), ("dup", (0, 0, 0, 0.03)),
                              ("delay", (5, 20, 60))):
@@ -57,7 +57,7 @@ class FaultlessCapture:
         return options
 
     def make(self):
-        """Writes the capture; returns the arguments of replay for it."""
+        """Write the capture. Returns the arguments of replay for it."""
         path, keys = self.record() if self.is_live else self.generate()
         if self.joins and not keys:
             count = uerudp.run("decode", "--fields=frame", *self.settings(), path, status=None).stdout.count(b"\n")
@@ -73,8 +73,8 @@ class FaultlessCapture:
     def generate(self):
         seconds = {100: 5, 20: 5}.get(self.connections, self.random.choice((2, 5, 5, 15)))
         keys = self.scenario == "sealed"
-        options = [] if self.scenario in STORIES else self.network()
-        if self.scenario not in STORIES and self.random.random() < 0.2:
+        options = [] if self.scenario in ENDINGS else self.network()
+        if self.scenario not in ENDINGS and self.random.random() < 0.2:
             options.append(f"--loss-burst={self.random.choice((2, 4, 8))}")
         if keys:
             options.append("--corrupt=0")
@@ -86,7 +86,7 @@ class FaultlessCapture:
         return path, [f"--key={self.path().with_suffix('.keys')}", "--handlers=aesgcm"] if keys else []
 
     def lose_before(self, path):
-        """Half of what is lost on the way is lost before it passes here."""
+        """Remove half of the lost datagrams, as if they were lost before the capture point."""
         data, kept, at = path.read_bytes(), bytearray(), 0
         while at < len(data):
             block = data[at:at + struct.unpack_from("<I", data, at + 4)[0]]
@@ -100,15 +100,15 @@ class FaultlessCapture:
     # ---- live ----
 
     def record(self):
-        """A client's check of a server, with a bad network at both and at a link between them."""
-        speak = [f"--generation={self.generation}", "--tick=60"]
+        """Capture connect --check over a bad network, with a link between client and server."""
+        wire = [f"--generation={self.generation}", "--tick=60"]
         bad = [f"--loss={self.loss}", f"--delay={self.random.choice((5, 30))}", f"--jitter={self.random.choice((0, 5, 15))}"]
         record = {point: [] for point in POINTS}
         side = self.random.choice(("client", "server"))
         record[self.point] = [f"--pcap-{side}" if self.point == "between" else "--pcap", self.path()]
-        server = live.Server("--once", *speak, *bad, *record["server"])
+        server = live.Server("--once", *wire, *bad, *record["server"])
         link = live.Link(server.port, *record["between"])
-        client = live.start_client(link, "--check", "--timeout=20", *speak, *bad, *record["client"])
+        client = live.start_client(link, "--check", "--timeout=20", *wire, *bad, *record["client"])
         client.communicate(timeout=live.SECONDS)
         server.stop()
         link.stop()

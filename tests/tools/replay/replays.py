@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of uerudp replay share: captures that are made once, and what --check says of one."""
+"""Shared by the tests of uerudp replay: cached captures, and the results of --check."""
 import functools
 import json
 import pathlib
@@ -26,11 +26,11 @@ def decoded(path, *options):
 def check(*arguments, data=b"", status=0):
     """The objects that replay --check --json prints."""
     output = uerudp.run("replay", "--check", "--json", *arguments, data=data, status=status).stdout
-    return [json.loads(line, object_pairs_hook=uerudp.once) for line in output.decode().splitlines()]
+    return [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in output.decode().splitlines()]
 
 
 def reliable_copies(objects):
-    """(object, bunch) of every reliable bunch that was seen before."""
+    """(object, bunch) of every retransmitted bunch."""
     seen = set()
     copies = []
     for o in objects:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp script: silence, every kind of failure with its exact place, options, and scripts that mean harm."""
+"""uerudp script: success, failures with their line and column, options, and hostile scripts."""
 import json
 import pathlib
 import random
@@ -14,23 +14,23 @@ import uerudp
 ROOT = uerudp.ROOT
 SCENARIOS = sorted((ROOT / "tests/scenarios").glob("*.txt"))
 DOCUMENT = (ROOT / "docs/script.md").read_text()
-EXPECTED = re.compile(r"^(@[ABCL]+ )? +[^ #]")  # a line that is expected
+EXPECTED = re.compile(r"^(@[ABCL]+ )? +[^ #]")  # an expected line
 
 SEND = "fixture\nC send 5 m1 each\n"
 FIRST = "    0.0000 C > 100 Ack=499 hist=0 [5 R101 m1 80]\n"
 
 
 def play(text, *options, status=0):
-    """(standard output, standard error) of a script on standard input; it must be silent when all comes."""
+    """(standard output, standard error) of a script on standard input. Both must be empty on success."""
     result = uerudp.run("script", *options, data=text.encode(), status=status)
     if status == 0 and not options:
         assert result.stdout == result.stderr == b"", result
     return result.stdout.decode(), result.stderr.decode()
 
 
-def verdicts(*arguments, data=b"", status=0):
+def results(*arguments, data=b"", status=0):
     output = uerudp.run("script", "--json", *arguments, data=data, status=status).stdout.decode()
-    return [json.loads(line, object_pairs_hook=uerudp.once) for line in output.splitlines()]
+    return [json.loads(line, object_pairs_hook=uerudp.without_duplicates) for line in output.splitlines()]
 
 
 def other_digit(line, rng):
@@ -42,7 +42,7 @@ def other_digit(line, rng):
 
 
 class Success(unittest.TestCase):
-    def test_silence(self):
+    def test_no_output_on_success(self):
         play(SEND + FIRST)
         play("# nothing but a fixture\nfixture")
         play(SEND.replace("\n", "\r\n") + FIRST)
@@ -60,7 +60,7 @@ class Success(unittest.TestCase):
         play(three + "    * ... [5 R101 ...\n    ...\nC tick\n")
         play(three + "    ...\n    * ... [5 R102 ...\n", status=1)
 
-    def test_a_star_before_a_digit_is_itself(self):
+    def test_star_before_a_digit_is_literal(self):
         wide = "fixture\nC send 5 u 8 unreliable x300 each\n    ...\nS reads 399\n    ...\nS tick\n    * S > 500 {}\n"
         play(wide.format("Ack=399 hist=1,0*7"), "--generation", "A")
         play(wide.format("Ack=399 hist=1,0*6"), "--generation", "A", status=1)
@@ -78,11 +78,11 @@ class Success(unittest.TestCase):
                                (("--generation", "all"), ["4.13", "4.17", "4.18", "4.22", "4.26", "5.0", "5.1", "5.4",
                                                           "5.5", "5.8"])):
             data = (SEND + "    * C > 100 ... [5 R101 m1 80]").encode()
-            found = [verdict["generation"] for verdict in verdicts(*options, data=data)]
+            found = [result["generation"] for result in results(*options, data=data)]
             self.assertLessEqual(set(names) if "all" not in options else {"4.13", "5.8"}, set(found))
             self.assertEqual(len(found), len(names) if "all" not in options else 12)
-        named = verdicts(data=("generation 5.1 C\n" + SEND + "    ...").encode())
-        self.assertEqual([verdict["generation"] for verdict in named], ["5.1", "C"])
+        named = results(data=("generation 5.1 C\n" + SEND + "    ...").encode())
+        self.assertEqual([result["generation"] for result in named], ["5.1", "C"])
         play("generation C L\n" + SEND + "@C     * C > 100 Ack=499 ...\n@L     * C > 100 [5 R101 m1 80]\n")
 
     def test_configuration(self):
@@ -93,29 +93,29 @@ class Success(unittest.TestCase):
         full = "fixture\nC send 5 m 8 x{} each\n    ...\nC has NumOutRec(5)={}\n"
         play("config reliable_buffer=8\n" + full.format(7, 7))
         play("config reliable_buffer=8\n" + full.format(20, 20), status=1)
-        told = play("config max_packet=20\nfixture\n", status=2)[1]
-        self.assertIn("-:2:8: generation A: no connection can be created with this configuration", told)
+        errors = play("config max_packet=20\nfixture\n", status=2)[1]
+        self.assertIn("-:2:8: generation A: no connection can be created with this configuration", errors)
 
     def test_documented_keys_and_facts(self):
-        """Every key and fact of the document is known, and every fact is in the document."""
+        """The program accepts every key and fact of the document, which has every fact."""
         paragraph = DOCUMENT.split("Keys of `config`")[1].split("\n\n")[0]
         keys = set(re.findall(r"`([a-z_]+)`", paragraph))
         self.assertGreater(len(keys), 25)
         for key in keys:
-            told = play(f"config {key}=1\nconfig {key}=wings\n", "--generation", "B", status=2)[1]
-            self.assertIn(f"-:2:{len('config =') + len(key) + 1}: ", told)
+            errors = play(f"config {key}=1\nconfig {key}=wings\n", "--generation", "B", status=2)[1]
+            self.assertIn(f"-:2:{len('config =') + len(key) + 1}: ", errors)
         facts = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:, hexadecimal|: `\S+`)? \|$", DOCUMENT.split("## Facts")[1], re.M))
         source = (ROOT / "tools/endpoint/include/uerudp/inspect.def").read_text()
         self.assertEqual(facts, dict(re.findall(r'^UE_\w*FACT\((\w+), .*"(.*)"\)$', source, re.M)))
         of_channel = set(re.findall(r"^UE_(?:LANE|CHANNEL)_FACT\((\w+)", source, re.M))
         for fact in facts:
             asked = f"{fact}(5)" if fact in of_channel else fact
-            told = play(f"fixture\nC has {asked}=?", "--generation", "B", status=1)[1]
-            self.assertRegex(told, rf"^-:2: generation B: C has another value\n  expected: {re.escape(asked)}=\?\n"
+            errors = play(f"fixture\nC has {asked}=?", "--generation", "B", status=1)[1]
+            self.assertRegex(errors, rf"^-:2: generation B: C has another value\n  expected: {re.escape(asked)}=\?\n"
                                    rf"  came:     {re.escape(asked)}=(?!none)")
 
     def test_document(self):
-        """The scripts of the document play, and its failure is what is printed."""
+        """The scripts of the document pass, and its failing script has the output that is shown."""
         blocks = re.findall(r"^```\n(.*?)^```$", DOCUMENT, re.M | re.S)
         scripts = [block for block in blocks if re.search("^fixture$", block, re.M)]
         self.assertEqual(len(scripts), 2)
@@ -124,10 +124,10 @@ class Success(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "broken.txt"
             path.write_text(SEND + FIRST.replace("499", "498"))
-            told = uerudp.run("script", "--generation", "A", path, status=1).stderr.decode().replace(folder + "/", "")
-            self.assertIn(told, blocks)
+            errors = uerudp.run("script", "--generation", "A", path, status=1).stderr.decode().replace(folder + "/", "")
+            self.assertIn(errors, blocks)
 
-    def test_the_manual_has_every_option(self):
+    def test_manual_has_every_option(self):
         manual = (ROOT / "docs/uerudp-script.1").read_text().replace("\\-", "-")
         options = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", uerudp.run("script", "--help").stdout.decode(), re.M)
         self.assertEqual(len(options), 8)
@@ -136,10 +136,10 @@ class Success(unittest.TestCase):
 
 
 class Failure(unittest.TestCase):
-    """Something else comes: the line and the word, what was expected, what came, the field and its bit."""
+    """A failure names the line and the column, the expected and the actual text, the field and its bit."""
 
-    def assert_told(self, script, told, *options):
-        self.assertEqual(play(script, "--generation", "B", *options, status=1), ("", told))
+    def assert_fails(self, script, expected, *options):
+        self.assertEqual(play(script, "--generation", "B", *options, status=1), ("", expected))
 
     def test_packets(self):
         came = "  came:     0.0000 C > 100 Ack=499 hist=0 [5 R101 m1 80]\n"
@@ -154,11 +154,11 @@ class Failure(unittest.TestCase):
                 ("0.0000 C > 100 ... packet.ack=1", 24, "packet.ack at bit 5: expected 1, came 499"),
                 ("0.0000 C > 100 ... bunch.close_reason=1", 24, "bunch.close_reason at bit 0: expected 1, came no such field")):
             field = field.format(**self.bits())
-            self.assert_told(f"{SEND}    {changed}", f"-:3:{column}: generation B: the line differs\n  expected: {changed}\n"
+            self.assert_fails(f"{SEND}    {changed}", f"-:3:{column}: generation B: the line differs\n  expected: {changed}\n"
                                                      f"{came}  {field}\n")
 
     def bits(self):
-        """Where the bunch's fields are, by the decoder; the packet is made by the encoder."""
+        """The bit positions of the bunch's fields by decode, for a packet of encode."""
         packet = {"packet": {"seq": 100, "ack": 499, "history": [0], "has_info": True},
                   "bunches": [{"channel": 5, "reliable": True, "ch_seq": 101, "channel_name": "DataStream",
                                "data": "6d31" + 16 * "0"}]}
@@ -169,7 +169,7 @@ class Failure(unittest.TestCase):
         return bits
 
     def test_ends(self):
-        self.assert_told(SEND + FIRST.rstrip() + " [5 U x 8]",
+        self.assert_fails(SEND + FIRST.rstrip() + " [5 U x 8]",
                          "-:3:50: generation B: the line differs\n  expected: 0.0000 C > 100 Ack=499 hist=0 [5 R101 m1 80] "
                          "[5 U x 8]\n  came:     0.0000 C > 100 Ack=499 hist=0 [5 R101 m1 80]\n"
                          f"  the packet ends at bit {self.bits()['data'] + 80}, where [5 is expected\n")
@@ -179,38 +179,38 @@ class Failure(unittest.TestCase):
         play(at.format("1.5"))
         play(at.format("1.4-1.6"))
         play(at.format("1.4"), "--tolerance", "100")
-        self.assert_told(at.format("1.4"), "-:4: generation B: the line differs\n  expected: 1.4 C > 100 ...\n"
+        self.assert_fails(at.format("1.4"), "-:4: generation B: the line differs\n  expected: 1.4 C > 100 ...\n"
                          "  came:     1.5000 C > 100 Ack=499 hist=0 [5 R101 m1 80]\n", "--tolerance", "99")
         play(at.format("1.5001"), status=1)
 
     def test_too_little_and_too_much(self):
-        self.assert_told("fixture\n" + FIRST, "-:2: generation B: nothing came\n  expected: " + FIRST.strip() + "\n")
+        self.assert_fails("fixture\n" + FIRST, "-:2: generation B: nothing came\n  expected: " + FIRST.strip() + "\n")
         for end in ("C tick\n", ""):
-            self.assert_told(SEND + end, "-:3: generation B: this line was not expected\n  came:     "
+            self.assert_fails(SEND + end, "-:3: generation B: this line was not expected\n  came:     "
                              + FIRST.strip() + "\n")
-        self.assert_told(SEND + "    ...\n    * C > 101 ...\n", "-:4: generation B: no line of the output matches\n"
+        self.assert_fails(SEND + "    ...\n    * C > 101 ...\n", "-:4: generation B: no line of the output matches\n"
                          "  expected: * C > 101 ...\n  came:     " + FIRST.strip() + "\n")
 
     def test_facts_and_actions(self):
-        self.assert_told("fixture\nC has InSeq=499 OutSeq=99", "-:2: generation B: C has another value\n"
+        self.assert_fails("fixture\nC has InSeq=499 OutSeq=99", "-:2: generation B: C has another value\n"
                          "  expected: OutSeq=99\n  came:     OutSeq=100\n")
-        self.assert_told("fixture\nC has NumOutRec(9)=0", "-:2: generation B: C has another value\n"
+        self.assert_fails("fixture\nC has NumOutRec(9)=0", "-:2: generation B: C has another value\n"
                          "  expected: NumOutRec(9)=0\n  came:     NumOutRec(9)=none\n")
-        self.assert_told("fixture\nC open 5 Other", "-:2: generation B: channel 5 cannot be opened: contradicts another "
+        self.assert_fails("fixture\nC open 5 Other", "-:2: generation B: channel 5 cannot be opened: contradicts another "
                          "field\n")
 
     def test_json(self):
-        verdict, = verdicts("--generation", "B", data=(SEND + FIRST.replace("499", "498")).encode(), status=1)
-        self.assertEqual(verdict, {
+        result, = results("--generation", "B", data=(SEND + FIRST.replace("499", "498")).encode(), status=1)
+        self.assertEqual(result, {
             "schema": 1, "file": "-", "generation": "B", "result": "differs", "commands": 2, "expectations": 0, "line": 3,
             "column": 20, "what": "the line differs", "expected": FIRST.strip().replace("499", "498"),
             "came": FIRST.strip(), "field": "packet.ack", "bit": 5, "expected_value": "Ack=498", "came_value": "Ack=499"})
-        verdict, = verdicts("--generation", "C", data=(SEND + FIRST).encode())
-        self.assertEqual(verdict, {"schema": 1, "file": "-", "generation": "C", "result": "ok", "commands": 2,
+        result, = results("--generation", "C", data=(SEND + FIRST).encode())
+        self.assertEqual(result, {"schema": 1, "file": "-", "generation": "C", "result": "ok", "commands": 2,
                                    "expectations": 1})
 
-    def test_every_expected_line_of_the_scenarios_counts(self):
-        """Each with one digit changed, in a script of its own: some generation fails, at this line."""
+    def test_every_expected_line_is_compared(self):
+        """Each expected line with one changed digit fails at this line in some generation."""
         rng = random.Random(1)
         with tempfile.TemporaryDirectory() as folder:
             places = {}
@@ -222,13 +222,13 @@ class Failure(unittest.TestCase):
                         changed.write_text("\n".join([*lines[:number], other_digit(line, rng), *lines[number + 1:]]))
                         places[str(changed)] = number + 1
             self.assertGreater(len(places), 500)
-            failed = {verdict["file"]: verdict["line"] for verdict in verdicts(*places, status=None)
-                      if verdict["result"] != "ok"}
+            failed = {result["file"]: result["line"] for result in results(*places, status=None)
+                      if result["result"] != "ok"}
             self.assertEqual(failed, places)
 
 
 class Mistakes(unittest.TestCase):
-    """What is not understood is told with line and column."""
+    """Errors in a script are reported with line and column."""
 
     def test_places(self):
         for line, column, what in (
@@ -258,15 +258,15 @@ class Mistakes(unittest.TestCase):
                 ("    * C packet.colour=1", 9, "no such field: packet.colour"),
                 ("    * C packet.ack[0=1", 20, "] is missing"), ("    * C packet.ack[1]", 9, "has no value")):
             with self.subTest(line):
-                told = play(f"# ü\nfixture\n{line}\n", "--generation", "C", status=2)[1]
-                self.assertRegex(told, rf"^-:3:{column}: generation C: .*{re.escape(what)}")
+                errors = play(f"# ü\nfixture\n{line}\n", "--generation", "C", status=2)[1]
+                self.assertRegex(errors, rf"^-:3:{column}: generation C: .*{re.escape(what)}")
 
     def test_fixtures_come_first(self):
         for text, place, what in (("C tick", "1:1", "there is no connection yet"), ("    * C is open", "1:5", "no output is possible"),
                                   ("", "1", "there is no fixture"), ("generation A\ngeneration B", "2:12", "is allowed once"),
                                   ("generation A 4.99", "1:14", '"4.99" is neither'), ("generation  ", "1:13", "is missing")):
-            told = play(text, status=2)[1]
-            self.assertRegex(told.splitlines()[0], rf"-:{place}: .*{re.escape(what)}")
+            errors = play(text, status=2)[1]
+            self.assertRegex(errors.splitlines()[0], rf"-:{place}: .*{re.escape(what)}")
 
     def test_arguments(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -277,53 +277,53 @@ class Mistakes(unittest.TestCase):
                                     (["--verbose", "--json"], "exclude"), (["--host=a", "--listen=1"], "exclude"),
                                     (["--update"], "standard input"), (["--update", "--generation=A"], "--generation"),
                                     (["--host=localhost", "--generation=A", "--generation=B"], "one generation")):
-                told = uerudp.run("script", *arguments, data=b"fixture", status=2).stderr.decode()
-                self.assertIn(what, told)
+                errors = uerudp.run("script", *arguments, data=b"fixture", status=2).stderr.decode()
+                self.assertIn(what, errors)
 
     def test_once(self):
-        """A mistake is the script's, not a generation's: it is said once, in JSON for each."""
-        told = uerudp.run("script", data=b"fixture\nfrob\n", status=2).stderr.decode()
-        self.assertEqual(1, told.count("unknown command"), told)
-        self.assertEqual(3, len(verdicts(data=b"fixture\nfrob\n", status=2)))
+        """An error is printed once, in JSON for each generation."""
+        errors = uerudp.run("script", data=b"fixture\nfrob\n", status=2).stderr.decode()
+        self.assertEqual(1, errors.count("unknown command"), errors)
+        self.assertEqual(3, len(results(data=b"fixture\nfrob\n", status=2)))
 
     def test_several_files(self):
-        """The worst decides, and the others are played."""
+        """All files are played, and the worst result is the exit status."""
         with tempfile.TemporaryDirectory() as folder:
             good, bad = pathlib.Path(folder) / "good", pathlib.Path(folder) / "bad"
             good.write_text(SEND + FIRST)
             bad.write_text(SEND)
-            self.assertEqual([v["result"] for v in verdicts(bad, good, "-", data=b"x", status=2)],
+            self.assertEqual([v["result"] for v in results(bad, good, "-", data=b"x", status=2)],
                              3 * ["differs"] + 3 * ["ok"] + 3 * ["mistake"])
             uerudp.run("script", "/nowhere", bad, status=2)
 
 
-class Harm(unittest.TestCase):
-    """Scripts that mean harm end soon, with a sentence."""
+class Hostile(unittest.TestCase):
+    """Hostile scripts end soon, with an error."""
 
     def test_no_text(self):
         for data, what in ((b"fixture\nC \x00tick", "2:3: the byte 0x00"), (b"\xff\xfe", "1:1: the byte 0xff"),
                            (b"# \x1b[2J", "1:3: the byte 0x1b"), (b"fixture\tnew", "1:8: the byte 0x09"),
                            (random.Random(1).randbytes(5000), "the byte 0x"), (b"x" * 20000, "-:1: longer than"),
                            (b"#\n" * 600000, "longer than 1048576 bytes")):
-            told = uerudp.run("script", data=data, status=2).stderr.decode()
-            self.assertIn(what, told)
-            self.assertEqual(told.count("\n"), 1)
+            errors = uerudp.run("script", data=data, status=2).stderr.decode()
+            self.assertIn(what, errors)
+            self.assertEqual(errors.count("\n"), 1)
 
     def test_too_much(self):
         busy = "C send 5 u 8000 unreliable x100000 each\n    ...\n"
         for line in ("run until=1000000 hz=10000", "C send 5 m 500000 unreliable x100000 each", busy * 30,
                      ("S forged 0-99999 Ack=499 hist=0" + " [5 U m 8]" * 300 + "\n    ...\n") * 10):
-            begun = time.monotonic()
-            told = play("fixture\n" + line, "--generation", "A", status=2)[1]
-            self.assertIn("the script exceeds its limits", told)
-            self.assertLess(time.monotonic() - begun, 60)
+            started = time.monotonic()
+            errors = play("fixture\n" + line, "--generation", "A", status=2)[1]
+            self.assertIn("the script exceeds its limits", errors)
+            self.assertLess(time.monotonic() - started, 60)
 
     def test_patterns(self):
-        """Patterns that would take for ever if each choice were tried."""
+        """Patterns with exponentially many ways to match."""
         words = " ".join(["*a*a*a*a*a*b", "..."] * 500)
-        begun = time.monotonic()
+        started = time.monotonic()
         play(f"fixture\nC send 5 {'a' * 199} 8000 each\n    * ... {words}", "--generation", "A", status=1)
-        self.assertLess(time.monotonic() - begun, 20)
+        self.assertLess(time.monotonic() - started, 20)
 
 
 class Options(unittest.TestCase):
@@ -333,12 +333,12 @@ class Options(unittest.TestCase):
         play(text)
 
     def test_seed(self):
-        """A key's initialisation vectors come from the seed."""
+        """The seed determines the initialisation vectors."""
         script = "config handlers=aesgcm\n" + SEND + "    ...\n"
         self.assertEqual(*[play(script, "--seed", "7", "--verbose") for _ in range(2)])
 
     def test_update(self):
-        """Broken scenarios become what they were, or say the same; whole ones are left alone."""
+        """--update restores changed scenarios, and leaves passing ones unchanged."""
         rng = random.Random(2)
         with tempfile.TemporaryDirectory() as folder:
             paths = [pathlib.Path(folder) / path.name for path in SCENARIOS]
@@ -358,7 +358,7 @@ class Options(unittest.TestCase):
             same = sum(path.read_text() == source.read_text() for source, path in zip(SCENARIOS, paths))
             self.assertGreater(same, len(paths) * 2 // 3)
 
-    def test_update_keeps_what_fits(self):
+    def test_update_keeps_matching_lines(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script"
             path.write_text("# first\n" + SEND + "    * C > 100 ...\n# then\nC send 5 m2 each\nC has OutSeq=102\n")
@@ -372,8 +372,8 @@ class Options(unittest.TestCase):
             uerudp.run("script", "--update", path)
             self.assertIn("\n@A     0.0000 C > 100 Ack=499 hist=0 [0 R101 close - 0]\n@C     ", path.read_text())
             path.write_text(before := "generation 5.0 5.1\nfixture\nC send 5 m 8 x300\n")
-            told = uerudp.run("script", "--update", path, status=2).stderr.decode()
-            self.assertIn(f"{path}: line 3: the output of 5.1 differs from that of another generation of the letter A", told)
+            errors = uerudp.run("script", "--update", path, status=2).stderr.decode()
+            self.assertIn(f"{path}: line 3: the output of 5.1 differs from that of another generation of the letter A", errors)
             self.assertEqual(path.read_text(), before)
 
 
