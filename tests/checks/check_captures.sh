@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Making the captures anew gives the same bytes; each is what stands beside it; the examples for encode can be encoded.
+# captures/make writes the captures byte for byte; each agrees with the files beside it; the examples of encode encode.
 # usage: check_captures.sh PROGRAM
 set -euo pipefail
 
@@ -21,7 +21,7 @@ for capture in "$folder"/*.pcapng; do
     for ending in pcapng sent.json expected.jsonl info.json; do
         cmp "$work/$name.$ending" "$folder/$name.$ending" || fail "$name.$ending: captures/make gives another one"
     done
-    # exit status 1: some of it is malformed on purpose
+    # exit status 1: some datagrams are malformed on purpose
     "$program" decode --json "$capture" 2>/dev/null >"$work/decode" || [ $? -eq 1 ] || fail "$name: cannot be decoded"
     cmp "$work/decode" "$folder/$name.expected.jsonl" || fail "$name: decodes to something else"
     case $name in

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that what a comment or a document cites stands in the tree: "protocol.md 9.2", "endpoint.md 17.1, rule 11",
+"""Check that every citation resolves: "protocol.md 9.2", "endpoint.md 17.1, rule 11",
 links of Markdown with their anchors, names of documents, and in documents paths of the tree.
 
 usage: check_citations.py [ROOT]
@@ -66,7 +66,7 @@ class Document:
 
 
 def missing(document, sections, rules):
-    """What of the cited sections, and of the rules of the last one, the document does not have."""
+    """The cited sections, and rules of the last section, that the document does not have."""
     numbers = re.findall(NUMBER, sections)
     yield from (number for number in numbers if number not in document.rules)
     for rule in re.findall(r"\d+", rules or ""):
@@ -75,7 +75,7 @@ def missing(document, sections, rules):
 
 
 class Tree:
-    """Texts by their path from the root, and all paths that there are."""
+    """Texts by their path from the root, and all paths of the tree."""
 
     def __init__(self, texts, paths=()):
         self.texts, self.paths = texts, set(texts) | set(paths)
@@ -129,7 +129,7 @@ class Tree:
 
 
 class Faults(unittest.TestCase):
-    """A fault that is planted is found; what is right is not one."""
+    """Planted faults are found, and correct citations are not reported."""
     GUIDE = "# Guide\n\n## 1. One\n\n1. First.\n2. Second.\n\n### 1.1 Table\n\n| rule | text |\n|---|---|\n| 7 | x |\n"
 
     def faults_of(self, text, path="a.c"):
@@ -164,7 +164,7 @@ def read_tree(root):
             path = os.path.relpath(os.path.join(folder, name), root)
             paths.append(path)
             data = pathlib.Path(folder, name).read_bytes()
-            if b"\0" not in data and not name.endswith((".json", ".jsonl")) and name != HERE.name:  # it has faults
+            if b"\0" not in data and not name.endswith((".json", ".jsonl")) and name != HERE.name:  # this file has faults on purpose
                 texts[path] = data.decode("utf-8", "replace")
     return Tree(texts, paths)
 

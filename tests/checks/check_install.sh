@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Install into an empty folder, look for every part, and build a project that uses the library as a stranger would.
+# Install into an empty folder, check every part, and build a project that uses the installed library.
 set -euo pipefail
 
 source=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 build=${UERUDP_BUILD:?the build folder}
 work=$(mktemp -d)
 server=
-# A server that nobody joined waits for ever, and holds the output that whoever runs this reads to its end.
+# A server without a client never exits, and would keep the output of this script open.
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
@@ -23,7 +23,7 @@ headers=$prefix/include
 for header in "$headers"/uerudp/*.h; do
     line="#include <${header#"$headers"/}>"
     cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"$line"
-    echo "$line" >>"$work/all.h" # each alone, and all of them together: no two define the same name
+    echo "$line" >>"$work/all.h" # each header alone and all together: no name is defined twice
 done
 cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
 c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
@@ -39,10 +39,10 @@ cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 "$work/consumer/consumer"
 "$work/consumer/consumer_cpp"
 
-# The example of docs/endpoint.md is a program that joins our own server.
+# The example of docs/endpoint.md is a client that joins uerudp serve.
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
     { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
-: >"$work/serve" # it is read before the server began to write
+: >"$work/serve" # it is read before the server writes it
 timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
 server=$!
 for ((i = 0; i < 100; i++)); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The list of known failures names tests that exist, and a test on it passes only while its own assertion fails."""
+"""The list of known failures names existing tests, and a listed test passes only while its own assertion fails."""
 import ast
 import unittest
 

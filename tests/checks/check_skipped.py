@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tests/support/skipped.py finds every test and part that was skipped in a report of ctest, and tells for which reason."""
+"""tests/support/skipped.py finds every skipped test, and skipped part of a test, in a report of ctest, with the reason."""
 import os
 import pathlib
 import subprocess
@@ -44,7 +44,7 @@ class Skipped(unittest.TestCase):
                                  "other disabled"])
 
     def test_recording_without_the_folder(self):
-        """A test of a recording that this tree does not have is skipped as a test, and the script goes on."""
+        """A test of a recording that this tree does not have is skipped, and the script continues."""
         script = ("import recordings, unittest\n"
                   "class T(unittest.TestCase):\n"
                   "    def test_own(self):\n        self.assertTrue(recordings.path('utcp-loss').is_file())\n"
@@ -58,7 +58,7 @@ class Skipped(unittest.TestCase):
         self.assertEqual(result.stdout.count("skipped: supervive-ue54 needs the folder UERUDP_SHARED\n"), 2)
 
     def test_own_files(self):
-        """What is part of this tree is whole: each recording has its decode; nothing of it needs the folder."""
+        """Each recording of this tree has its expected decode, and its vectors need no folder."""
         names = sorted(path.stem for path in recordings.OWN.glob("*.pcap"))
         self.assertEqual(len(names), 6)
         for name in names:

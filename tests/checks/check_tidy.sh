@@ -15,7 +15,7 @@ sources() {
     fi
 }
 
-# What this build does not compile (benchmarks, fuzz targets, the plugin without Wireshark) cannot be checked with it.
+# Sources that this build does not compile (benchmarks, fuzz targets, the plugin without Wireshark) are not checked.
 compiled=$(grep -o '"file": "[^"]*"' "$build/compile_commands.json" | cut -d'"' -f4)
 mapfile -t files < <(grep -Fxf <(sources "${2-}" | sed "s|^|$PWD/|") <<<"$compiled" | sort -u)
 printf '%d sources\n' "${#files[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names
-that are defined once, JSON that a person can compare.
+that are defined once, JSON in short lines.
 
 usage: check_tree.py [ROOT]
 """
@@ -50,7 +50,7 @@ SOURCELESS = {
     "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
     "voice.h": "libcodec/content", "clock_jitter.h": "libcodec/observe", "codec.h": "libcodec",
 }
-# What the rest of the program may include of these folders.
+# Headers of these folders that the rest of the program may include.
 CONTRACTS = {
     "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
@@ -71,7 +71,7 @@ def read_lines(root, path):
 
 
 def layer_of(root, path):
-    """The longest layer name that is a folder of path, or None; of an installed header the layer of its source."""
+    """The longest layer name that is a folder of path, or None. The layer of an installed header is that of its source."""
     folder = next((folder for folder in INSTALLED if path.startswith(folder)), None)
     if folder == INSTALLED[0]:
         name = os.path.basename(path)
@@ -95,7 +95,7 @@ def owner_of_private(path):
 
 
 def included_path(root, bracket, name):
-    """The path in the tree of what an include names; None: a system header."""
+    """The path in the tree of an included header; None for a system header."""
     if bracket == '"':
         return name
     if not name.startswith("uerudp/"):
@@ -135,7 +135,7 @@ def include_faults(root, path, lines):
 
 
 def guard_faults(path, lines):
-    """Guards are the path, so that no two are the same."""
+    """The include guard is the path, so that no two guards are equal."""
     if not path.endswith(".h"):
         return
     inside = next((path.removeprefix(folder.removesuffix("uerudp/")) for folder in INSTALLED if path.startswith(folder)),
@@ -146,7 +146,7 @@ def guard_faults(path, lines):
 
 
 def function_faults(path, lines):
-    """Functions that are too long; a layout, which describes one wire structure, may be as long as its structure."""
+    """Functions that are too long. A layout, which describes one wire structure, may have any length."""
     head = start = None
     for number, line in enumerate(lines, 1):
         if start is None and re.match(r"\w", line):
@@ -173,7 +173,7 @@ def licence_faults(path, lines):
 
 
 def name_faults(path, lines):
-    """What cmocka names otherwise in its next generation; tests/support/within.h is for both."""
+    """Names that cmocka 2 changed; tests/support/within.h is for both versions."""
     for number, line in enumerate(lines, 1):
         if re.search(r"\bassert_(not_)?in_(range|set)\(", line):
             yield f"{path}:{number}: an assertion that newer versions of cmocka call deprecated"
@@ -222,7 +222,7 @@ def file_faults(root, path):
 
 
 def duplicate_faults(places, what):
-    """places: of each name, where it is defined."""
+    """places: the definitions of each name."""
     for name, where in places.items():
         if len(where) > 1:
             yield f"{where[1]}: the {what} {name} is defined in {where[0]}, too"
@@ -264,7 +264,7 @@ def external_name_faults(root, files):
         if path.endswith(".c"):
             for number, name in external_names(read_lines(root, path)):
                 where = places.setdefault(name, [])
-                if not where or not where[-1].startswith(path + ":"):  # else the branches of an #if
+                if not where or not where[-1].startswith(path + ":"):  # not the branches of an #if
                     where.append(f"{path}:{number}")
     yield from duplicate_faults(places, "name")
 

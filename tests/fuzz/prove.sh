@@ -12,7 +12,7 @@ seconds=60
 failed=0
 
 prove() {
-    local target=$1 name=${1##*/planted_} work begin status=0
+    local target=$1 name=${1##*/planted_} work started status=0
     work=$folder/proof/$name
     rm -rf "$work"
     mkdir -p "$work/corpus"
@@ -23,10 +23,10 @@ prove() {
         failed=1
         return
     fi
-    begin=$SECONDS
+    started=$SECONDS
     "$target" -max_total_time=$seconds -entropic=0 -timeout=60 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
     if [ "$status" -ne 0 ] && grep -q '^SUMMARY: ' "$work/log"; then
-        printf '%s: found the planted bug after %d s\n' "$name" $((SECONDS - begin))
+        printf '%s: found the planted bug after %d s\n' "$name" $((SECONDS - started))
     else
         printf '%s: did not find the planted bug (exit status %d)\n' "$name" "$status"
         failed=1

@@ -4,9 +4,9 @@
 
 usage: seed.py FOLDER
 
-Writes FOLDER/datagram from the vectors of tests/support/python/recordings.py in the form of fuzz_datagram.c, and FOLDER/handshake,
-FOLDER/track and FOLDER/dissector from its vectors and recordings in the form of datagram_input.h. FOLDER/endpoint holds
-scripts in the form of fuzz_endpoint.c, FOLDER/content messages in the form of fuzz_content.c.
+Writes FOLDER/datagram from the vectors of tests/support/python/recordings.py in the format of fuzz_datagram.c, and
+FOLDER/handshake, FOLDER/track and FOLDER/dissector from its vectors and recordings in the format of datagram_input.h.
+FOLDER/endpoint has scripts in the format of fuzz_endpoint.c, FOLDER/content messages in the format of fuzz_content.c.
 """
 import os
 import random
@@ -29,7 +29,7 @@ DATAGRAMS_TRACKED = 120
 
 
 def header(profile, direction=0, handlers=(), params=()):
-    """The eight bytes in front of a datagram."""
+    """The eight bytes before a datagram."""
     params = dict(params)
     flags = direction | params.get("internal_ack", False) << 2 | (params.get("terminators", 0) % 3) << 3
     flags |= (params.get("max_chsequence") == 4096) << 7
@@ -175,7 +175,7 @@ KINDS = {"control": 1, "actor": 2, "voice": 3}
 
 
 def message(kind, content, bits=None, generation="5.1", direction="S2C", netver=0, **flags):
-    """A whole message in the form of fuzz_content.c."""
+    """A whole message in the format of fuzz_content.c."""
     choice = KINDS[kind]
     for bit, name in ((8, "bOpen"), (16, "bClose"), (32, "exports"), (64, "bHasMustBeMappedGUIDs")):
         choice |= bit if flags.get(name) else 0
@@ -215,7 +215,7 @@ def main():
     targets["datagram"] += datagram_seeds()
     targets["handshake"] += handshake_seeds()
     targets["content"] += content_seeds()
-    targets["dissector"] = targets["handshake"]  # the same form
+    targets["dissector"] = targets["handshake"]  # the same format
     targets["track"] = targets["handshake"] + list(track_seeds()) + list(fragment_seeds())
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())

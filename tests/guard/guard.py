@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what the program and the plugin show of every capture with the hashes of hashes.txt, and prints what changed.
+"""Compare the output of program and plugin for every capture with the hashes of hashes.txt, and print what changed.
 
 guard.py [--base COMMIT]          compare; where a hash differs, build COMMIT (by default the last commit that changed
-                                  hashes.txt) and print the difference between what its guard and this one write
-guard.py update                   write hashes.txt anew; the commit that does so explains each change
-guard.py write FOLDER [ROW...]    write what is hashed, as text; a row is, for example, captures/login.info
+                                  hashes.txt) and print the difference between its output and this one
+guard.py update                   write hashes.txt; the commit explains each change
+guard.py write FOLDER [ROW...]    write the hashed outputs as text; a row is, for example, captures/login.info
 
 It reads the captures of this tree, the recordings of the folder UERUDP_SHARED and 200 captures that it generates. UERUDP_BUILD
-is the build folder, by default build/dev. After a conflict in hashes.txt take either side, and update.
+is the build folder, by default build/dev. After a merge conflict in hashes.txt choose either side, and update.
 """
 import argparse
 import collections
@@ -28,7 +28,7 @@ BUILD = pathlib.Path(os.environ.get("UERUDP_BUILD") or ROOT / "build/dev")
 JOBS = 2
 KINDS_SHOWN = 15
 LINES_SHOWN = 20
-NUMBERS = re.compile(r"[01.][01. ]{7,}|\b[0-9a-f]*\d[0-9a-f]*\b")  # bits of a byte as Wireshark draws them, or a number
+NUMBERS = re.compile(r"[01.][01. ]{7,}|\b[0-9a-f]*\d[0-9a-f]*\b")  # bits of a byte as Wireshark prints them, or a number
 
 
 def built(folder):
@@ -65,7 +65,7 @@ def in_parallel(function, captures, *arguments):
 
 
 def hashes_now(left_out=()):
-    """{(capture, view): hash} but for some views"""
+    """{(capture, view): hash} without the views of left_out."""
     return dict(row for rows in in_parallel(hash_group, outputs.captures(), left_out) for row in rows)
 
 
@@ -74,7 +74,7 @@ def write(folder, rows):
     in_parallel(write_group, [each for each in outputs.captures() if not rows or each.name in names], folder, set(rows))
 
 
-def kept():
+def recorded():
     """The version of Wireshark and the rows of hashes.txt."""
     version, rows = None, {}
     for line in HASHES.read_text(encoding="utf-8").splitlines() if HASHES.exists() else []:
@@ -91,13 +91,13 @@ def is_recording(row):
 
 
 def changes(before, now):
-    """The rows that differ, each with what happened to it."""
+    """The rows that differ, each with the kind of its change."""
     return {row: "new" if row not in before else "gone" if row not in now else "differs"
             for row in sorted(before.keys() | now.keys()) if before.get(row) != now.get(row)}
 
 
 def comparable(rows, version):
-    """The rows that this machine can compare, and the views that it cannot; says what it leaves out."""
+    """The rows that this machine can compare, and the views that it cannot; prints what it leaves out."""
     left_out = ()
     if not outputs.recordings.has_shared():
         count = sum(map(is_recording, rows))
@@ -116,7 +116,7 @@ def git(*arguments):
 
 
 def build_base(commit):
-    """The folder of a commit's tree, built; another base that was there goes."""
+    """The folder of a built commit. It replaces an earlier base."""
     name = git("rev-parse", "--short=12", f"{commit}^{{commit}}").decode().strip()
     folder = BUILD / "guard/base" / name
     if not (folder / "built").exists():
@@ -131,7 +131,7 @@ def build_base(commit):
 
 
 def write_both(found, commit):
-    """Writes what is hashed of the rows that differ, as it is at the base and now."""
+    """Write the outputs of the rows that differ, of the base and of this tree."""
     rows = [f"{name}.{view}" for name, view in found]
     base = build_base(commit)
     before, now = BUILD / "guard/before", BUILD / "guard/now"
@@ -158,12 +158,12 @@ def hunks(before, now):
 
 
 def kind(hunk):
-    """What changed, whatever the numbers: changes of one kind are shown once."""
+    """The change without its numbers: changes of one kind are printed once."""
     return tuple(NUMBERS.sub("#", line) for line in hunk if line[0] in "+-")
 
 
 def show(found, before, now):
-    """Prints an example of each kind of change in some rows, that of most rows first."""
+    """Print an example of each kind of change, beginning with the kind of most rows."""
     examples, rows = {}, collections.defaultdict(collections.Counter)
     for name, view in found:
         for hunk in hunks(before / f"{name}.{view}.txt", now / f"{name}.{view}.txt"):
@@ -179,13 +179,13 @@ def show(found, before, now):
 
 
 def summary(found):
-    """How many rows of each view differ."""
+    """The number of rows of each view that differ."""
     count = collections.Counter((view, what) for (_, view), what in found.items())
     return ", ".join(f"{number} {view} {what}" for (view, what), number in sorted(count.items()))
 
 
 def compare(base):
-    version, rows = kept()
+    version, rows = recorded()
     before, left_out = comparable(rows, version)
     now = hashes_now(left_out)
     found = changes(before, now)
@@ -204,7 +204,7 @@ def compare(base):
 
 
 def update():
-    version, before = kept()
+    version, before = recorded()
     rows = {row: text for row, text in before.items() if is_recording(row) and not outputs.recordings.has_shared()}
     rows |= hashes_now()
     found = changes(before, rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the guard hashes: the captures, and the text of each view of a capture."""
+"""The captures of the guard, and the outputs of each capture that it hashes."""
 import base64
 import collections
 import itertools
@@ -17,13 +17,13 @@ import harness
 recordings = harness.recordings
 TIMEOUT_S = 120
 FRAMES_AT_ONCE = 100  # requests that fit into a pipe
-# Nothing of the machine or of the user reaches the program or Wireshark.
+# Settings of the machine or the user do not reach the program or Wireshark.
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
-# settings are named as the plugin's preferences; generate are the arguments of `uerudp generate`, where path is None.
+# settings have the names of the plugin's preferences; generate has the arguments of `uerudp generate` if path is None.
 Capture = collections.namedtuple("Capture", "name path settings generate", defaults=({}, ()))
 
-PAGE = "captures/login"  # whose page gives the row "page"
+PAGE = "captures/login"  # whose page is the row "page"
 PLAIN = ("page", "wireshark")  # views that are lines of text
 GROUP = 24  # captures that one sharkd reads at most
 WIDTH = 160
@@ -35,7 +35,7 @@ CONNECTED = ("clean", "game", "lossy", "terrible", "burst", "jitter", "reorder",
 SCENARIOS = CONNECTED + ("handshake", "login-lossy", "login", "mixed", "legacy", "loss-burst", "big-bunch",
                          "actor-world", "voice", "overload", "restart", "kick", "timeout", "refused", "upgrade",
                          "close-reasons")
-# Options of `uerudp generate`, and the settings that a reader then needs.
+# Options of `uerudp generate`, and the settings for decoding.
 VARIATIONS = (((), {}), (("--loss=0.1",), {}), (("--loss=0.3", "--loss-burst=2"), {}),
               (("--reorder=0.2", "--dup=0.1", "--jitter=80"), {}), (("--corrupt=0.05",), {}), (("--connections=3",), {}),
               (("--capture-at=server", "--loss=0.1"), {}), (("--capture-at=sender", "--loss=0.2"), {}),
@@ -45,12 +45,12 @@ VARIATIONS = (((), {}), (("--loss=0.1",), {}), (("--loss=0.3", "--loss-burst=2")
 
 
 def generated(number):
-    """A capture of the simulator: the number is the seed, and decides everything else."""
+    """A simulated capture, whose parameters and seed follow from the number."""
     scenario = SCENARIOS[number % len(SCENARIOS)]
     turn = number // len(SCENARIOS)
     generation = GENERATIONS[(number + 8 * turn) % len(GENERATIONS)]
     if scenario == "restart" and generation < "4.22":
-        generation = "5.4"  # the others have no restart handshake
+        generation = "5.4"  # other generations have no restart handshake
     options, settings = VARIATIONS[(number + 2 * turn) % len(VARIATIONS)]
     name = f"{number:03}-{scenario}-{generation}"
     if scenario == "sealed":
@@ -61,7 +61,7 @@ def generated(number):
 
 
 def captures():
-    """All captures; a recording that is in the tree and in the shared folder is taken from the tree."""
+    """All captures; a recording of the tree has precedence over the shared folder."""
     found = [Capture(f"captures/{path.stem}", path) for path in (ROOT / "captures").glob("*.pcapng")]
     for path in recordings.paths():
         folder = "foreign" if recordings.OWN in path.parents else "realdata"
@@ -75,7 +75,7 @@ def wireshark_version():
 
 
 def run(arguments, folder, allowed=(0, 1)):
-    """What the program prints, then NUL, its exit status and its standard error."""
+    """Standard output, NUL, exit status and standard error of the program."""
     result = subprocess.run([os.environ["UERUDP_PROGRAM"], *arguments], cwd=folder, capture_output=True, env=ENVIRONMENT,
                             timeout=TIMEOUT_S)
     if result.returncode not in allowed:
@@ -110,7 +110,7 @@ class Sharkd:
         return [answer["result"] for answer in answers]
 
     def dissect(self, path, settings):
-        """The columns of each frame, and the plugin's part of its tree."""
+        """The columns and the plugin's tree of each frame."""
         self.file = os.path.basename(path)
         self.ask([("setconf", {"name": f"uerudp.{key}", "value": str(value)}) for key, value in settings.items()])
         _, frames = self.ask([("load", {"file": path}), ("frames", {})])
@@ -136,7 +136,7 @@ def tree_lines(nodes, depth):
 
 
 def drawing(options, file, folder):
-    """The data of each page that trace draws, one a line and without the page around it; and that page."""
+    """The data of each page of trace, a line each, and the rest of a page."""
     notes = run(["trace", *options, "--output=page.html", file], folder, allowed=(0, 1, 2))  # 2: nothing to draw
     data, around = [], ""
     for path in sorted(pathlib.Path(folder).glob("page*.html")):
@@ -150,14 +150,14 @@ def drawing(options, file, folder):
 
 
 def generate(capture, file, folder):
-    """Runs the simulator, and gives everything that it wrote."""
+    """Run the simulator. Returns the content of all files that it wrote."""
     notes = run(["generate", *capture.generate, f"--output={file}"], folder)
     written = [pathlib.Path(folder, file.replace(".pcapng", ending)).read_bytes() for ending in (".sent.json", ".pcapng")]
     return b"\0".join([notes, *written])
 
 
 def views(capture, stage, sharkd):
-    """{view: a function that makes its bytes} of a capture."""
+    """{view: function that returns its bytes} of a capture."""
     found = {}
     if capture.path:
         file = os.path.basename(stage.copy(str(capture.path)))
@@ -216,12 +216,12 @@ def leaves(text):
 
 
 def fold(line):
-    """A line in pieces that a person can compare."""
+    """A long line split into comparable pieces."""
     return [line[:WIDTH], *("    " + line[at:at + WIDTH] for at in range(WIDTH, len(line), WIDTH))]
 
 
 def readable(view, text):
-    """What a person compares: a line for each value, below a line that names the frame or the connection."""
+    """A line for each value, below a line that names the frame or the connection."""
     if view == "generate":
         *printed, sent, capture = text.split(b"\0", 3)
         dump = [f"{at:06x} {capture[at:at + 16].hex(' ')}" for at in range(0, len(capture), 16)]

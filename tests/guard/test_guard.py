@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A change of one value or one sentence fails the guard, and is printed so that a person can read it."""
+"""A change of one value or one sentence fails the guard, which prints it in readable form."""
 import contextlib
 import hashlib
 import io
@@ -38,7 +38,7 @@ class Changes(unittest.TestCase):
             left, left_out = guard.comparable(rows, version)
         return sorted(left), left_out, printed.getvalue()
 
-    def test_what_this_machine_cannot_compare_is_left_out_and_counted(self):
+    def test_rows_that_cannot_be_compared_are_counted(self):
         version = outputs.wireshark_version()
         self.assertEqual(([("a", "decode"), ("a", "wireshark"), ("realdata/b", "decode")], (), ""),
                          self.comparable(version, True))
@@ -50,7 +50,7 @@ class Changes(unittest.TestCase):
         self.assertIn("1 rows that Wireshark 4.0.99 made", printed)
 
     def test_hashes_are_written_as_they_are_read(self):
-        version, rows = guard.kept()
+        version, rows = guard.recorded()
         self.assertRegex(version, r"^4\.\d+\.\d+$")
         self.assertEqual({"decode", "events", "generate", "info", "page", "trace", "wireshark"}, {view for _, view in rows})
         self.assertEqual(list(rows), sorted(rows))
@@ -58,7 +58,7 @@ class Changes(unittest.TestCase):
 
 class Shown(unittest.TestCase):
     def shown(self, pairs):
-        """What is printed of rows: {(capture, view): (bytes before, bytes now)}, None where there was no such row."""
+        """The printed changes of rows {(capture, view): (bytes before, bytes now)}, with None for a missing row."""
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as printed:
             folders = pathlib.Path(folder, "base"), pathlib.Path(folder, "now")
             for (name, view), texts in pairs.items():
@@ -83,7 +83,7 @@ class Shown(unittest.TestCase):
         self.assertIn("-  Packet was lost", lines)
         self.assertIn("+  Packet is lost", lines)
 
-    def test_the_same_change_is_shown_once(self):
+    def test_equal_changes_are_shown_once(self):
         pair = DISSECTED % b"Packet was lost", DISSECTED % b"Packet is lost"
         lines = self.shown({(f"capture{number}", "wireshark"): pair for number in range(50)})
         self.assertEqual(1, lines.count("+  Packet is lost"))
@@ -117,7 +117,7 @@ class Hashed(unittest.TestCase):
             self.assertTrue(any(f"--generation={generation}" in each.generate for each in made), generation)
 
     def test_one_value_changes_the_hash(self):
-        """A capture as the guard reads it, and the same with one bit of its last datagram changed."""
+        """A capture, and the capture with one bit of its last datagram changed."""
         capture = outputs.Capture("captures/login", outputs.ROOT / "captures/login.pcapng")
         again = {view: row_hash(text) for _, view, text in outputs.outputs([capture])}
         data = bytearray(capture.path.read_bytes())

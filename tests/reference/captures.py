@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recordings and replay packets, each with what another decoder found in it."""
+"""Recordings and replay packets, each with the result of another decoder."""
 import re
 import struct
 

@@ -15,7 +15,7 @@ from uerudp_reference import PROFILES, Settings
 DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "protocol.md")
 EXAMPLE = re.compile(r"^`([0-9a-f ]+)`\n\n\| bits \| field \| value \|\n\|---\|---\|---\|\n((?:\|.*\n)+)", re.MULTILINE)
 
-# How the text introduces each example, in the order of the document; bunches stand alone, without packet.
+# The text before each example, in the order of the document. Examples of bunches have no packet.
 CLIENT, SERVER = "C2S", "S2C"
 DATAGRAMS = [("5.1", CLIENT), ("5.4", CLIENT), ("4.25", SERVER), ("5.4", SERVER), ("4.18", CLIENT), ("4.22", CLIENT),
              ("4.25", CLIENT), ("5.5", CLIENT), ("4.20", SERVER), ("4.22", SERVER), ("4.25", SERVER), ("5.1", SERVER),
@@ -39,7 +39,7 @@ def single_bunch(data, end, settings):
 
 
 def fields_read(record):
-    """(bit, key, value) in wire order; each history word is one, and data without bits is none."""
+    """(bit, key, value) in wire order, with one entry for each history word and none for empty data."""
     fields = []
     for part in [record] + record.bunches:
         for key, bit in part.at.items():
@@ -50,7 +50,7 @@ def fields_read(record):
 
 
 def fields_written(table):
-    """(first bit, last bit, keys, value) of each row; a key .b behind a.x stands for a.b."""
+    """(first bit, last bit, keys, value) of each row; a key .b after a.x means a.b."""
     for row in table.strip().split("\n"):
         bits, names, value = (cell.strip() for cell in row.strip("|").split("|"))
         numbers = [int(number) for number in re.findall(r"\d+", bits)]
@@ -67,7 +67,7 @@ def repeated(keys, value):
 
 
 def is_written(value, text):
-    """Whether the text of a cell states the value; behind it may stand an explanation."""
+    """Whether the text of a cell begins with the value; an explanation may follow."""
     text = text.strip("`")
     if isinstance(value, bytes):
         return text.split("`")[0] == value.hex() or text == f"{len(value)} zero bytes" and not any(value)

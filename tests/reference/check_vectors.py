@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check docs/protocol.md: the decoder written from it must read what others decoded from the same bytes.
+"""Check docs/protocol.md: the decoder written from it must agree with other decoders of the same bytes.
 
 usage: check_vectors.py
 
 Reads the vectors and recordings of tests/support/python/recordings.py. names.json maps the keys met there to documented field keys:
-section "vectors" for what is below "decode", section "captures" for *.expected.json, section "replays" for
+section "vectors" for keys below "decode", section "captures" for *.expected.json, section "replays" for
 replay-*.json. A path is made of the keys on the way, with [] for a list; the path of a control message starts anew at
-its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all that is below its
-path, "setting: …" is what the decoder was told. A path without a name is an error, and so are a name without use and
-a field that was read but not expected.
+its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all keys below its
+path, "setting: …" is a setting of the decoder. Errors are a path without a name, an unused name, and a field that was
+read but not expected.
 """
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ def decode(data, settings):
     return packet
 
 
-# What the vectors say about the sender, in words of their own
+# Names of generations in the vectors
 
 CONTROL_GENERATIONS = {"G1": "4.18", "G2": "4.20", "G4": "5.5"}
 
@@ -65,7 +65,7 @@ def bunch_settings(params, direction="S2C"):
                     ch_seq_bound=params.get("max_chsequence", 1024), terminators=params.get("terminators", 2))
 
 
-# One function for each file: it compares one entry
+# One function for each file, which compares one entry
 
 def check_handshake(check, where, entry):
     data, params = bytes.fromhex(entry["hex"]), entry["params"]
@@ -77,7 +77,7 @@ def check_handshake(check, where, entry):
     profile = reference.replace(PROFILES["5.4"], handshake=layout, ids=ids, features=features)
     settings = Settings(profile, direction=entry["direction"], magic_bits=params["magic_bits"])
     packet = decode(data, settings)
-    if packet["handshake.type"] == 5:  # the connection keeps its sequences, so that these are no fields
+    if packet["handshake.type"] == 5:  # the connection keeps its sequences
         for side, key in enumerate(("handshake.server_seq", "handshake.client_seq")):
             packet[key] = reference.first_sequence(packet["handshake.cookie"], side)
     check.compare(where, "", entry["decode"], packet, packet)
@@ -118,7 +118,7 @@ HANDLERS = {"Oodle": "oodle", "AESGCM": "aesgcm", "AES": "aes-ecb", "Reliability
 
 
 def check_handlers(check, where, entry):
-    """The plaintext is taken from the vector: this decoder has no ciphers."""
+    """The plaintext is read from the vector: this decoder has no ciphers."""
     expected = entry["decode"]
     chain = [HANDLERS[name] for name in reversed(entry["component_chain"]) if name != "StatelessConnect"]
     if "byteform" in entry["name"]:
@@ -300,7 +300,7 @@ def check_replays(check):
 
 
 def unused(check, section):
-    """Only all vectors and recordings together use every name."""
+    """Names that neither vectors nor recordings use."""
     if not recordings.has_shared():
         return []
     return [f"names.json: {section} {path} is not used" for path in sorted(set(check.names) - check.used)]

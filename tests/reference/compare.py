@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparison of a decoded record with what a vector says, key by key, by way of names.json."""
+"""Comparison of a decoded record with a vector, key by key, with the names of names.json."""
 import hashlib
 
 import uerudp_reference as reference
@@ -15,7 +15,7 @@ ENUMS = {"handshake.type": reference.HANDSHAKE_TYPES, "control.type": MESSAGE_NA
 
 
 class Comparison:
-    """Counts what was compared and keeps what differs; packet is the record that positions are counted in."""
+    """Counts compared values and collects differences. Positions are counted in the record `packet`."""
 
     def __init__(self, names, unstated=()):
         self.names = names
@@ -52,7 +52,7 @@ class Comparison:
                 self.leaf(here, below + "[]" * isinstance(value, list), value, record, packet, seen)
 
     def settings(self, where, path, expected):
-        """What was given to the decoder: every key must have a name."""
+        """The settings of the decoder: every key must have a name."""
         for key, value in expected.items():
             below = f"{path}.{key}"
             if isinstance(value, dict):
@@ -70,8 +70,8 @@ class Comparison:
         self.used.add(path)
         if name.startswith(NOT_A_FIELD):
             self.check(where, expected, DERIVED[path.rpartition(".")[2]](record, packet))
-            seen.update(name.replace(",", "").split())  # a field may be expected by what follows from it
-        elif expected is not None:  # null: whoever made the vector had no name for the value
+            seen.update(name.replace(",", "").split())  # a value that follows from a field may stand for it
+        elif expected is not None:  # null: the author of the vector had no name for the value
             self.check(where, expected, record.get(name, 0 if name in ZERO_WHEN_ABSENT else None), name)
             seen.add(name)
 
@@ -114,7 +114,7 @@ def number(text):
         return None
 
 
-# What vectors state beside fields: functions of the record and of the packet that it is in.
+# Values of vectors that are not fields: functions of the record and its packet.
 
 def first_bunch(packet):
     return packet.bunches[0].start if packet.bunches else packet.terminators[0]

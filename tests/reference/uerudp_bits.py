@@ -8,7 +8,7 @@ class Fault(ValueError):
 
 
 class BitReader:
-    """Primitives [2]: a position in data, which moves up to but not beyond end."""
+    """Primitives [2], read from a position in data up to end."""
 
     def __init__(self, data, position=0, end=None):
         self.data = data
@@ -82,7 +82,7 @@ class Record(dict):
         self.messages = []
         self.terminators = []
 
-    def take(self, key, read, *arguments):
+    def read_field(self, key, read, *arguments):
         self.at[key] = self.reader.position
         self[key] = read(*arguments)
         return self[key]

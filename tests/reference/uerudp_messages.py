@@ -50,13 +50,13 @@ def decode_messages(read, profile):
         except Fault:
             read.position = message.start
             message.clear()
-            message.take("control.opaque", read.blob, read.left())
+            message.read_field("control.opaque", read.blob, read.left())
     return messages
 
 
 def decode_message(message, profile):
     read = message.reader
-    number = message.take("control.type", read.uint, 8)
+    number = message.read_field("control.type", read.uint, 8)
     if number not in MESSAGES:
         raise Fault(f"control message {number}")
     _, key, parameters = MESSAGES[number]
@@ -67,7 +67,7 @@ def decode_message(message, profile):
             decode_unique_id(message, profile)
         elif has_parameter(parameter, read, profile):
             name, form = parameter.split()
-            message.take(f"control.{key}.{name}", FORMS[form], read)
+            message.read_field(f"control.{key}.{name}", FORMS[form], read)
 
 
 def has_parameter(parameter, read, profile):
@@ -98,20 +98,20 @@ def decode_unique_id(message, profile):
     """A replicated unique id [12.1]."""
     read = message.reader
     if not profile.unique_id_flags:
-        if message.take("control.unique_id.size", read.sint, 32) > 0:
-            message.take("control.unique_id.text", read.string)
+        if message.read_field("control.unique_id.size", read.sint, 32) > 0:
+            message.read_field("control.unique_id.text", read.string)
         return
-    flags = message.take("control.unique_id.flags", read.uint, 8)
+    flags = message.read_field("control.unique_id.flags", read.uint, 8)
     encoded, type_hash = flags & 1, flags >> 3
     if flags & 3 == 3:
         return
     if encoded and type_hash == 30:
-        message.take("control.unique_id.services", FORMS["u8"], read)
-        message.take("control.unique_id.bytes", FORMS["u8s"], read)
+        message.read_field("control.unique_id.services", FORMS["u8"], read)
+        message.read_field("control.unique_id.bytes", FORMS["u8s"], read)
         return
     if type_hash == 31:
-        message.take("control.unique_id.type", read.string)
+        message.read_field("control.unique_id.type", read.string)
     if encoded:
-        message.take("control.unique_id.bytes", FORMS["bytes"], read)
+        message.read_field("control.unique_id.bytes", FORMS["bytes"], read)
     else:
-        message.take("control.unique_id.text", read.string)
+        message.read_field("control.unique_id.text", read.string)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Decoder of Unreal Engine's reliable UDP, written from docs/protocol.md alone; numbers in brackets are its sections.
 
-It is made for reading beside the document and for checking it, not for speed. Every structure becomes a Record: field
-values under their documented keys, and the bit at which each began.
+It serves to check the document and is not fast. Every structure becomes a Record: field values under their documented
+keys, and the bit at which each field began.
 """
 import zlib
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ def replay_profile(network_version):
 
 @dataclass(frozen=True)
 class Settings:
-    """What is not on the wire [18]."""
+    """Settings that are not on the wire [18]."""
     profile: Profile
     direction: str = "S2C"
     magic_bits: int = 0
@@ -95,13 +95,13 @@ def decode_datagram(data, settings):
 def decode_prefix(record, settings):
     read = record.reader
     if settings.skip_bytes:
-        record.take("wrapper", read.blob, 8 * settings.skip_bytes)
+        record.read_field("wrapper", read.blob, 8 * settings.skip_bytes)
     if settings.magic_bits:
-        record.take("magic", read.uint, settings.magic_bits)
+        record.read_field("magic", read.uint, settings.magic_bits)
     if settings.profile.ids:
-        record.take("session_id", read.uint, 2)
-        record.take("client_id", read.uint, 3)
-    record.take("is_handshake", read.uint, 1)
+        record.read_field("session_id", read.uint, 2)
+        record.read_field("client_id", read.uint, 3)
+    record.read_field("is_handshake", read.uint, 1)
 
 
 # Handshake [5]
@@ -128,22 +128,22 @@ def first_sequence(cookie, side):
 
 def decode_cookie(record, timestamp_bits):
     read = record.reader
-    record.take("handshake.secret_id", read.uint, 1)
-    record.take("handshake.timestamp", read.real, timestamp_bits)
-    record.take("handshake.cookie", read.blob, 160)
+    record.read_field("handshake.secret_id", read.uint, 1)
+    record.read_field("handshake.timestamp", read.real, timestamp_bits)
+    record.read_field("handshake.cookie", read.blob, 160)
 
 
 def decode_unversioned(record, settings):
     read, layout = record.reader, settings.profile.handshake
-    restart = layout != "A" and record.take("handshake.restart", read.uint, 1)
+    restart = layout != "A" and record.read_field("handshake.restart", read.uint, 1)
     if read.left() or layout == "A":
         decode_cookie(record, 64 if layout == "C" else 32)
     if layout != "A" and read.left() >= 160:
-        record.take("handshake.orig_cookie", read.blob, 160)
+        record.read_field("handshake.orig_cookie", read.blob, 160)
     if layout == "C" and read.left() >= 96:
-        record.take("handshake.diagnostics", read.blob, 96)
+        record.read_field("handshake.diagnostics", read.blob, 96)
     if read.left():
-        raise Fault(f"{read.left()} bits behind the handshake message")
+        raise Fault(f"{read.left()} bits after the handshake message")
     record["handshake.type"] = derived_type(record, settings.direction, restart)
 
 
@@ -166,22 +166,22 @@ def derived_type(record, direction, restart):
 
 def decode_versioned(record, profile):
     read = record.reader
-    restart = record.take("handshake.restart", read.uint, 1)
-    record.take("handshake.min_version", read.uint, 8)
-    version = record.take("handshake.version", read.uint, 8)
-    kind = record.take("handshake.type", read.uint, 8)
+    restart = record.read_field("handshake.restart", read.uint, 1)
+    record.read_field("handshake.min_version", read.uint, 8)
+    version = record.read_field("handshake.version", read.uint, 8)
+    kind = record.read_field("handshake.type", read.uint, 8)
     if kind > 6:
         raise Fault(f"handshake type {kind}")
-    record.take("handshake.sent_count", read.uint, 8)
+    record.read_field("handshake.sent_count", read.uint, 8)
     if version >= 2:
-        record.take("handshake.network_version", read.uint, 32)
+        record.read_field("handshake.network_version", read.uint, 32)
         if profile.features:
-            record.take("handshake.features", read.uint, 16)
+            record.read_field("handshake.features", read.uint, 16)
     if kind in (0, 1, 2, 3, 5) and not (restart and read.left() <= 128):
         decode_cookie(record, 64)
         if kind == 5:
-            record.take("handshake.orig_cookie", read.blob, 160)
-    record.take("handshake.random", read.blob, read.left() // 8 * 8)
+            record.read_field("handshake.orig_cookie", read.blob, 160)
+    record.read_field("handshake.random", read.blob, read.left() // 8 * 8)
 
 
 # Recognising a handshake message [5.5, 17]
@@ -211,7 +211,7 @@ def bit_at(data, position, end):
 
 
 def versioned_features(data, position, end, versions):
-    """Whether a message that may be versioned has the features field; None when it fits neither way."""
+    """Whether a message that may be versioned has the features field; None if neither layout fits."""
     if end - position < 33:
         return None
     read = BitReader(data, position, end)
@@ -228,7 +228,7 @@ def versioned_features(data, position, end, versions):
 
 
 def plausible(data, position, end, kind):
-    """The fixed part leaves room for the random tail, and its content is possible."""
+    """Whether the random tail fits after the fixed part, whose content is possible."""
     fixed = {4: 0, 6: 0, 5: 385}.get(kind, 225)
     if not 64 <= end - position - fixed <= 128:
         return False
@@ -251,7 +251,7 @@ def undecided_features(data, body, end, version, kind):
 # Packet handlers [13]
 
 def unwrap(record, settings):
-    """Take the components off; false when the rest is opaque."""
+    """Decode the handlers. Returns false if the rest is opaque."""
     for name in settings.handlers:
         if not HANDLERS[name](record, record.reader, settings):
             return False
@@ -260,62 +260,62 @@ def unwrap(record, settings):
 
 
 def unwrap_oodle(record, read, settings):
-    if not record.take("handler.compressed", read.uint, 1):
+    if not record.read_field("handler.compressed", read.uint, 1):
         return True
-    record.take("handler.decompressed_bytes", lambda: read.bounded(settings.packet_bytes()) + 1)
+    record.read_field("handler.decompressed_bytes", lambda: read.bounded(settings.packet_bytes()) + 1)
     bits = read.left()
-    record.take("handler.compressed_data", read.blob, bits)
+    record.read_field("handler.compressed_data", read.blob, bits)
     return False
 
 
 def unwrap_aesgcm(record, read, settings):
-    if not record.take("handler.encrypted", read.uint, 1):
+    if not record.read_field("handler.encrypted", read.uint, 1):
         return True
-    decode_sealed(record, read)
+    decode_encrypted(record, read)
     return decrypt(record, settings, outer_terminator)
 
 
 def unwrap_aesgcm_bytes(record, read, settings):
     if BitReader(read.data, read.position, read.end).uint(8) == 0:
-        record.take("handler.plain", read.uint, 8)
+        record.read_field("handler.plain", read.uint, 8)
         return True
-    decode_sealed(record, read)
+    decode_encrypted(record, read)
     return decrypt(record, settings, lambda plaintext: 8 * len(plaintext))
 
 
-def decode_sealed(record, read):
-    record.take("handler.iv", read.blob, 96)
-    record.take("handler.tag", read.blob, 128)
+def decode_encrypted(record, read):
+    record.read_field("handler.iv", read.blob, 96)
+    record.read_field("handler.tag", read.blob, 128)
     decode_ciphertext(record, read)
 
 
 def decode_ciphertext(record, read):
-    record.take("handler.ciphertext", read.blob, read.left() // 8 * 8)
+    record.read_field("handler.ciphertext", read.blob, read.left() // 8 * 8)
 
 
 def unwrap_aes_ecb(record, read, settings):
-    if not record.take("handler.encrypted", read.uint, 1):
+    if not record.read_field("handler.encrypted", read.uint, 1):
         return True
     decode_ciphertext(record, read)
     return decrypt(record, settings, lambda plaintext: highest_bit(plaintext, 8 * len(plaintext)))
 
 
 def unwrap_dtls(record, read, settings):
-    if not record.take("handler.encrypted", read.uint, 1):
+    if not record.read_field("handler.encrypted", read.uint, 1):
         return True
-    record.take("handler.dtls_handshake", read.uint, 1)
+    record.read_field("handler.dtls_handshake", read.uint, 1)
     decode_ciphertext(record, read)
     return decrypt(record, settings, outer_terminator)
 
 
 def unwrap_reliability(record, read, settings):
-    record.take("handler.reliability_ack", read.packed)
-    record.take("handler.reliability_id", read.packed)
+    record.read_field("handler.reliability_ack", read.packed)
+    record.read_field("handler.reliability_id", read.packed)
     return True
 
 
 def decrypt(record, settings, end_of):
-    """Go on in the plaintext, whose end each form marks in its own way."""
+    """Continue in the plaintext, whose end depends on the form."""
     record.left_over_bits = record.reader.left()
     if settings.decrypt is None:
         return False
@@ -333,7 +333,7 @@ HANDLERS = {"oodle": unwrap_oodle, "aesgcm": unwrap_aesgcm, "aesgcm-bytes": unwr
 
 def decode_packet(record, settings):
     if settings.profile.packet == "legacy":
-        record.take("packet.seq", record.reader.bounded, 16384)
+        record.read_field("packet.seq", record.reader.bounded, 16384)
     else:
         decode_packet_header(record, settings)
         decode_packet_info(record, settings)
@@ -342,29 +342,29 @@ def decode_packet(record, settings):
 
 def decode_packet_header(record, settings):
     read = record.reader
-    nibble = record.take("packet.history_words", read.uint, 4)
+    nibble = record.read_field("packet.history_words", read.uint, 4)
     words = record["packet.history_words"] = min(nibble + 1, 8)
-    record.take("packet.ack", read.uint, 14)
-    record.take("packet.seq", read.uint, 14)
-    record.take("packet.history", lambda: [read.uint(32) for _ in range(words)])
+    record.read_field("packet.ack", read.uint, 14)
+    record.read_field("packet.seq", read.uint, 14)
+    record.read_field("packet.history", lambda: [read.uint(32) for _ in range(words)])
     if settings.profile.acked_history:
         if nibble == 15:
             record["packet.history_flush"] = 1
-        record.take("packet.acked_history_seq", read.uint, 16)
+        record.read_field("packet.acked_history_seq", read.uint, 16)
     if settings.extra_bits:
-        record.take("packet.extra", read.blob, settings.extra_bits)
+        record.read_field("packet.extra", read.blob, settings.extra_bits)
 
 
 def decode_packet_info(record, settings):
     read = record.reader
     if settings.profile.packet == "jitter":
-        if not record.take("packet.has_info", read.uint, 1):
+        if not record.read_field("packet.has_info", read.uint, 1):
             return
-        record.take("packet.jitter_ms", read.bounded, 1024)
-    if record.take("packet.has_frame_time", read.uint, 1) and settings.direction == "S2C":
-        record.take("packet.frame_time_ms", read.uint, 8)
+        record.read_field("packet.jitter_ms", read.bounded, 1024)
+    if record.read_field("packet.has_frame_time", read.uint, 1) and settings.direction == "S2C":
+        record.read_field("packet.frame_time_ms", read.uint, 8)
     if settings.profile.packet == "rate":
-        record.take("packet.remote_kbps", read.uint, 8)
+        record.read_field("packet.remote_kbps", read.uint, 8)
 
 
 def delivered(record):
@@ -378,7 +378,7 @@ def decode_bunches(record, settings):
     while record.reader.left():
         item = Record(record.reader)
         record.bunches.append(item)
-        if settings.profile.is_ack and item.take("legacy.is_ack", item.reader.uint, 1):
+        if settings.profile.is_ack and item.read_field("legacy.is_ack", item.reader.uint, 1):
             decode_ack(item, settings)
         else:
             decode_bunch(item, settings)
@@ -387,10 +387,10 @@ def decode_bunches(record, settings):
 
 def decode_ack(item, settings):
     read = item.reader
-    item.take("legacy.ack_id", read.bounded, 16384)
-    if item.take("legacy.has_frame_time", read.uint, 1) and settings.direction == "S2C":
-        item.take("legacy.frame_time_ms", read.uint, 8)
-    item.take("legacy.remote_kbps", read.packed)
+    item.read_field("legacy.ack_id", read.bounded, 16384)
+    if item.read_field("legacy.has_frame_time", read.uint, 1) and settings.direction == "S2C":
+        item.read_field("legacy.frame_time_ms", read.uint, 8)
+    item.read_field("legacy.remote_kbps", read.packed)
 
 
 # Bunch [9, 10, 11]
@@ -404,7 +404,7 @@ def decode_bunch(bunch, settings):
     decode_bunch_header(bunch, settings)
     read = bunch.reader
     start = read.position
-    bunch.take("bunch.data", read.blob, bunch["bunch.data_bits"])
+    bunch.read_field("bunch.data", read.blob, bunch["bunch.data_bits"])
     if has_messages(bunch) and not settings.internal_ack:
         bunch.messages = decode_messages(BitReader(read.data, start, read.position), settings.profile)
 
@@ -417,33 +417,33 @@ def has_messages(bunch):
 def decode_bunch_header(bunch, settings):
     read, profile = bunch.reader, settings.profile
     close = 0
-    if bunch.take("bunch.control", read.uint, 1):
-        bunch.take("bunch.open", read.uint, 1)
-        close = bunch.take("bunch.close", read.uint, 1)
+    if bunch.read_field("bunch.control", read.uint, 1):
+        bunch.read_field("bunch.open", read.uint, 1)
+        close = bunch.read_field("bunch.close", read.uint, 1)
     if close and profile.reasoned:
-        bunch.take("bunch.close_reason", read.bounded, 15)
+        bunch.read_field("bunch.close_reason", read.bounded, 15)
     elif close:
-        bunch.take("bunch.dormant", read.uint, 1)
+        bunch.read_field("bunch.dormant", read.uint, 1)
     if profile.paused:
-        bunch.take("bunch.paused", read.uint, 1)
-    bunch.take("bunch.reliable", read.uint, 1)
+        bunch.read_field("bunch.paused", read.uint, 1)
+    bunch.read_field("bunch.reliable", read.uint, 1)
     if profile.channel_packed:
-        bunch.take("bunch.channel", read.packed)
+        bunch.read_field("bunch.channel", read.packed)
     else:
-        bunch.take("bunch.channel", read.bounded, 10240)
-    bunch.take("bunch.has_exports", read.uint, 1)
-    bunch.take("bunch.has_mapped", read.uint, 1)
-    bunch.take("bunch.partial", read.uint, 1)
+        bunch.read_field("bunch.channel", read.bounded, 10240)
+    bunch.read_field("bunch.has_exports", read.uint, 1)
+    bunch.read_field("bunch.has_mapped", read.uint, 1)
+    bunch.read_field("bunch.partial", read.uint, 1)
     if bunch["bunch.reliable"] and not settings.internal_ack:
-        bunch.take("bunch.ch_seq", read.bounded, settings.ch_seq_bound)
+        bunch.read_field("bunch.ch_seq", read.bounded, settings.ch_seq_bound)
     if bunch["bunch.partial"]:
-        bunch.take("bunch.partial_initial", read.uint, 1)
+        bunch.read_field("bunch.partial_initial", read.uint, 1)
         if profile.exports_final:
-            bunch.take("bunch.partial_exports_final", read.uint, 1)
-        bunch.take("bunch.partial_final", read.uint, 1)
+            bunch.read_field("bunch.partial_exports_final", read.uint, 1)
+        bunch.read_field("bunch.partial_final", read.uint, 1)
     if bunch["bunch.reliable"] or bunch.get("bunch.open"):
         decode_channel_name(bunch, profile)
-    bunch.take("bunch.data_bits", read.bounded, 8 * settings.packet_bytes())
+    bunch.read_field("bunch.data_bits", read.bounded, 8 * settings.packet_bytes())
 
 
 def assembled_bits(fragments):
@@ -454,7 +454,7 @@ def assembled_bits(fragments):
 def decode_channel_name(bunch, profile):
     read = bunch.reader
     if not profile.named:
-        kind = bunch.take("bunch.ch_type", read.bounded, 8)
+        kind = bunch.read_field("bunch.ch_type", read.bounded, 8)
         bunch["bunch.channel_name"] = CHANNEL_TYPES.get(kind)
         return
     decode_name(bunch, network_version=6)
@@ -464,13 +464,13 @@ def decode_channel_name(bunch, profile):
 def decode_name(record, network_version):
     """A name [2.6], whose hard-coded form changed with EngineNetVer 6."""
     read = record.reader
-    if not record.take("bunch.name_hardcoded", read.uint, 1):
-        record.take("bunch.name_text", read.string)
-        record.take("bunch.name_number", read.sint, 32)
+    if not record.read_field("bunch.name_hardcoded", read.uint, 1):
+        record.read_field("bunch.name_text", read.string)
+        record.read_field("bunch.name_number", read.sint, 32)
     elif network_version >= 6:
-        record.take("bunch.name_index", read.packed)
+        record.read_field("bunch.name_index", read.packed)
     else:
-        record.take("bunch.name_index", read.bounded, 411)
+        record.read_field("bunch.name_index", read.bounded, 411)
 
 
 # Network version [16]

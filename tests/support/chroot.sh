@@ -22,7 +22,7 @@ in_chroot() {
         exec chroot "$@"' sh "$chroot" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# sid's Release file may be past its date.
+# The Release file of sid may have expired.
 update_chroot() {
     in_chroot "$2" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$1.log" 2>&1
 }
@@ -32,12 +32,12 @@ install_into_chroot() {
         python3 python3-jsonschema jq wireshark-common chromium "${window_packages[@]}" >>"$chroot_cache/$1.log" 2>&1
 }
 
-# What an old list names may be gone.
+# Packages of an old list may not exist any more.
 need_in_chroot() {
     install_into_chroot "$@" || { update_chroot "$@" && install_into_chroot "$@"; }
 }
 
-# An unfinished chroot is made anew.
+# An incomplete chroot is replaced.
 make_chroot() {
     local suite=$1 chroot=$2
     rm -rf "$chroot"
@@ -50,7 +50,7 @@ make_chroot() {
     return 1
 }
 
-# sid moves on.
+# The version of Wireshark in sid changes.
 has_wireshark() {
     [[ $(in_chroot "$2" tshark --version 2>/dev/null) == "TShark (Wireshark) $1."* ]]
 }
@@ -63,7 +63,7 @@ copy_into() {
     tar -C "$from" "$@" -cf - . | tar -C "$to" -xf -
 }
 
-# Inside, the tree is /src/main and the shared folder, as always, beside it.
+# In the chroot the tree is /src/main, and the shared folder is beside it.
 test_wireshark() {
     local series=$1 suite chroot report
     suite=$(suite_of "$series")

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Wireshark's own checkers, run from its unpacked source package. They are not part of this tree: what they are to see
-# is given to them by name.
+# Wireshark's own checkers, run from its unpacked source package on files of this tree.
 
 upstream_cache=${UERUDP_UPSTREAM_CACHE:-/var/cache/uerudp-upstream}
 
-# A list of sources of its own, so that the machine's are left as they are.
+# A separate sources.list, so that the list of the machine does not change.
 fetch_upstream() {
     local version list=$upstream_cache/sources.list mirror=http://deb.debian.org
     version=$(dpkg-query -W -f '${source:Version}' libwireshark-dev)
@@ -22,24 +21,24 @@ fetch_upstream() {
         touch complete) >"$upstream_cache/log" 2>&1 || { tail -n 30 "$upstream_cache/log"; return 1; }
 }
 
-# check_upstream COMMAND...: one checker on the files of the plugin, each alone; all that it prints is a complaint.
+# check_upstream COMMAND...: run a checker on each file of the plugin; any output is an error.
 check_upstream() {
-    local file said bad=0
+    local file output bad=0
     for file in "$root"/plugin/{,first_pass/,tree/,taps/}*.[ch]; do
-        said=$(cd "$upstream_source" && "$@" "$file" 2>&1) && [ -z "$said" ] && continue
-        printf '%s: %s\n%s\n' "$1 $2" "$file" "$said"
+        output=$(cd "$upstream_source" && "$@" "$file" 2>&1) && [ -z "$output" ] && continue
+        printf '%s: %s\n%s\n' "$1 $2" "$file" "$output"
         bad=1
     done
     return "$bad"
 }
 
-# These say what they look at, too, and complain in lines of their own.
+# These checkers print the names of files, too; errors have lines of their own.
 check_upstream_python() {
-    local file said bad=0
+    local file output bad=0
     for file in "$root"/plugin/{,first_pass/,tree/,taps/}*.c; do
-        said=$(cd "$upstream_source" && python3 "$@" --file "$file" 2>&1)
-        grep -q '^0 warnings' <<<"$said" && ! grep -qE '^(Error|Warning)' <<<"$said" && continue
-        printf '%s: %s\n%s\n' "$1" "$file" "$said"
+        output=$(cd "$upstream_source" && python3 "$@" --file "$file" 2>&1)
+        grep -q '^0 warnings' <<<"$output" && ! grep -qE '^(Error|Warning)' <<<"$output" && continue
+        printf '%s: %s\n%s\n' "$1" "$file" "$output"
         bad=1
     done
     return "$bad"

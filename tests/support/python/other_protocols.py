@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Conversations of other protocols, made from a seed: none of them may be claimed on a port that is not ours.
+"""Conversations of other protocols, generated from a seed, which must not be recognised on other ports.
 
 usage: other_protocols.py [--datagrams N] [--seed N] [--against PROGRAM] [--write FOLDER]
 
 Each protocol has its real header, with counters of 1 to 8 bytes in both byte orders and flags before and after them,
 because sparse headers and counters resemble a handshake far more often than random bytes do. A conversation has 10 to
-14 datagrams; what follows the header is random, zero, or the same bytes again and again, and in some conversations the
-second side sends back what it received.
---against counts the conversations that `PROGRAM decode` takes for its own; --write leaves captures of 200,000 datagrams.
+14 datagrams. The bytes after the header are random, zero or repeated, and in some conversations the second side
+returns what it received.
+--against counts the conversations that `PROGRAM decode` recognises; --write writes captures of 200,000 datagrams.
 """
 import argparse
 import os
@@ -25,8 +25,8 @@ SEED = 20240607
 FLAGS = (0, 0, 1, 2, 3, 4, 8, 0x10, 0x20, 0x40, 0x60, 0x80, 0x81, 0xC0, 0xE0, 0xFF)
 
 
-class Talk:
-    """One conversation: what stays the same in it, and what counts up."""
+class Conversation:
+    """The constants and counters of one conversation."""
 
     def __init__(self, dice):
         self.dice = dice
@@ -54,7 +54,7 @@ class Talk:
         return (self.number % (1 << 8 * width)).to_bytes(width, order)
 
     def body(self, size=None):
-        """What the protocol carries, with what stands at its end."""
+        """The body of a datagram with its trailer."""
         if size is None:
             size = self.size if self.has_fixed_size else self.dice.randrange(1, self.size + 1)
         kind = self.dice.choice(("random", "zero", "repeating")) if self.kind == "mixed" else self.kind
@@ -65,353 +65,353 @@ class Talk:
         return (self.pattern * (size // len(self.pattern) + 1))[:size] + self.trailer
 
 
-def label(talk, size=12):
-    return talk.token[:size // 2].hex().encode()
+def label(conv, size=12):
+    return conv.token[:size // 2].hex().encode()
 
 
-def name(talk):
-    text = label(talk)
+def name(conv):
+    text = label(conv)
     return bytes([len(text)]) + text + b"\x07example\x03org\x00"
 
 
-def dns_like(talk, side, identity, question, answer):
+def dns_like(conv, side, identity, question, answer):
     if side == 0:
-        return identity + struct.pack(">HHHHH", question, 1, 0, 0, 0) + name(talk) + struct.pack(">HH", 1, 1)
-    record = struct.pack(">HHHIH", 0xC00C, 1, 1, 300, 4) + talk.body(4)[:4]
-    return identity + struct.pack(">HHHHH", answer, 1, 1, 0, 0) + name(talk) + struct.pack(">HH", 1, 1) + record
+        return identity + struct.pack(">HHHHH", question, 1, 0, 0, 0) + name(conv) + struct.pack(">HH", 1, 1)
+    record = struct.pack(">HHHIH", 0xC00C, 1, 1, 300, 4) + conv.body(4)[:4]
+    return identity + struct.pack(">HHHHH", answer, 1, 1, 0, 0) + name(conv) + struct.pack(">HH", 1, 1) + record
 
 
-def dns(talk, side):
-    return dns_like(talk, side, talk.count(2), 0x0100, 0x8180)
+def dns(conv, side):
+    return dns_like(conv, side, conv.count(2), 0x0100, 0x8180)
 
 
-def mdns(talk, side):
-    return dns_like(talk, side, bytes(2), 0, 0x8400)
+def mdns(conv, side):
+    return dns_like(conv, side, bytes(2), 0, 0x8400)
 
 
-def llmnr(talk, side):
-    return dns_like(talk, side, talk.count(2), 0, 0x8000)
+def llmnr(conv, side):
+    return dns_like(conv, side, conv.count(2), 0, 0x8000)
 
 
-def netbios_name(talk, side):
-    encoded = bytes(b for c in label(talk, 16) for b in (0x41 + (c >> 4), 0x41 + (c & 15)))
+def netbios_name(conv, side):
+    encoded = bytes(b for c in label(conv, 16) for b in (0x41 + (c >> 4), 0x41 + (c & 15)))
     flags = 0x0110 if side == 0 else 0x8500
-    return talk.count(2) + struct.pack(">HHHHH", flags, 1, 0, 0, 0) + b"\x20" + encoded + bytes(1) + struct.pack(">HH", 32, 1)
+    return conv.count(2) + struct.pack(">HHHHH", flags, 1, 0, 0, 0) + b"\x20" + encoded + bytes(1) + struct.pack(">HH", 32, 1)
 
 
-def netbios_datagram(talk, side):
-    return struct.pack(">BB", 0x11, 0x0A) + talk.count(2) + bytes([10, 0, 0, 1]) + struct.pack(">HHH", 138, 100, 0) + talk.body()
+def netbios_datagram(conv, side):
+    return struct.pack(">BB", 0x11, 0x0A) + conv.count(2) + bytes([10, 0, 0, 1]) + struct.pack(">HHH", 138, 100, 0) + conv.body()
 
 
-def ntp(talk, side):
-    head = bytes([0x20 | (3 + side), 2, 6, 0xEC]) + talk.token[:12]
-    return head + b"".join(struct.pack(">I", 0xE9000000 + i) + talk.count(4) for i in range(4))
+def ntp(conv, side):
+    head = bytes([0x20 | (3 + side), 2, 6, 0xEC]) + conv.token[:12]
+    return head + b"".join(struct.pack(">I", 0xE9000000 + i) + conv.count(4) for i in range(4))
 
 
-def snmp(talk, side):
-    pdu = bytes([0xA0 + 2 * side, 26]) + b"\x02\x04" + talk.count(4) + b"\x02\x01\x00\x02\x01\x00" + bytes.fromhex(
+def snmp(conv, side):
+    pdu = bytes([0xA0 + 2 * side, 26]) + b"\x02\x04" + conv.count(4) + b"\x02\x01\x00\x02\x01\x00" + bytes.fromhex(
         "300c300a06062b060102010105000000")
     inside = b"\x02\x01\x01\x04\x06public" + pdu
     return b"\x30" + bytes([len(inside)]) + inside
 
 
-def dhcp(talk, side):
-    head = struct.pack(">BBBB", 1 + side, 1, 6, 0) + talk.count(4) + bytes(4) + talk.token[:16] + talk.token[16:22]
-    return head + bytes(10 + 192) + bytes.fromhex("63825363350101") + b"\xff" + talk.body(20)
+def dhcp(conv, side):
+    head = struct.pack(">BBBB", 1 + side, 1, 6, 0) + conv.count(4) + bytes(4) + conv.token[:16] + conv.token[16:22]
+    return head + bytes(10 + 192) + bytes.fromhex("63825363350101") + b"\xff" + conv.body(20)
 
 
-def dhcpv6(talk, side):
-    return bytes([1 + side]) + talk.count(3) + struct.pack(">HH", 1, 14) + talk.token[:14] + struct.pack(">HHH", 8, 2, 0)
+def dhcpv6(conv, side):
+    return bytes([1 + side]) + conv.count(3) + struct.pack(">HH", 1, 14) + conv.token[:14] + struct.pack(">HHH", 8, 2, 0)
 
 
-def tftp(talk, side):
-    return b"\x00\x03" + talk.count(2) + talk.body(512) if side == 0 else b"\x00\x04" + talk.count(2)
+def tftp(conv, side):
+    return b"\x00\x03" + conv.count(2) + conv.body(512) if side == 0 else b"\x00\x04" + conv.count(2)
 
 
-def sip(talk, side):
+def sip(conv, side):
     line = b"OPTIONS sip:a@10.0.0.2 SIP/2.0" if side == 0 else b"SIP/2.0 200 OK"
-    return line + b"\r\nCall-ID: " + label(talk) + b"\r\nCSeq: %d OPTIONS\r\n\r\n" % talk.number
+    return line + b"\r\nCall-ID: " + label(conv) + b"\r\nCSeq: %d OPTIONS\r\n\r\n" % conv.number
 
 
-def rtp(talk, side):
-    head = b"\x80" + talk.flags(1) + talk.count(2) + struct.pack(">I", talk.number * 160 % (1 << 32)) + talk.token[:4]
-    return head + talk.body()
+def rtp(conv, side):
+    head = b"\x80" + conv.flags(1) + conv.count(2) + struct.pack(">I", conv.number * 160 % (1 << 32)) + conv.token[:4]
+    return head + conv.body()
 
 
-def rtcp(talk, side):
-    return struct.pack(">BBH", 0x80, 200 + side, 6) + talk.token[:4] + talk.count(8) + talk.count(4) + talk.body(8)
+def rtcp(conv, side):
+    return struct.pack(">BBH", 0x80, 200 + side, 6) + conv.token[:4] + conv.count(8) + conv.count(4) + conv.body(8)
 
 
-def stun(talk, side):
-    attribute = struct.pack(">HHBBH", 0x0020, 8, 0, 1, 0x2112) + talk.token[:4] if side else b""
-    return struct.pack(">HHI", 0x0101 if side else 1, len(attribute), 0x2112A442) + talk.count(4) + talk.token[:8] + attribute
+def stun(conv, side):
+    attribute = struct.pack(">HHBBH", 0x0020, 8, 0, 1, 0x2112) + conv.token[:4] if side else b""
+    return struct.pack(">HHI", 0x0101 if side else 1, len(attribute), 0x2112A442) + conv.count(4) + conv.token[:8] + attribute
 
 
-def turn_channel(talk, side):
-    data = talk.body()
-    return struct.pack(">HH", 0x4000 + talk.token[0], len(data)) + data
+def turn_channel(conv, side):
+    data = conv.body()
+    return struct.pack(">HH", 0x4000 + conv.token[0], len(data)) + data
 
 
-def dtls12(talk, side):
-    data = talk.count(8) + talk.body()
-    return b"\x17\xfe\xfd\x00\x01" + talk.count(6) + struct.pack(">H", len(data)) + data
+def dtls12(conv, side):
+    data = conv.count(8) + conv.body()
+    return b"\x17\xfe\xfd\x00\x01" + conv.count(6) + struct.pack(">H", len(data)) + data
 
 
-def dtls13(talk, side):
-    return bytes([0x2C | talk.token[0] & 3]) + talk.count(2) + struct.pack(">H", talk.size) + talk.body()
+def dtls13(conv, side):
+    return bytes([0x2C | conv.token[0] & 3]) + conv.count(2) + struct.pack(">H", conv.size) + conv.body()
 
 
-def quic_long(talk, side):
-    head = bytes([0xC0 | talk.token[0] & 3]) + struct.pack(">I", 1) + b"\x08" + talk.token[:8] + b"\x08" + talk.token[8:16]
-    return head + b"\x00\x44\xb0" + talk.count(2) + talk.body()
+def quic_long(conv, side):
+    head = bytes([0xC0 | conv.token[0] & 3]) + struct.pack(">I", 1) + b"\x08" + conv.token[:8] + b"\x08" + conv.token[8:16]
+    return head + b"\x00\x44\xb0" + conv.count(2) + conv.body()
 
 
-def quic_short(talk, side):
-    return bytes([0x40 | talk.dice.getrandbits(6)]) + talk.token[:8] + talk.count(2) + talk.body()
+def quic_short(conv, side):
+    return bytes([0x40 | conv.dice.getrandbits(6)]) + conv.token[:8] + conv.count(2) + conv.body()
 
 
-def wireguard(talk, side):
-    return b"\x04\x00\x00\x00" + talk.token[:4] + talk.count(8, "little") + talk.body()
+def wireguard(conv, side):
+    return b"\x04\x00\x00\x00" + conv.token[:4] + conv.count(8, "little") + conv.body()
 
 
-def openvpn(talk, side):
-    return bytes([0x48 | talk.token[0] & 7]) + talk.token[1:4] + talk.count(4) + talk.body()
+def openvpn(conv, side):
+    return bytes([0x48 | conv.token[0] & 7]) + conv.token[1:4] + conv.count(4) + conv.body()
 
 
-def openvpn_control(talk, side):
-    return b"\x20" + talk.token[8 * side:8 * side + 8] + b"\x01" + talk.count(4) + talk.token[16:24] + talk.count(4) + talk.body()
+def openvpn_control(conv, side):
+    return b"\x20" + conv.token[8 * side:8 * side + 8] + b"\x01" + conv.count(4) + conv.token[16:24] + conv.count(4) + conv.body()
 
 
-def ike(talk, side):
-    data = talk.body()
-    head = talk.token[:16] + bytes([0x2E, 0x20, 0x25, 8 if side == 0 else 0x20]) + talk.count(4)
+def ike(conv, side):
+    data = conv.body()
+    head = conv.token[:16] + bytes([0x2E, 0x20, 0x25, 8 if side == 0 else 0x20]) + conv.count(4)
     return bytes(4) + head + struct.pack(">I", 28 + len(data)) + data
 
 
-def esp(talk, side):
-    return talk.token[:4] + talk.count(4) + talk.body()
+def esp(conv, side):
+    return conv.token[:4] + conv.count(4) + conv.body()
 
 
-def nat_keepalive(talk, side):
+def nat_keepalive(conv, side):
     return b"\xff"
 
 
-def l2tp(talk, side):
-    return struct.pack(">HH", 0xC802, 12) + talk.token[:4] + talk.count(2) + talk.count(2)
+def l2tp(conv, side):
+    return struct.pack(">HH", 0xC802, 12) + conv.token[:4] + conv.count(2) + conv.count(2)
 
 
-def gtp_u(talk, side):
-    data = talk.body()
-    return struct.pack(">BBH", 0x32, 0xFF, len(data) + 4) + talk.token[:4] + talk.count(2) + bytes(2) + data
+def gtp_u(conv, side):
+    data = conv.body()
+    return struct.pack(">BBH", 0x32, 0xFF, len(data) + 4) + conv.token[:4] + conv.count(2) + bytes(2) + data
 
 
-def gtp_echo(talk, side):
-    return struct.pack(">BBH", 0x32, 1 + side, 6 if side else 4) + bytes(4) + talk.count(2) + (b"\x00\x00\x0e\x00" if side else bytes(2))
+def gtp_echo(conv, side):
+    return struct.pack(">BBH", 0x32, 1 + side, 6 if side else 4) + bytes(4) + conv.count(2) + (b"\x00\x00\x0e\x00" if side else bytes(2))
 
 
-def vxlan(talk, side):
-    return b"\x08\x00\x00\x00" + talk.token[:3] + bytes(1) + talk.token[:12] + b"\x08\x00" + talk.body()
+def vxlan(conv, side):
+    return b"\x08\x00\x00\x00" + conv.token[:3] + bytes(1) + conv.token[:12] + b"\x08\x00" + conv.body()
 
 
-def geneve(talk, side):
-    return b"\x00\x00\x65\x58" + talk.token[:3] + bytes(1) + talk.token[:12] + b"\x08\x00" + talk.body()
+def geneve(conv, side):
+    return b"\x00\x00\x65\x58" + conv.token[:3] + bytes(1) + conv.token[:12] + b"\x08\x00" + conv.body()
 
 
-def radius(talk, side):
-    data = b"\x01\x08" + label(talk)[:6] + b"\x04\x06\x0a\x00\x00\x01"
-    return bytes([1 + side]) + talk.count(1) + struct.pack(">H", 20 + len(data)) + talk.token[:16] + data
+def radius(conv, side):
+    data = b"\x01\x08" + label(conv)[:6] + b"\x04\x06\x0a\x00\x00\x01"
+    return bytes([1 + side]) + conv.count(1) + struct.pack(">H", 20 + len(data)) + conv.token[:16] + data
 
 
-def syslog(talk, side):
-    return b"<34>1 2024-01-01T00:00:00Z host app %d - - " % talk.number + label(talk)
+def syslog(conv, side):
+    return b"<34>1 2024-01-01T00:00:00Z host app %d - - " % conv.number + label(conv)
 
 
-def ssdp(talk, side):
+def ssdp(conv, side):
     return (b"M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 2\r\nST: ssdp:all\r\n\r\n"
-            if side == 0 else b"HTTP/1.1 200 OK\r\nUSN: uuid:" + label(talk) + b"\r\n\r\n")
+            if side == 0 else b"HTTP/1.1 200 OK\r\nUSN: uuid:" + label(conv) + b"\r\n\r\n")
 
 
-def coap(talk, side):
-    return bytes([0x44 if side == 0 else 0x64, 1 if side == 0 else 0x45]) + talk.count(2) + talk.token[:4] + b"\xb4time\xff" + talk.body()
+def coap(conv, side):
+    return bytes([0x44 if side == 0 else 0x64, 1 if side == 0 else 0x45]) + conv.count(2) + conv.token[:4] + b"\xb4time\xff" + conv.body()
 
 
-def mqtt_sn(talk, side):
-    data = talk.body(min(talk.size, 200))
-    return bytes([7 + len(data), 0x0C, 0x20]) + talk.token[:2] + talk.count(2) + data
+def mqtt_sn(conv, side):
+    data = conv.body(min(conv.size, 200))
+    return bytes([7 + len(data), 0x0C, 0x20]) + conv.token[:2] + conv.count(2) + data
 
 
-def bittorrent_dht(talk, side):
-    middle = b"1:ad2:id20:" + talk.token[:20] + b"e1:q4:ping" if side == 0 else b"1:rd2:id20:" + talk.token[8:28] + b"e"
-    return b"d" + middle + b"1:t2:" + talk.count(2) + (b"1:y1:qe" if side == 0 else b"1:y1:re")
+def bittorrent_dht(conv, side):
+    middle = b"1:ad2:id20:" + conv.token[:20] + b"e1:q4:ping" if side == 0 else b"1:rd2:id20:" + conv.token[8:28] + b"e"
+    return b"d" + middle + b"1:t2:" + conv.count(2) + (b"1:y1:qe" if side == 0 else b"1:y1:re")
 
 
-def utp(talk, side):
-    head = bytes([0x01 if talk.number % 3 else 0x21, 0]) + talk.token[:2] + struct.pack(">I", talk.number * 997 % (1 << 32))
-    return head + talk.token[4:8] + struct.pack(">I", 1 << 20) + talk.count(2) + talk.count(2) + (talk.body() if side == 0 else b"")
+def utp(conv, side):
+    head = bytes([0x01 if conv.number % 3 else 0x21, 0]) + conv.token[:2] + struct.pack(">I", conv.number * 997 % (1 << 32))
+    return head + conv.token[4:8] + struct.pack(">I", 1 << 20) + conv.count(2) + conv.count(2) + (conv.body() if side == 0 else b"")
 
 
-def kademlia(talk, side):
-    return bytes([0xE4, 0x60 + side]) + talk.token[:16] + talk.count(2, "little") + talk.body()
+def kademlia(conv, side):
+    return bytes([0xE4, 0x60 + side]) + conv.token[:16] + conv.count(2, "little") + conv.body()
 
 
-def enet(talk, side):
-    data = talk.body()
-    return struct.pack(">H", 0x8000 | talk.token[0]) + talk.count(2) + b"\x86\x00" + talk.count(2) + struct.pack(">H", len(data)) + data
+def enet(conv, side):
+    data = conv.body()
+    return struct.pack(">H", 0x8000 | conv.token[0]) + conv.count(2) + b"\x86\x00" + conv.count(2) + struct.pack(">H", len(data)) + data
 
 
-def enet_ping(talk, side):
-    return struct.pack(">H", 0x8000 | talk.token[0]) + talk.count(2) + b"\x85\xff" + talk.count(2)
+def enet_ping(conv, side):
+    return struct.pack(">H", 0x8000 | conv.token[0]) + conv.count(2) + b"\x85\xff" + conv.count(2)
 
 
-def raknet(talk, side):
-    data = talk.body()
-    return b"\x84" + talk.count(3, "little") + b"\x60" + struct.pack(">H", len(data) * 8) + talk.count(3, "little") + talk.count(3, "little") + b"\x00" + data
+def raknet(conv, side):
+    data = conv.body()
+    return b"\x84" + conv.count(3, "little") + b"\x60" + struct.pack(">H", len(data) * 8) + conv.count(3, "little") + conv.count(3, "little") + b"\x00" + data
 
 
-def raknet_ack(talk, side):
-    return b"\xc0\x00\x01\x01" + talk.count(3, "little")
+def raknet_ack(conv, side):
+    return b"\xc0\x00\x01\x01" + conv.count(3, "little")
 
 
-def minecraft_bedrock(talk, side):
+def minecraft_bedrock(conv, side):
     magic = bytes.fromhex("00ffff00fefefefefdfdfdfd12345678")
     if side == 0:
-        return b"\x01" + talk.count(8) + magic + talk.token[:8]
-    text = b"MCPE;Server;390;1.14.60;0;10;" + label(talk)
-    return b"\x1c" + talk.count(8) + talk.token[8:16] + magic + struct.pack(">H", len(text)) + text
+        return b"\x01" + conv.count(8) + magic + conv.token[:8]
+    text = b"MCPE;Server;390;1.14.60;0;10;" + label(conv)
+    return b"\x1c" + conv.count(8) + conv.token[8:16] + magic + struct.pack(">H", len(text)) + text
 
 
-def a2s(talk, side):
+def a2s(conv, side):
     if side == 0:
-        return b"\xff\xff\xff\xff" + (b"TSource Engine Query\x00" if talk.number % 2 else b"U" + talk.count(4, "little"))
-    return b"\xff\xff\xff\xff" + (b"A" + talk.token[:4] if talk.number % 2 else b"I\x11" + label(talk) + b"\x00" + talk.body())
+        return b"\xff\xff\xff\xff" + (b"TSource Engine Query\x00" if conv.number % 2 else b"U" + conv.count(4, "little"))
+    return b"\xff\xff\xff\xff" + (b"A" + conv.token[:4] if conv.number % 2 else b"I\x11" + label(conv) + b"\x00" + conv.body())
 
 
-def source_engine(talk, side):
-    return talk.count(4, "little") + talk.count(4, "little") + talk.flags(1) + talk.token[:2] + b"\x00" + talk.body()
+def source_engine(conv, side):
+    return conv.count(4, "little") + conv.count(4, "little") + conv.flags(1) + conv.token[:2] + b"\x00" + conv.body()
 
 
-def quake3(talk, side):
-    if talk.number % 7 == 0:
-        return b"\xff\xff\xff\xffgetstatus " + label(talk)
-    return talk.count(4, "little") + talk.token[:2] + talk.body()
+def quake3(conv, side):
+    if conv.number % 7 == 0:
+        return b"\xff\xff\xff\xffgetstatus " + label(conv)
+    return conv.count(4, "little") + conv.token[:2] + conv.body()
 
 
-def steam_datagram(talk, side):
-    return bytes([0x80 | talk.token[0] & 0x3F]) + talk.token[:4] + talk.count(2, "little") + talk.body()
+def steam_datagram(conv, side):
+    return bytes([0x80 | conv.token[0] & 0x3F]) + conv.token[:4] + conv.count(2, "little") + conv.body()
 
 
-def photon(talk, side):
-    data = talk.body()
-    head = talk.token[:2] + b"\x00\x01" + talk.count(4) + talk.token[4:8]
-    return head + bytes([6, 0, 1, 4]) + struct.pack(">I", 12 + len(data)) + talk.count(4) + data
+def photon(conv, side):
+    data = conv.body()
+    head = conv.token[:2] + b"\x00\x01" + conv.count(4) + conv.token[4:8]
+    return head + bytes([6, 0, 1, 4]) + struct.pack(">I", 12 + len(data)) + conv.count(4) + data
 
 
-def kcp(talk, side):
-    data = talk.body() if side == 0 else b""
-    head = talk.token[:4] + bytes([0x51 if side == 0 else 0x52, 0]) + struct.pack("<H", 128)
-    return head + talk.count(4, "little") + talk.count(4, "little") + talk.count(4, "little") + struct.pack("<I", len(data)) + data
+def kcp(conv, side):
+    data = conv.body() if side == 0 else b""
+    head = conv.token[:4] + bytes([0x51 if side == 0 else 0x52, 0]) + struct.pack("<H", 128)
+    return head + conv.count(4, "little") + conv.count(4, "little") + conv.count(4, "little") + struct.pack("<I", len(data)) + data
 
 
-def memcached(talk, side):
-    return talk.count(2) + b"\x00\x00\x00\x01\x00\x00" + (b"get " + label(talk) if side == 0 else b"END") + b"\r\n"
+def memcached(conv, side):
+    return conv.count(2) + b"\x00\x00\x00\x01\x00\x00" + (b"get " + label(conv) if side == 0 else b"END") + b"\r\n"
 
 
-def onc_rpc(talk, side):
-    head = talk.count(4) + struct.pack(">I", side)
-    return head + (struct.pack(">IIII", 2, 100003, 3, 1) + bytes(16) + talk.body(32) if side == 0 else bytes(16) + talk.body(28))
+def onc_rpc(conv, side):
+    head = conv.count(4) + struct.pack(">I", side)
+    return head + (struct.pack(">IIII", 2, 100003, 3, 1) + bytes(16) + conv.body(32) if side == 0 else bytes(16) + conv.body(28))
 
 
-def bfd(talk, side):
-    return struct.pack(">BBBB", 0x20, 0xC0, 3, 24) + talk.token[:8] + struct.pack(">III", 1000000, 1000000, 0)
+def bfd(conv, side):
+    return struct.pack(">BBBB", 0x20, 0xC0, 3, 24) + conv.token[:8] + struct.pack(">III", 1000000, 1000000, 0)
 
 
-def ptp(talk, side):
-    head = struct.pack(">BBHBB", 0x00 if side == 0 else 0x08, 0x02, 44, talk.token[0], 0) + b"\x02\x00" + bytes(8) + bytes(4)
-    return head + talk.token[:8] + struct.pack(">H", 1) + talk.count(2) + b"\x00\x00" + bytes(6) + talk.count(4)
+def ptp(conv, side):
+    head = struct.pack(">BBHBB", 0x00 if side == 0 else 0x08, 0x02, 44, conv.token[0], 0) + b"\x02\x00" + bytes(8) + bytes(4)
+    return head + conv.token[:8] + struct.pack(">H", 1) + conv.count(2) + b"\x00\x00" + bytes(6) + conv.count(4)
 
 
-def modbus(talk, side):
-    return talk.count(2) + b"\x00\x00\x00\x06\x01\x03" + (b"\x00\x10\x00\x02" if side == 0 else b"\x04" + talk.body(4)[:4])
+def modbus(conv, side):
+    return conv.count(2) + b"\x00\x00\x00\x06\x01\x03" + (b"\x00\x10\x00\x02" if side == 0 else b"\x04" + conv.body(4)[:4])
 
 
-def bacnet(talk, side):
-    return b"\x81\x0a\x00\x11\x01\x04" + bytes([0x00 if side == 0 else 0x30]) + talk.count(1) + b"\x0c\x0c" + talk.token[:4]
+def bacnet(conv, side):
+    return b"\x81\x0a\x00\x11\x01\x04" + bytes([0x00 if side == 0 else 0x30]) + conv.count(1) + b"\x0c\x0c" + conv.token[:4]
 
 
-def teredo(talk, side):
-    return bytes.fromhex("60000000") + struct.pack(">HBB", talk.size, 0x3B, 0x15) + talk.token + talk.body()
+def teredo(conv, side):
+    return bytes.fromhex("60000000") + struct.pack(">HBB", conv.size, 0x3B, 0x15) + conv.token + conv.body()
 
 
-def mavlink(talk, side):
-    data = talk.body(9)
-    return bytes([0xFD, len(data) & 255, 0, 0]) + talk.count(1) + b"\x01\x01\x00\x00\x00" + data + talk.token[:2]
+def mavlink(conv, side):
+    data = conv.body(9)
+    return bytes([0xFD, len(data) & 255, 0, 0]) + conv.count(1) + b"\x01\x01\x00\x00\x00" + data + conv.token[:2]
 
 
-def counter_first(talk, side):
-    return talk.count(talk.width, talk.order) + talk.body()
+def counter_first(conv, side):
+    return conv.count(conv.width, conv.order) + conv.body()
 
 
-def flags_and_counter(talk, side):
-    return talk.before + talk.count(talk.width, talk.order) + talk.after + talk.body()
+def flags_and_counter(conv, side):
+    return conv.before + conv.count(conv.width, conv.order) + conv.after + conv.body()
 
 
-def two_counters(talk, side):
-    return talk.before + talk.count(talk.width, talk.order) + talk.after + talk.count(talk.width, talk.order) + talk.body()
+def two_counters(conv, side):
+    return conv.before + conv.count(conv.width, conv.order) + conv.after + conv.count(conv.width, conv.order) + conv.body()
 
 
-def counter_last(talk, side):
-    return talk.before + talk.body() + talk.count(talk.width, talk.order) + talk.after
+def counter_last(conv, side):
+    return conv.before + conv.body() + conv.count(conv.width, conv.order) + conv.after
 
 
-def changing_flags(talk, side):
-    return talk.flags(1 + side) + talk.count(talk.width, talk.order) + talk.after + talk.body()
+def changing_flags(conv, side):
+    return conv.flags(1 + side) + conv.count(conv.width, conv.order) + conv.after + conv.body()
 
 
-def session_and_counter(talk, side):
-    return talk.token[:talk.width] + talk.count(talk.width, talk.order) + talk.flags(1) + talk.body()
+def session_and_counter(conv, side):
+    return conv.token[:conv.width] + conv.count(conv.width, conv.order) + conv.flags(1) + conv.body()
 
 
-def bit_counter(talk, side):
-    """A game's own bit stream: flags of one bit, a counter at an odd bit, and a bit that ends it."""
-    value = talk.dice.getrandbits(2) | int.from_bytes(talk.count(talk.width, "little"), "little") << 2
-    bits = 2 + 8 * talk.width + talk.dice.choice((0, 1, 5))
-    value |= int.from_bytes(talk.body(), "little") << bits
+def bit_counter(conv, side):
+    """A bit stream: flags of one bit, a counter at an odd bit, and a termination bit."""
+    value = conv.dice.getrandbits(2) | int.from_bytes(conv.count(conv.width, "little"), "little") << 2
+    bits = 2 + 8 * conv.width + conv.dice.choice((0, 1, 5))
+    value |= int.from_bytes(conv.body(), "little") << bits
     size = value.bit_length() // 8 + 1
     return (value | 1 << 8 * size - 1).to_bytes(size, "little")
 
 
-def sparse_state(talk, side):
-    """A record of numbers, most of which are zero."""
-    return talk.before + talk.count(talk.width, talk.order) + b"".join(
-        bytes(talk.dice.randrange(6)) + talk.flags(1) for _ in range(1 + talk.size % 12))
+def sparse_state(conv, side):
+    """A record of numbers, mostly zero."""
+    return conv.before + conv.count(conv.width, conv.order) + b"".join(
+        bytes(conv.dice.randrange(6)) + conv.flags(1) for _ in range(1 + conv.size % 12))
 
 
-def length_and_counter(talk, side):
-    data = talk.body()
-    return talk.before + len(data).to_bytes(2, talk.order) + talk.count(talk.width, talk.order) + data
+def length_and_counter(conv, side):
+    data = conv.body()
+    return conv.before + len(data).to_bytes(2, conv.order) + conv.count(conv.width, conv.order) + data
 
 
-def sealed(talk, side):
-    """Encrypted: a short header, and a checksum at the end."""
-    return talk.before + talk.count(talk.width, talk.order) + talk.after + bytes(talk.size % 8) + talk.dice.randbytes(16)
+def encrypted(conv, side):
+    """An encrypted datagram: a short header and a checksum at the end."""
+    return conv.before + conv.count(conv.width, conv.order) + conv.after + bytes(conv.size % 8) + conv.dice.randbytes(16)
 
 
-def acknowledgement(talk, side):
-    """Two counters of 16 bits, of which the second is far behind, and which of the packets between them came."""
-    return talk.before[:1] + bytes(1) + talk.count(2, talk.order) + bytes(2) + talk.dice.randbytes(12 + talk.size % 8)
+def acknowledgement(conv, side):
+    """Two counters of 16 bits, the second far lower, and a bit field of the packets received between them."""
+    return conv.before[:1] + bytes(1) + conv.count(2, conv.order) + bytes(2) + conv.dice.randbytes(12 + conv.size % 8)
 
 
-def heartbeat(talk, side):
-    return talk.before + bytes(talk.size % 40) + talk.after
+def heartbeat(conv, side):
+    return conv.before + bytes(conv.size % 40) + conv.after
 
 
-def echo(talk, side):
-    talk.is_echoed = True
-    return talk.dice.randbytes(talk.size if talk.has_fixed_size else talk.dice.randrange(20, 60))
+def echo(conv, side):
+    conv.is_echoed = True
+    return conv.dice.randbytes(conv.size if conv.has_fixed_size else conv.dice.randrange(20, 60))
 
 
-def noise(talk, side):
-    return talk.dice.randbytes(talk.size)
+def noise(conv, side):
+    return conv.dice.randbytes(conv.size)
 
 
 NAMED = (dns, mdns, llmnr, netbios_name, netbios_datagram, ntp, snmp, dhcp, dhcpv6, tftp, sip, rtp, rtcp, stun,
@@ -419,23 +419,23 @@ NAMED = (dns, mdns, llmnr, netbios_name, netbios_datagram, ntp, snmp, dhcp, dhcp
          nat_keepalive, l2tp, gtp_u, gtp_echo, vxlan, geneve, radius, syslog, ssdp, coap, mqtt_sn, bittorrent_dht, utp,
          kademlia, enet, enet_ping, raknet, raknet_ack, minecraft_bedrock, a2s, source_engine, quake3, steam_datagram,
          photon, kcp, memcached, onc_rpc, bfd, ptp, modbus, bacnet, teredo, mavlink)
-# What games and devices write for themselves: two thirds of the conversations, because they resemble us most.
+# Protocols of games and devices: two thirds of the conversations, because they resemble this protocol most.
 UNNAMED = (counter_first, flags_and_counter, two_counters, counter_last, changing_flags, session_and_counter,
-           bit_counter, sparse_state, length_and_counter, sealed, acknowledgement, heartbeat, echo, noise)
+           bit_counter, sparse_state, length_and_counter, encrypted, acknowledgement, heartbeat, echo, noise)
 
 
 def payloads(make, dice):
     """(side, payload) of one conversation."""
-    talk = Talk(dice)
+    conv = Conversation(dice)
     received = b""
     for number in range(dice.randrange(DATAGRAMS_MIN, DATAGRAMS_MAX + 1)):
         side = number % 2
-        payload = received if side == 1 and talk.is_echoed else make(talk, side)
+        payload = received if side == 1 and conv.is_echoed else make(conv, side)
         received = payload
         yield side, payload
 
 
-# A conversation of our own, version 0 of the handshake: Initial, Challenge, Response, Ack, and a client's Hello.
+# A conversation of this protocol, handshake version 0: Initial, Challenge, Response, Ack, and the client's Hello.
 COOKIE = bytes(range(0x31, 0x45))
 OURS = "ours"
 
@@ -466,7 +466,7 @@ def record(number, ends, payload):
 
 
 def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=False):
-    """(bytes, protocols) of captures with at least that many datagrams together, each with the protocol of each
+    """(bytes, protocols) of captures with at least `datagrams` datagrams in all; protocols has the protocol of each
     conversation; the client's address is 10.0.0.0 plus the conversation's place in that list. with_ours: the first
     conversation of each is of this protocol."""
     dice = random.Random(seed)
@@ -487,13 +487,13 @@ def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=Fals
 
 
 def conversation(addresses):
-    """The place of the conversation of a datagram, of whose two addresses one is the server's."""
+    """The index of the conversation of a datagram, by its two addresses."""
     client, = (address for address in addresses if address.startswith("10."))
     return int.from_bytes(bytes(map(int, client.split("."))), "big") - 0x0A000000
 
 
 def claimed_by_program(program, content):
-    """Places of the conversations that `decode` takes for its own."""
+    """The indices of the conversations that `decode` recognises."""
     command = [program, "decode", "--fields", "src,dst", "-"]
     with tempfile.TemporaryFile() as file:
         file.write(content)
