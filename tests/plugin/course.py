@@ -10,7 +10,7 @@ SEQ_BOUND, CH_SEQ_BOUND = 16384, 1024
 CLIENT, SERVER = 1, 2  # directions
 LEGACY = {"4.13", "4.14", "4.18", "4.19", "4.20"}  # acks and naks in the order of their ids
 
-# A reliable bunch; previous_frame: of its previous transmission.
+# A reliable bunch; previous_frame: the frame of its previous transmission.
 Bunch = collections.namedtuple("Bunch", "id previous_frame is_spurious is_gap in_flight")
 
 
@@ -25,17 +25,17 @@ class Side:
     def __init__(self):
         self.frames = {}  # packets by id: the first copy
         self.newest = None
-        self.judged = None  # the newest packet that the other side reported on
+        self.newest_reported = None  # the newest packet that the other side acknowledged or reported as lost
         self.acked = set()
         self.copies = {}  # by channel and reliable id: (packet id, frame) of each transmission
-        self.lanes = {}  # by channel: first and newest reliable id
+        self.channels = {}  # by channel: first and newest reliable id
 
     def is_acked(self, channel, reliable_id):
         return any(packet_id in self.acked for packet_id, _ in self.copies.get((channel, reliable_id), []))
 
     def in_flight(self, channel, reliable_id):
         """Reliable bunches in flight, from the oldest that is not acknowledged."""
-        first = self.lanes.get(channel, (reliable_id, None))[0]
+        first = self.channels.get(channel, (reliable_id, None))[0]
         oldest = next((number for number in range(first, reliable_id) if not self.is_acked(channel, number)), None)
         if oldest is None:
             return 0 if self.is_acked(channel, reliable_id) else 1
@@ -72,11 +72,11 @@ class Course:
                 self.read(datagram, side, ids.get(datagram["frame"], guess))
 
     def begin(self, datagram):
-        """A handshake gives the initial packet ids."""
+        """Set the initial packet ids of a handshake."""
         for direction, key in ((CLIENT, "client_seq"), (SERVER, "server_seq")):
             side = self.sides[datagram["stream"], direction]
             if key in datagram["handshake"] and side.newest is None:
-                side.newest = side.judged = datagram["handshake"][key] - 1
+                side.newest = side.newest_reported = datagram["handshake"][key] - 1
 
     def read(self, datagram, side, packet_id):
         found = self.frames[datagram["frame"]] = Frame()
@@ -90,8 +90,8 @@ class Course:
         side.newest = max(newest, packet_id)
         side.frames[packet_id] = datagram["frame"]
         if not found.is_late and other.newest is not None:
-            self.judge(datagram, other, found)
-        found.bunches = [take(side, datagram["frame"], packet_id, bunch) if bunch["reliable"] else None
+            self.apply_acks(datagram, other, found)
+        found.bunches = [transmit(side, datagram["frame"], packet_id, bunch) if bunch["reliable"] else None
                          for bunch in datagram.get("items", datagram.get("bunches", [])) if not bunch.get("is_ack")]
 
     def reported(self, datagram, other):
@@ -105,29 +105,29 @@ class Course:
         return ack, {ack - bit for bit in range(32 * len(packet["history"]))
                      if packet["history"][bit // 32] >> bit % 32 & 1}
 
-    def judge(self, datagram, other, found):
+    def apply_acks(self, datagram, other, found):
         newest, delivered = self.reported(datagram, other)
         if newest is None:
             return
-        if other.judged is None:
-            other.judged = min(newest, min(other.frames) - 1)
-        for packet_id in range(other.judged + 1, newest + 1):
+        if other.newest_reported is None:
+            other.newest_reported = min(newest, min(other.frames) - 1)
+        for packet_id in range(other.newest_reported + 1, newest + 1):
             is_delivered = packet_id in delivered
             (found.acked if is_delivered else found.nacked).append(packet_id)
             if packet_id in other.frames:
                 (found.acks_frames if is_delivered else found.nacks_frames).append(other.frames[packet_id])
         other.acked.update(found.acked)
-        other.judged = max(other.judged, newest)
+        other.newest_reported = max(other.newest_reported, newest)
 
 
-def take(side, frame, packet_id, bunch):
+def transmit(side, frame, packet_id, bunch):
     channel = bunch["channel"]
-    first, newest = side.lanes.get(channel, (bunch["ch_seq"], bunch["ch_seq"]))
+    first, newest = side.channels.get(channel, (bunch["ch_seq"], bunch["ch_seq"]))
     reliable_id = nearest(bunch["ch_seq"], newest, CH_SEQ_BOUND)
     copies = side.copies.get((channel, reliable_id), [])
-    is_gap = channel in side.lanes and not copies and (channel, reliable_id - 1) not in side.copies
+    is_gap = channel in side.channels and not copies and (channel, reliable_id - 1) not in side.copies
     found = Bunch(reliable_id, copies[-1][1] if copies else None, side.is_acked(channel, reliable_id), is_gap,
                   side.in_flight(channel, reliable_id))
     side.copies[channel, reliable_id] = [*copies, (packet_id, frame)]
-    side.lanes[channel] = first, max(newest, reliable_id)
+    side.channels[channel] = first, max(newest, reliable_id)
     return found

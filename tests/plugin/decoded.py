@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the program prints about a capture; tests compare the plugin's tables with it."""
+"""The output of the program for a capture, with which tests compare the plugin."""
 import collections
 import json
 import os

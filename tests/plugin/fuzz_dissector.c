@@ -133,7 +133,7 @@ static void enable_few_protocols(void) {
 
 /* Replaces IP and UDP, whose fields and texts would take a third of the time; for the same reason no item of the frame
    is visible. */
-static int carry(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) {
+static int dissect_carrier(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) {
     static const uint8_t server[] = {192, 168, 0, 1}, client[] = {10, 0, 0, 1};
     bool back = present->from_server;
     (void)data;
@@ -205,7 +205,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     }
     epan_load_settings();
     enable_few_protocols();
-    dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, create_dissector_handle(carry, -1));
+    dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, create_dissector_handle(dissect_carrier, -1));
     prefs_apply_all();
     build_column_format_array(&columns, prefs.num_cols, TRUE);
     listen_to(UERUDP_TAP_NAME, read_datagram);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs tshark with the plugin under test, as a user for whom Wireshark loads plugins, and reads what it prints.
+"""Run tshark with the plugin under test, as a user for whom Wireshark loads plugins, and parse its output.
 
 Every test of this folder is a unittest script; it ends with harness.main().
 """
@@ -23,7 +23,7 @@ import recordings
 SKIPPED = 77
 NOBODY = 65534
 TIMEOUT_S = 240
-gc.disable() # it would visit every element of every tree again and again, and finds nothing
+gc.disable() # trees have no cycles, and a collection would visit each element
 
 
 def recorded():
@@ -45,12 +45,12 @@ def settings_of(path):
 
 
 def preferences(settings):
-    """Settings as tshark takes them."""
+    """Settings as options of tshark."""
     return [part for key, value in settings.items() for part in ("-o", f"uerudp.{key}:{value}")]
 
 
 def request(number, method, **params):
-    """A line that sharkd takes."""
+    """A request to sharkd, as a line."""
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
 
 
@@ -74,7 +74,7 @@ class Stage:
         shutil.rmtree(self.path)
 
     def put(self, name, content):
-        """Writes a file and gives its path."""
+        """Write a file and return its path."""
         path = os.path.join(self.path, name)
         with open(path, "wb") as file:
             file.write(content)
@@ -87,7 +87,7 @@ class Stage:
         return path
 
     def put_plugin(self, path):
-        """Puts another plugin beside ours."""
+        """Install another plugin beside the plugin under test."""
         beside = os.path.join(os.path.dirname(self.plugin()), os.path.basename(path))
         with open(path, "rb") as file:
             self.put(os.path.relpath(beside, self.path), file.read())
@@ -119,7 +119,7 @@ class Stage:
         return [*drop, "env", *self.environment(), *command]
 
     def run(self, command, check=True, stdin=None):
-        """Runs a program of Wireshark's; a non-zero exit is an error unless check is false."""
+        """Run a program of Wireshark; a non-zero exit status is an error unless check is false."""
         result = subprocess.run(self.command(command), input=stdin, capture_output=True, text=True, timeout=TIMEOUT_S)
         if check and result.returncode != 0:
             raise AssertionError(f"{' '.join(command)}: exit {result.returncode}\n{result.stderr[-4000:]}")
@@ -129,8 +129,8 @@ class Stage:
         return self.run(["tshark", *arguments]).stdout
 
     def instructions(self, *arguments, functions=()):
-        """Instructions of a run of tshark; with functions, those inside them and what they call. With the library of
-        instrument.c, from where tshark opens the capture."""
+        """The number of instructions of a run of tshark; with `functions`, only inside these functions and their callees;
+        with the library of instrument.c, only from where tshark opens the capture."""
         prefix = []
         toggle = [f"--toggle-collect={function}" for function in functions]
         if "UERUDP_INSTRUMENT" in os.environ:
@@ -146,14 +146,14 @@ class Stage:
         return int(found[1])
 
     def packets(self, capture, settings=None, options=(), two_pass=True):
-        """The packets of a capture, by frame number; those without our protocol are left out."""
+        """The packets of a capture, by frame number; packets of other protocols are left out."""
         passes = ["-2"] if two_pass else []
         text = self.pdml(capture, [*passes, *preferences(settings or {}), *options])
         return {packet.frame: packet for packet in map(Packet, ElementTree.fromstring(text).iter("packet"))
                 if packet.protocol is not None}
 
     def pdml(self, capture, options):
-        """What tshark prints of a capture. The scripts of one ctest run share the output of equal tshark runs in the
+        """The PDML of a capture. The scripts of one ctest run share the output of equal tshark runs in the
         folder UERUDP_DECODED, which ctest empties first. Options that name a file of this stage are not shared."""
         arguments = ["-r", capture, *options, "-T", "pdml", "-J", "uerudp"]
         folder = os.environ.get("UERUDP_DECODED")
@@ -171,7 +171,7 @@ class Stage:
             return file.read()
 
     def digest(self, capture, options):
-        """Names a tshark run by all that it reads: the capture, the options, the plugins and the user's files."""
+        """A digest of all inputs of a tshark run: the capture, the options, the plugins and the user's files."""
         inputs = [capture, *sorted(os.path.join(folder, name) for top in (self.plugins, self.home)
                                    for folder, _, names in os.walk(top) for name in names)]
         digest = hashlib.sha256(json.dumps([options, inputs[1:], self.environment()]).replace(self.path, "").encode())
@@ -182,7 +182,7 @@ class Stage:
 
 
 class Field:
-    """One item of the tree; begin_bit and bits count in the datagram, None where the label has no bit picture."""
+    """One item of the tree; begin_bit and bits count in the datagram, None if the label has no bit picture."""
 
     def __init__(self, node, origin):
         self.key = node.get("name").removeprefix("uerudp.")
@@ -202,7 +202,7 @@ class Field:
 
     @functools.cached_property
     def place(self):
-        """"..10 01.." over the bytes, the last one first: the bits stand between the dots."""
+        """"..10 01.." over the bytes, the last byte first: the bits are between the dots."""
         picture = self.label.split(" = ")[0].replace(" ", "")
         if " = " not in self.label or set(picture) - set(".01") or len(picture) != self.bytes * 8:
             return None, None
@@ -216,7 +216,7 @@ class Field:
         return bytes.fromhex(self.text.replace(":", ""))
 
 
-# What stands on the course of the connection: analysis and reassembly; and what is inside of messages.
+# Fields that depend on earlier or later packets: analysis and reassembly; and fields inside messages.
 FOUND = re.compile(r"analysis\.|bunch\.reliable_id$|fragment|reassembled")
 INSIDE = {"content", "export", "field_export", "mapped", "actor", "block", "property", "field", "voice"}
 GROUPS = {"analysis", "reassembled", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened",
@@ -224,7 +224,7 @@ GROUPS = {"analysis", "reassembled", "handshake", "packet", "legacy", "bunch", "
 
 
 class Packet:
-    """What tshark shows of one frame; fields in the order of the tree."""
+    """One frame in tshark; fields are in the order of the tree."""
 
     def __init__(self, node):
         self.frame = int(node.find("proto[@name='geninfo']/field[@name='num']").get("show"))
@@ -232,7 +232,7 @@ class Packet:
         self.node = node
         self.fields = []
         self.experts = []
-        self.sentences = []  # of the expert items, each with its name
+        self.sentences = []  # (name, text) of the expert items
         if self.protocol is not None:
             self.origin = int(self.protocol.get("pos"))
             self.collect(self.protocol)
@@ -249,15 +249,15 @@ class Packet:
             self.collect(child)
 
     def wire(self):
-        """Fields that the datagram alone tells."""
+        """Fields that depend on the datagram alone."""
         return [field for field in self.fields if not FOUND.match(field.key) and not field.is_inside]
 
     def inside(self):
-        """Fields of what whole messages carry."""
+        """Fields inside whole messages."""
         return [field for field in self.fields if field.is_inside]
 
     def analysis(self):
-        """Fields that stand on the course of the connection."""
+        """Fields that depend on other packets of the connection."""
         return [field for field in self.fields if FOUND.match(field.key)]
 
     def all(self, key):
@@ -270,9 +270,9 @@ class Packet:
         return [field.text for field in self.all(key)]
 
     def not_delivered(self):
-        """Ids of packets that this one reports as such, or that are known as such from here on."""
-        told = [text for name, text in self.sentences if name in ("uerudp.analysis.nak", "uerudp.expert.ack_lost")]
-        return [int(number) for text in told for number in re.findall(r"\d+", text.partition(": ")[2])]
+        """Packet ids that this packet reports as lost, or that are known as lost from this packet on."""
+        texts = [text for name, text in self.sentences if name in ("uerudp.analysis.nak", "uerudp.expert.ack_lost")]
+        return [int(number) for text in texts for number in re.findall(r"\d+", text.partition(": ")[2])]
 
     def groups(self, key):
         """The subtrees of one kind, each as a list of its fields."""

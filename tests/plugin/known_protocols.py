@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datagrams of other protocols, generated from a seed. The heuristic dissector must not claim them."""
+"""Datagrams of other protocols, generated from a seed. The heuristic dissector must not accept them."""
 import struct
 
 

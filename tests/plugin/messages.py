@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole messages of a capture, reassembled from what the program decodes, by a direct implementation of protocol.md
+"""Whole messages of a capture, reassembled from the bunches of uerudp decode by a direct implementation of protocol.md
 10.2. Only for captures that lose no unreliable fragment."""
 import collections
 
@@ -29,7 +29,7 @@ def latest(parts):
 
 
 def join(parts, last=None):
-    """Only the last fragment may end inside a byte; the last bunch need not be one."""
+    """The bits of the fragments. Only the last fragment may end inside a byte; the last bunch need not be a fragment."""
     last = last or latest(parts)
     data = b"".join(bytes.fromhex(part.bunch.get("data", "")) for part in parts)
     return Message(last.frame, last.item, last.stream, last.direction, last.bunch["channel"],
@@ -53,7 +53,7 @@ def chains(bunches):
 
 
 def apart(parts):
-    """Exports in fragments are not part of the message, each is one of its own; but the message waits for them, too."""
+    """Fragments with exports are messages of their own, but the message is complete only when they have arrived."""
     exports = [part for part in parts if part.bunch["partial"] and part.bunch["has_exports"]]
     rest = [part for part in parts if part not in exports]
     return [join([part]) for part in exports] + ([join(rest, latest(parts))] if rest else [])

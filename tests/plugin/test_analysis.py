@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin's sequence analysis, compared with what the simulator recorded (NAME.sent.json)."""
+"""The plugin's sequence analysis, compared with the sidecar of the simulator (NAME.sent.json)."""
 import collections
 import json
 import os
@@ -44,7 +44,7 @@ class Truth(unittest.TestCase):
     def whole(self):
         return [(name, self.packets[name], self.sent[name]) for name in NAMES if name not in DAMAGED]
 
-    def test_verdicts(self):
+    def test_acked_and_lost(self):
         """A packet that is not delivered is never acknowledged."""
         checked = collections.Counter()
         for name, packets, sent in self.whole():
@@ -76,7 +76,7 @@ class Truth(unittest.TestCase):
                     self.assertEqual(len(naks[key]), connection["not_acked"][way], (name, key))
                     self.assertEqual(resends[key], connection["resends"][way], (name, key))
 
-    def test_a_damaged_number_is_no_loss(self):
+    def test_damaged_packet_id(self):
         """Frame 15 has a damaged packet id far ahead, and the packets after it continue: only the id of frame 15 is
         missing."""
         missing = {frame: packet.numbers("analysis.missing") for frame, packet in self.packets["corrupt"].items()}
@@ -129,7 +129,7 @@ class Truth(unittest.TestCase):
 
 
 class Ways(unittest.TestCase):
-    """The findings are the same in every way of asking for them."""
+    """The findings are equal in all ways to request them."""
 
     @classmethod
     def setUpClass(cls):
@@ -173,13 +173,13 @@ class Ways(unittest.TestCase):
             with self.subTest(name):
                 path = self.stage.copy(path_of(name))
                 packets = self.stage.packets(path, two_pass=False)
-                told = [(kind, text) for packet in packets.values() for kind, text in packet.sentences
+                items = [(kind, text) for packet in packets.values() for kind, text in packet.sentences
                         if kind.startswith("uerudp.")]
-                wanted = collections.Counter(text for _, text in told)
+                wanted = collections.Counter(text for _, text in items)
                 text = self.stage.tshark("-r", path, "-q", "-z", "expert")
                 listed = {text: int(count) for count, text in re.findall(r"(\d+) +\S+ +UERUDP  (.*)", text)}
                 self.assertEqual(listed, wanted)
-                kinds.update(kind for kind, _ in told)
+                kinds.update(kind for kind, _ in items)
                 opaque = {frame for frame, packet in packets.items() if "uerudp.expert.content" in packet.experts}
                 for wish in ("uerudp.expert.content", '_ws.expert.message contains "Content not decoded"'):
                     text = self.stage.tshark("-r", path, "-Y", wish, "-T", "fields", "-e", "frame.number")
@@ -199,7 +199,7 @@ class Limits(unittest.TestCase):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
 
-    def test_what_was_cut_is_not_missing(self):
+    def test_cut_packets_are_not_missing(self):
         whole = self.stage.copy(path_of("mixed"))
         cut = os.path.join(self.stage.home, "cut.pcapng")
         subprocess.run(["editcap", "-s", "80", whole, cut], check=True)
@@ -213,7 +213,7 @@ class Limits(unittest.TestCase):
                 for name, of in (("cut", packets), ("whole", full))}
         self.assertLessEqual(lost["cut"], lost["whole"])
 
-    def test_what_is_before_the_first_turn(self):
+    def test_packet_before_a_wrap(self):
         """A capture begins after a wrap of the sequence, and a packet from before the wrap arrives late."""
         def datagram(ends, direction, seq, ack, history):
             return {"src": ends[0], "dst": ends[1], "direction": direction, "generation": "5.5",

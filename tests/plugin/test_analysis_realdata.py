@@ -61,11 +61,11 @@ class RealData(unittest.TestCase):
             if frame in dropped:
                 self.assertEqual(packet.numbers("analysis.acked_in"), [], f"frame {frame}")
         for way, count in known.items():
-            told = {notice["packet_id"] for notice in sent["delivery_notifications"]
+            reported = {notice["packet_id"] for notice in sent["delivery_notifications"]
                     if notice["side"] == SIDES[way] and not notice["ack"]}
-            self.assertEqual(len(told), count)
+            self.assertEqual(len(reported), count)
             self.assertEqual(len(naks[way]), count)
-            self.assertEqual({packet_id & 16383 for packet_id in naks[way]}, {packet_id & 16383 for packet_id in told})
+            self.assertEqual({packet_id & 16383 for packet_id in naks[way]}, {packet_id & 16383 for packet_id in reported})
 
 
 if __name__ == "__main__":

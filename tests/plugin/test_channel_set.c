@@ -14,11 +14,11 @@
 #define ROUNDS 40
 #define MEMBERS 60
 
-static bool shadow[UE_CHANNEL_MAX + 1];
+static bool model[UE_CHANNEL_MAX + 1];
 
-static bool find_in_shadow(uint32_t channel, bool up_to, uint32_t *found) {
+static bool find_in_model(uint32_t channel, bool up_to, uint32_t *found) {
     int64_t i = up_to && channel > UE_CHANNEL_MAX ? UE_CHANNEL_MAX : channel;
-    while (0 <= i && i <= UE_CHANNEL_MAX && !shadow[i]) {
+    while (0 <= i && i <= UE_CHANNEL_MAX && !model[i]) {
         i += up_to ? -1 : 1;
     }
     *found = (uint32_t)i;
@@ -28,7 +28,7 @@ static bool find_in_shadow(uint32_t channel, bool up_to, uint32_t *found) {
 static void compare(const struct uerudp_channel_set *set, uint32_t channel, bool up_to) {
     uint32_t expected = 0;
     uint32_t found = 0;
-    bool is_there = find_in_shadow(channel, up_to, &expected);
+    bool is_there = find_in_model(channel, up_to, &expected);
     assert_int_equal(is_there, uerudp_channel_set_find(set, channel, up_to, &found));
     if (is_there) {
         assert_int_equal(expected, found);
@@ -40,13 +40,13 @@ static void test_finds_what_a_table_finds(void **state) {
     struct rng rng = {1};
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct uerudp_channel_set set = {0};
-        memset(shadow, 0, sizeof shadow);
+        memset(model, 0, sizeof model);
         for (unsigned i = 0; i < MEMBERS; i++) {
             uint32_t channel = (uint32_t)(rng_next(&rng) % (UE_CHANNEL_MAX >> rng_next(&rng) % 15));
             uint32_t size_before = set.size_bytes;
             size_t grown = uerudp_channel_set_add(&set, &heap, channel);
             assert_int_equal(set.size_bytes, size_before + grown);
-            shadow[channel] = true;
+            model[channel] = true;
             compare(&set, (uint32_t)(rng_next(&rng) >> (32 + rng_next(&rng) % 32)), i % 2 == 0);
             compare(&set, channel, i % 2 == 0);
         }

@@ -45,7 +45,7 @@ def pcapng(frames, times, offset_s):
 
 class Clock(unittest.TestCase):
     def test_times(self):
-        """The plugin finds the same as without times; a build with sanitizers reports every overflow."""
+        """The findings are those without times; a build with sanitizers reports every overflow."""
         with harness.Stage() as stage:
             text = stage.tshark("-r", stage.copy(decoded.path_of("mixed")), "-T", "fields", "-e", "udp.srcport", "-e",
                                 "udp.payload")

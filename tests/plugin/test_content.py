@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Content of whole messages in the tree: what the simulator sent, with one-line labels, and payloads of blocks for
+"""Content of whole messages in the tree: the values that were sent, with one-line labels, and payloads of blocks for
 dissectors that registered for a class."""
 import os
 import re

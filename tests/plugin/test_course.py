@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every finding in every frame of every capture equals that of the reference model (course.py)."""
+"""Every finding in every frame of every capture equals the finding of the reference model (course.py)."""
 import collections
 import os
 import re
@@ -17,7 +17,7 @@ FLAGS = ("lost", "out_of_order", "duplicate", "nak", "retransmission", "spurious
 
 
 def flags_of(frame):
-    """How often the reference model raises each flag."""
+    """The number of each flag in the reference model."""
     bunches = [bunch for bunch in frame.bunches if bunch is not None]
     return {flag: count for flag, count in {
         "lost": bool(frame.missing), "out_of_order": frame.is_late, "duplicate": frame.is_duplicate,
@@ -32,7 +32,7 @@ def flags_shown(packet):
     return {flag: counts[flag] for flag in FLAGS if counts[flag]}
 
 
-def ids_told(packet, expert):
+def ids_in_text(packet, expert):
     """Packet ids in the sentence of an expert item."""
     return [int(number) for name, text in packet.sentences if name == "uerudp." + expert
             for number in re.findall(r"\d+", text.partition(": ")[2])]
@@ -66,19 +66,19 @@ class Truth(unittest.TestCase):
     def test_missing(self):
         for where, packet, frame in self.frames():
             self.assertEqual(sum(packet.numbers("analysis.missing")), len(frame.missing), where)
-            self.assertEqual(ids_told(packet, "analysis.lost"), sorted({*frame.missing[:1], *frame.missing[-1:]}), where)
+            self.assertEqual(ids_in_text(packet, "analysis.lost"), sorted({*frame.missing[:1], *frame.missing[-1:]}), where)
 
-    def test_verdicts(self):
+    def test_acked_and_lost(self):
         for where, packet, frame in self.frames():
             self.assertEqual(packet.numbers("analysis.acks_frame"), frame.acks_frames, where)
             self.assertEqual(packet.numbers("analysis.nacks_frame"), frame.nacks_frames, where)
-            self.assertEqual(ids_told(packet, "analysis.nak"), frame.nacked, where)
+            self.assertEqual(ids_in_text(packet, "analysis.nak"), frame.nacked, where)
 
     def test_lost_acknowledgements(self):
         """Up to 4.21 a retransmission proves that the sender never received an ack. The packet that carries this
         finding does not itself report a nak."""
-        told = [(where, ids_told(packet, "expert.ack_lost")) for where, packet, _ in self.frames()]
-        self.assertEqual([(where, ids) for where, ids in told if ids], [("spurious frame 26", [2457])])
+        found = [(where, ids_in_text(packet, "expert.ack_lost")) for where, packet, _ in self.frames()]
+        self.assertEqual([(where, ids) for where, ids in found if ids], [("spurious frame 26", [2457])])
         self.assertEqual(self.captures["spurious"][0][20].numbers("analysis.nacked_in"), [])
         self.assertEqual(self.captures["spurious"][0][20].numbers("analysis.acked_in"), [21])
 

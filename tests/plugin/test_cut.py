@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A capture with a snap length: the tree says so, shows every field before the cut, and reports nothing as
-malformed."""
+"""A capture with a snap length: the tree reports the cut and has every field before it, and no packet is malformed."""
 import os
 import subprocess
 import unittest
@@ -46,8 +45,7 @@ class Cut(unittest.TestCase):
         self.assertGreater(shortened, 3)
 
     def compare_packet(self, packet, whole, present):
-        """The fields are a prefix of those of the whole packet, and include all that lie before the cut and can be
-        reached."""
+        """The fields are a prefix of the fields of the whole packet, with all fields that can be decoded before the cut."""
         def wire(fields):
             return [(f.key, f.text, f.begin_bit, f.bits) for f in fields if f.begin_bit is not None]
         got, want = wire(packet.wire()), wire(f for f in whole.wire() if f.key != "terminator")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every whole message is exported as a file with its bytes; the file name tells its origin."""
+"""Every whole message is exported as a file with its bytes; the file name has its origin."""
 import copy
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A process shows every file as if it were the first: connections, fragments, paths, actors, keys and tap counts do not
-carry over."""
+"""A process that opens several files shows each like the first: connections, fragments, paths, actors, keys and tap
+counts of earlier files have no effect."""
 import json
 import os
 import re
@@ -45,7 +45,7 @@ class Files(unittest.TestCase):
             found[answer["id"] // 1000].append(answer.get("result", answer.get("error")))
         return found
 
-    def test_each_is_as_if_it_were_the_first(self):
+    def test_no_state_of_earlier_files(self):
         whole = [self.stage.copy(decoded.path_of(name)) for name in ("actor-world", "big-bunch", "legacy")]
         late = [self.part("actor-world", "25-90"), self.part("big-bunch", "1-18"), self.part("big-bunch", "19-40")]
         paths = [path for pair in zip(whole, late) for path in pair]
@@ -64,7 +64,7 @@ class Files(unittest.TestCase):
         with open(path.replace(".pcapng", ".keys"), encoding="ascii") as file:
             return path, file.read()
 
-    def test_keys_are_found_by_what_each_file_tells(self):
+    def test_keys_of_each_file(self):
         (one, keys), (other, other_keys) = self.encrypted(1), self.encrypted(2)
         log = self.stage.put("all.keys", (keys + other_keys).encode())
         os.mkdir(os.path.join(self.stage.home, "wireshark"))

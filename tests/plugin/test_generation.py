@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin names the generation in the words of the program, and has a preference value for each release."""
+"""The plugin prints the generation as the program does, and has a preference value for each release."""
 import os
 import subprocess
 import unittest
@@ -44,8 +44,8 @@ class Generation(unittest.TestCase):
     def test_no_magic_header(self):
         """No magic header, or one that the preferences name."""
         for arguments, settings in (((), {}), (("--magic-bits", "13", "--magic", "0x1234"), {"magic_bits": "13"})):
-            said = self.sentences("login", "--generation", "5.4", *arguments, settings=settings)
-            self.assertEqual(["Generation 5.4 to 5.7"], [text.split(":")[0] for text in said])
+            texts = self.sentences("login", "--generation", "5.4", *arguments, settings=settings)
+            self.assertEqual(["Generation 5.4 to 5.7"], [text.split(":")[0] for text in texts])
 
     def test_preference(self):
         found = self.sentence("actor-world", "--generation", "4.24", settings={"generation": "4.24"})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What Wireshark shows of each phenomenon, compared with golden/NAME.json, which was reviewed by hand.
+"""The output of Wireshark for each phenomenon, compared with golden/NAME.json, which was reviewed by hand.
 
-After an intended change, write these files again and review the difference:
+After an intended change, rewrite these files and review the difference:
 
     export PYTHONPATH=tests/support/python UERUDP_PLUGINS=build/dev/plugins UERUDP_PROGRAM=build/dev/tools/uerudp
     tests/plugin/test_golden.py --update
@@ -82,8 +82,8 @@ def plain(node):
 
 
 def capture_of(stage, golden):
-    """The capture and its settings. A capture that is not in the tree is generated from a scenario here, with its key
-    file."""
+    """The capture and its settings. A capture that is not in the tree is generated from a scenario of this script, with its
+    key file."""
     scenario = os.path.join(HERE, golden.capture + ".ini")
     if not os.path.exists(scenario):
         return stage.copy(decoded.path_of(golden.capture)), golden.settings
@@ -125,7 +125,7 @@ class Goldens(unittest.TestCase):
                                                       "what tshark shows", lineterm="", n=5)
                     self.assertTrue(want == found, "\n" + "\n".join(difference))
 
-    def test_every_file_is_held_to(self):
+    def test_every_file_has_a_test(self):
         self.assertEqual(sorted(os.listdir(FOLDER)), sorted(golden.name + ".json" for golden in GOLDENS))
 
 

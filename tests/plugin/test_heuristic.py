@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""On any port a connection is found by its handshake, from its first packet on, and by nothing else."""
+"""On any port the heuristic accepts a connection by its handshake only, from its first packet on."""
 import unittest
 
 import capture
@@ -28,7 +28,7 @@ class Heuristic(unittest.TestCase):
                 self.assertEqual(min(once), 2, "the answer to the Initial proves the connection")
                 self.assertEqual(len(once), len(datagrams) - 1)
 
-    def test_same_fields_as_on_our_port(self):
+    def test_same_fields_as_on_the_default_port(self):
         path = harness.recording("utcp-clean")
         here, moved = self.stage.packets(self.stage.copy(path)), self.moved(capture.read(path))
         for frame, packet in here.items():
@@ -61,12 +61,12 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(sorted(self.moved(datagrams)), list(range(1, 8)))
         self.assertEqual(self.moved(datagrams[:1] + datagrams[3:4]), {})
 
-    def test_message_without_body_proves_nothing(self):
+    def test_message_without_body(self):
         restart = bytes.fromhex("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a")
         ordinary = [capture.from_server(bytes([n] * 40)) for n in range(20)]
         self.assertEqual(self.moved([capture.from_server(restart), capture.from_client(restart)] * 10 + ordinary), {})
 
-    def test_challenge_alone_proves_nothing(self):
+    def test_challenge_alone(self):
         datagrams = capture.read(harness.recording("utcp-clean"))
         self.assertEqual(self.moved([datagrams[1]]), {})
         self.assertEqual(self.moved([datagrams[1]] + datagrams[4:20]), {})
@@ -74,7 +74,7 @@ class Heuristic(unittest.TestCase):
     def test_packets_without_handshake(self):
         self.assertEqual(self.moved(capture.read(harness.recording("utcp-clean"))[4:]), {})
 
-    def test_restart_request_proves_nothing(self):
+    def test_restart_request(self):
         request = bytes([0b00000111])  # handshake bit, restart bit, terminator
         datagrams = [capture.from_server(request), capture.from_client(request)] * 3
         self.assertEqual(self.moved(datagrams), {})

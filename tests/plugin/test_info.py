@@ -35,7 +35,7 @@ BUNCHES = (
 
 
 def crafted():
-    """A datagram for each of them."""
+    """A datagram for each entry."""
     for number, (bunch, _) in enumerate(BUNCHES):
         parts = {"partial_initial": False, "partial_exports_final": False, "partial_final": False}
         own = OF_CONTROL | {"ch_seq": number + 1} | (parts if "partial" in bunch else {}) | bunch
@@ -56,7 +56,7 @@ class Info(unittest.TestCase):
         return {int(frame): info for frame, info in (line.rstrip("\t").split("\t", 1) for line in text.splitlines())}
 
     def test_samples(self):
-        """What the program decodes."""
+        """The info column has the messages of uerudp decode."""
         named = set()
         for sample in SAMPLES:
             with self.subTest(sample):
@@ -76,7 +76,7 @@ class Info(unittest.TestCase):
             self.assertEqual([line[line.index("[Ch"):] for line in lines.values()], [line for _, line in BUNCHES])
 
     def test_tree_and_its_limits(self):
-        """The line is the same with a visible tree, whose bunches have the same text."""
+        """The info column is equal with a visible tree, whose bunches have its text."""
         lines = self.lines(self.crafted, "-o", "uerudp.generation:5.5")
         self.assertEqual(lines, self.lines(self.crafted, "-o", "uerudp.generation:5.5", "-o", "uerudp.max_items:3"))
         text = self.stage.tshark("-r", self.crafted, "-o", "uerudp.generation:5.5", "-V", "-P")

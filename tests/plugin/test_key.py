@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""AES-GCM: each connection is decrypted with its own key, found by token or address; a packet that stays encrypted says
-what is missing."""
+"""AES-GCM: each connection is decrypted with its own key, found by token or address; a packet that stays encrypted has
+an expert item with the reason."""
 import collections
 import json
 import os
@@ -91,7 +91,7 @@ class Key(unittest.TestCase):
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
 
     def test_without_handlers(self):
-        """Nothing on the wire tells of encryption, so the missing generation is a warning."""
+        """Encryption is not visible on the wire, so the undetected generation is a warning."""
         packets = self.packets(handlers="")
         self.assertEqual({name: text for name, text in packets[1].sentences if "generation" in name},
                          {"uerudp.expert.no_generation":

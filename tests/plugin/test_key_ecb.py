@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Packets encrypted with AES in ECB mode are reported as encrypted, and with the key they are dissected like plain
-ones."""
+packets."""
 import os
 import shutil
 import subprocess

@@ -55,14 +55,14 @@ class Limits(unittest.TestCase):
         many = 0
         for frame, packet in limited.items():
             texts = [node.get("showname") or "" for node in packet.node.iter("field")]
-            said = max((int(found.group(1)) for found in map(MORE.search, texts) if found), default=0)
+            reported = max((int(found.group(1)) for found in map(MORE.search, texts) if found), default=0)
             wanted, shown = (items_of(each, False) for each in (self.whole[frame], packet))
             within, shown_within = (items_of(each, True) for each in (self.whole[frame], packet))
             self.assertEqual(shown, wanted[:LIMIT], f"frame {frame}")
             self.assertEqual(shown_within, within[:min(LIMIT, len(shown_within))], f"frame {frame}")
-            self.assertGreaterEqual(said, max(0, len(wanted) - LIMIT), f"frame {frame}")
-            self.assertEqual(said != 0, (shown, shown_within) != (wanted, within), f"frame {frame}")
-            many += said != 0
+            self.assertGreaterEqual(reported, max(0, len(wanted) - LIMIT), f"frame {frame}")
+            self.assertEqual(reported != 0, (shown, shown_within) != (wanted, within), f"frame {frame}")
+            many += reported != 0
         self.assertGreater(many, 20)
 
     def test_stock(self):
@@ -78,8 +78,8 @@ class Limits(unittest.TestCase):
         self.assertEqual(len(last.numbers("fragment")), PARTS)
         self.assertLessEqual(len(items_of(last, True)), limit)
         self.assertGreater(len(last.groups("block")), 200)
-        said = [int(found.group(1)) for _, text in last.sentences for found in MORE.finditer(text)]
-        self.assertGreater(said[0], PARTS * PART_BLOCKS - limit)
+        reported = [int(found.group(1)) for _, text in last.sentences for found in MORE.finditer(text)]
+        self.assertGreater(reported[0], PARTS * PART_BLOCKS - limit)
         few = self.stage.packets(path, {"max_items": LIMIT})[PARTS]
         self.assertLess(len(few.numbers("fragment")), LIMIT)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every link between frames leads to the right frame, and back, in every capture."""
+"""Every link between frames has the right target, and a link back, in every capture."""
 import collections
 import os
 import unittest
@@ -31,7 +31,7 @@ def way(packet):
 
 
 def fragments(packets):
-    """(completing frame, fragment's frame) of messages, and of fragments that are given up."""
+    """(completing frame, fragment's frame) of messages, and of discarded fragments."""
     whole = sorted((frame, field.number()) for frame, packet in packets.items() for group in packet.groups("reassembled")
                    for field in group if field.key == "fragment")
     given_up = collections.Counter(links(packets, "fragment")) - collections.Counter(whole)
@@ -39,7 +39,7 @@ def fragments(packets):
 
 
 def names(bunch):
-    """What a bunch and its retransmission have in common."""
+    """The keys that a bunch and its retransmission share."""
     return [field.number() for key in ("bunch.channel", "bunch.ch_seq") for field in bunch if field.key == key]
 
 
@@ -58,10 +58,10 @@ class Links(unittest.TestCase):
                 total += count_links(packets)
         self.assertGreaterEqual(total, least)
 
-    def test_verdicts(self):
-        self.check(1000, self.check_verdicts)
+    def test_acks(self):
+        self.check(1000, self.check_acks)
 
-    def check_verdicts(self, packets):
+    def check_acks(self, packets):
         count = 0
         for back, forth in ACKS.items():
             pairs = links(packets, back)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example plugin plugin/examples/resent.c listens to the taps and counts what the program counts."""
+"""The example plugin plugin/examples/resent.c listens to the taps and has the counts of the program."""
 import os
 import re
 import unittest
@@ -41,18 +41,18 @@ class Listener(unittest.TestCase):
         for name in NAMES:
             with self.subTest(name):
                 path = self.stage.copy(decoded.path_of(name))
-                heard = self.listen(path)
-                self.assertEqual({key: (n[0], n[2], n[3]) for key, n in heard.items()}, self.expected(path))
+                counted = self.listen(path)
+                self.assertEqual({key: (n[0], n[2], n[3]) for key, n in counted.items()}, self.expected(path))
                 packets = self.stage.packets(path).values()
-                self.assertEqual(sum(n[1] for n in heard.values()),
+                self.assertEqual(sum(n[1] for n in counted.values()),
                                  sum(sum(packet.numbers("analysis.missing")) for packet in packets))
 
-    def test_something_was_sent_before(self):
-        heard = self.listen(self.stage.copy(decoded.path_of("loss-burst")))
-        self.assertGreater(sum(n[3] for n in heard.values()), 0)
+    def test_retransmissions(self):
+        counted = self.listen(self.stage.copy(decoded.path_of("loss-burst")))
+        self.assertGreater(sum(n[3] for n in counted.values()), 0)
         self.assertGreater(sum(n[1] for n in self.listen(self.stage.copy(decoded.path_of("mixed"))).values()), 0)
 
-    def test_without_our_plugin(self):
+    def test_without_the_plugin(self):
         with harness.Stage() as stage:
             stage.put_plugin(LISTENER)
             os.remove(stage.plugin())

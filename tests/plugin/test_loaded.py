@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin is loaded and registers what the documentation promises. Other tests rely on it."""
+"""The plugin is loaded and registers the documented fields and preferences. Other tests rely on it."""
 import os
 import re
 import unittest
@@ -58,7 +58,7 @@ class Loaded(unittest.TestCase):
         for name, value in PREFERENCES.items():
             self.assertEqual(found.get(name), value, name)
 
-    def test_impossible_preference_is_named(self):
+    def test_invalid_preference_is_reported(self):
         for setting in ("generation:9.9", "handlers:rot13", "max_packet:70000", "ch_seq_bound:1000"):
             result = self.stage.run(["tshark", "-o", "uerudp." + setting, "-r", self.stage.put("empty.pcap", EMPTY)])
             self.assertIn("uerudp." + setting.split(":")[0], result.stderr)

@@ -18,7 +18,7 @@ def bunch(number):
 
 
 def resend_of(number):
-    """Which of the later datagrams has the retransmission."""
+    """The later datagram that has the retransmission."""
     return number * 13 % RESENDS
 
 
@@ -43,9 +43,9 @@ class Many(unittest.TestCase):
 
     def check(self, frame, key, expected):
         """Each bunch of the frame has the field once, with the expected number."""
-        told = [[field.number() for field in group if field.key == key] for group in self.packets[frame].groups("bunch")]
-        self.assertEqual(len(told), len(expected))
-        self.assertEqual([], [i for i, numbers in enumerate(told) if numbers != [expected[i]]][:20])
+        found = [[field.number() for field in group if field.key == key] for group in self.packets[frame].groups("bunch")]
+        self.assertEqual(len(found), len(expected))
+        self.assertEqual([], [i for i, numbers in enumerate(found) if numbers != [expected[i]]][:20])
 
     def test_copied_in(self):
         self.check(1, "analysis.retransmitted_in", [2 + resend_of(number) for number in range(BUNCHES)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The heuristic claims nothing among packets of other protocols and random bytes."""
+"""The heuristic accepts no packets of other protocols and no random bytes."""
 import os
 import random
 import unittest
@@ -52,15 +52,15 @@ class Foreign(unittest.TestCase):
                 self.assertEqual([layers for layers in accepted + asked if "uerudp" in layers], [])
 
     def test_conversations(self):
-        """No conversation of other_protocols.py is claimed; uerudp connections among them are."""
+        """Of the conversations of other_protocols.py only those of uerudp are accepted."""
         for number, (content, protocols) in enumerate(other_protocols.captures(CONVERSATION_PACKETS, with_ours=True)):
             path = self.stage.put("other_protocols.pcap", content)
             text = self.stage.tshark("--disable-protocol", "ALL", *ONLY_OURS, "--enable-heuristic", "uerudp_udp", "-r",
                                      path, "-Y", "uerudp", "-T", "fields", "-e", "ip.src", "-e", "ip.dst")
-            claimed = [other_protocols.conversation(line.split()) for line in text.splitlines()]
+            accepted = [other_protocols.conversation(line.split()) for line in text.splitlines()]
             with self.subTest(capture=number):
-                self.assertEqual({protocols[place] for place in claimed}, {other_protocols.OURS})
-                self.assertEqual(len(claimed), len(other_protocols.LOGIN) - 1, "all of ours but the first, in one pass")
+                self.assertEqual({protocols[place] for place in accepted}, {other_protocols.OURS})
+                self.assertEqual(len(accepted), len(other_protocols.LOGIN) - 1, "all of ours but the first, in one pass")
 
     def test_own_port(self):
         """A restart request, an A2S query inside a connection, and a random packet, on the port of uerudp."""

@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         self.assertEqual([], [row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)][:3])
 
     def same(self, expected, shown, keys=COURSE):
-        """Frame by frame."""
+        """The keys are equal in each frame."""
         wrong = [frame for frame, row in expected.items()
                  if [row[key] for key in keys] != [shown.get(frame, {}).get(key) for key in keys]]
         self.assertEqual([], wrong[:10], f"{len(wrong)} of {len(expected)} frames differ")
@@ -68,7 +68,7 @@ class Cut(Case):
             self.same(self.show(frames), self.show(traffic.snapped(frames, 96), generation=generation))
 
     def test_acks_beyond_the_cut(self):
-        """Up to 4.21 acks stand among bunches: an ack beyond the cut is not known."""
+        """Up to 4.21 acks are among the bunches: an ack beyond the cut is not known."""
         for generation in OLD:
             frames = traffic.generate(*LOSSLESS, "--generation", generation).frames
             shown = self.show(traffic.snapped(frames, 96), generation=generation)
@@ -92,14 +92,14 @@ class Opaque(Case):
             half = traffic.every_second_opaque(traffic.generate(*LOSSLESS, "--generation", generation).frames)
             self.assertEqual([], self.flagged(self.shown(generation, half), *WRONG)[:10], generation)
 
-    def test_as_many_as_ids_are_missing(self):
+    def test_gaps_between_known_ids(self):
         capture = traffic.generate("lossy", "--duration=2", "--loss=0.05", "--generation=5.5")
         shown = self.shown("5.5", traffic.every_second_opaque(capture.frames))
         missing = sum(int(row["missing"] or 0) for row in shown.values() if row["direction"] == "2")
         self.assertEqual(capture.sent["connections"][0]["lost"]["s2c"], missing)
 
-    def test_all_of_it_readable(self):
-        """The same first bit, and nothing compressed: as without the handler."""
+    def test_nothing_compressed(self):
+        """With the handler's bit and no compressed packet, the result is as without the handler."""
         frames = traffic.generate(*LOSSY, "--generation=5.5").frames
         self.same(self.show(frames), self.shown("5.5", traffic.opaque(frames, lambda *_: False)))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One pass, two passes and a display filter show the same, except for what one pass cannot know yet."""
+"""One pass, two passes and a display filter have equal results, except for fields that one pass cannot know yet."""
 import unittest
 
 import decoded
@@ -29,11 +29,11 @@ def inside(packet):
     return [(field.key, field.text, field.first_byte, field.bytes) for field in packet.inside()]
 
 
-def told_at_once(packet):
+def known_at_once(packet):
     return [(field.key, field.text, field.first_byte, field.bytes) for field in packet.fields if field.key not in TOLD_LATER]
 
 
-def verdict(packet):
+def result(packet):
     return [packet.texts(key) for key in sorted(LATER)]
 
 
@@ -51,7 +51,7 @@ class Passes(unittest.TestCase):
         last = stage.packets(capture, settings, options=["-Y", f"uerudp && frame.number > {max(two) // 2}"])
         same = analysed = 0
         for frame, packet in two.items():
-            if frame in one and verdict(one[frame]) == verdict(packet):
+            if frame in one and result(one[frame]) == result(packet):
                 self.assertEqual(settled_fields(one[frame]), settled_fields(packet), f"frame {frame}")
                 same += 1
                 if inside(one[frame]):
@@ -77,9 +77,9 @@ class Passes(unittest.TestCase):
                 path = stage.copy(decoded.path_of(name))
                 one = stage.packets(path, settings, two_pass=False)
                 for frame, packet in stage.packets(path, settings).items():
-                    self.assertEqual(told_at_once(one[frame]), told_at_once(packet), f"{name} frame {frame}")
+                    self.assertEqual(known_at_once(one[frame]), known_at_once(packet), f"{name} frame {frame}")
                     self.assertEqual(one[frame].sentences, packet.sentences, f"{name} frame {frame}")
-                    compared += len(told_at_once(packet))
+                    compared += len(known_at_once(packet))
         self.assertGreater(compared, 10000)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Payloads are data sources, and another plugin's dissector gets those of the channel for which it registered."""
+"""Payloads are data sources, and a dissector of another plugin gets the payloads of the channel that it registered for."""
 import collections
 import os
 import re
@@ -10,7 +10,7 @@ import decoded
 import harness
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "channel.lua")
-BYTES_DRAWN_LEAST = 24  # with spaces, by Wireshark 4.0
+BYTES_SHOWN_MIN = 24  # with spaces, by Wireshark 4.0
 FIELDS = ["frame.number", "testactor.size", "testactor.first"]
 
 
@@ -32,15 +32,15 @@ class Payload(unittest.TestCase):
                 if texts["bunch.partial"].number() != 0 or texts["bunch.data_bits"].number() == 0:
                     continue
                 payload, channel = texts["bunch.data"].payload(), texts["bunch.channel"].number()
-                told = (frame, len(payload), payload[0])
+                entry = (frame, len(payload), payload[0])
                 if "bunch.channel_name" not in texts:
-                    unnamed += [told] if channel in actors else []
+                    unnamed += [entry] if channel in actors else []
                 elif texts["bunch.channel_name"].text == "Actor":
                     actors.add(channel)
-                    named.append(told)
+                    named.append(entry)
         return collections.Counter(named), collections.Counter(unnamed)
 
-    def handed(self, *options):
+    def dissected(self, *options):
         """The payloads that the script's dissector got."""
         columns = [part for name in FIELDS for part in ("-e", name)]
         text = self.stage.tshark(*options, "-X", f"lua_script:{self.script}", "-r", self.path, "-Y", "testactor",
@@ -53,12 +53,12 @@ class Payload(unittest.TestCase):
         named, unnamed = self.actor_payloads()
         self.assertGreater(named.total(), 100)
         self.assertGreater(unnamed.total(), 10)
-        self.assertEqual(self.handed("-2"), named + unnamed)
+        self.assertEqual(self.dissected("-2"), named + unnamed)
 
     def test_in_one_pass(self):
         """A bunch that does not name its channel is passed on only when the generation is known."""
         named, unnamed = self.actor_payloads()
-        got = self.handed()
+        got = self.dissected()
         self.assertTrue(named <= got <= named + unnamed)
         self.assertGreater((got - named).total(), 0)
 
@@ -86,7 +86,7 @@ class Payload(unittest.TestCase):
             labels = [(between.join(f"{byte:02x}" for byte in field.payload()), field.label)
                       for packet in self.stage.packets(self.path, options=option).values()
                       for field in packet.all("bunch.data") if field.bytes != 0]
-            least = len(between.join(["00"] * BYTES_DRAWN_LEAST))
+            least = len(between.join(["00"] * BYTES_SHOWN_MIN))
             self.assertEqual({len(digits) > least for digits, _ in labels}, {True, False})
             for digits, label in labels:
                 mark, _, shown = label.removeprefix("Data").partition(": ")

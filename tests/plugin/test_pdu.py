@@ -71,27 +71,27 @@ class Pdu(unittest.TestCase):
     def test_labels(self):
         """As in the capture, except for paths, which were exported in other messages."""
         got, _ = self.read(self.exported(self.stage.copy(decoded.path_of("actor-world"))))
-        told = {node.get("showname") for p in got for node in p.protocol.iter("field")}
+        found = {node.get("showname") for p in got for node in p.protocol.iter("field")}
         for label in ("Exports: 3 names", "Object 101", "Must be mapped: 1 id", "Message: Login"):
-            self.assertIn(label, told)
+            self.assertIn(label, found)
 
     def test_items_left_out(self):
         path = self.exported(self.stage.copy(decoded.path_of("actor-world")))
         few = 0
         for whole, limited in zip(self.read(path)[0], self.read(path, "-o", f"uerudp.max_items:{ITEMS}")[0], strict=True):
-            said = [int(text.split()[0]) for name, text in limited.sentences if name == "uerudp.expert.items"]
-            self.assertEqual([count_items(whole) - count_items(limited)], said or [0])
-            few += bool(said)
+            reported = [int(text.split()[0]) for name, text in limited.sentences if name == "uerudp.expert.items"]
+            self.assertEqual([count_items(whole) - count_items(limited)], reported or [0])
+            few += bool(reported)
         self.assertGreater(few, 50)
 
     def test_experts_without_tree(self):
         path = self.exported(self.stage.copy(decoded.path_of("mixed")))
-        told = [text for p in self.read(path)[0] for name, text in p.sentences if name == "uerudp.expert.content"]
+        found = [text for p in self.read(path)[0] for name, text in p.sentences if name == "uerudp.expert.content"]
         listed = re.findall(r"(\d+) +Undecoded +UERUDP  Content not decoded", self.stage.tshark("-r", path, "-q", "-z", "expert"))
-        self.assertEqual(sum(map(int, listed)), len(told))
-        self.assertGreater(len(told), 3)
+        self.assertEqual(sum(map(int, listed)), len(found))
+        self.assertGreater(len(found), 3)
 
-    def test_heads_that_lie(self):
+    def test_damaged_headers(self):
         """In each exported packet one byte is changed, at another position each time."""
         with open(self.exported(self.stage.copy(decoded.path_of("actor-world"))), "rb") as file:
             content = file.read()

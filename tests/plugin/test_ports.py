@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the port preference and the table of servers claim; random bytes on the port are shown as data."""
+"""The datagrams that the port preference and the table of servers select; random bytes on the port are data."""
 import random
 import unittest
 
@@ -29,7 +29,7 @@ class Ports(unittest.TestCase):
         text = self.stage.tshark(*passes, "-r", path, "-T", "fields", "-e", "frame.protocols")
         return [line.split(":") for line in text.splitlines()]
 
-    def test_garbage_on_our_port_is_data(self):
+    def test_garbage_on_the_port_is_data(self):
         generator = random.Random(7)
         sizes = [*range(1, 40), *(generator.randrange(40, 1400) for _ in range(60))]
         payloads = [generator.randbytes(size) for size in sizes]
@@ -42,7 +42,7 @@ class Ports(unittest.TestCase):
         path = self.stage.put("garbage.pcap", capture.pcap(datagrams))
         self.assertEqual(self.stage.tshark("-2", "-r", path, "-Y", "uerudp.expert.malformed || _ws.malformed"), "")
 
-    def test_one_connection_of_garbage_is_data(self):
+    def test_connection_of_garbage_is_data(self):
         generator = random.Random(8)
         datagrams = [capture.from_client(generator.randbytes(generator.randrange(20, 1400))) for _ in range(100)]
         for two_pass in (False, True):
@@ -91,7 +91,7 @@ class Ports(unittest.TestCase):
         other = server_row(address="10.9.9.9", port=9000, **settings)
         self.assertEqual(self.stage.packets(path, options=["-o", other]), {})
 
-    def test_impossible_rows_are_refused(self):
+    def test_invalid_rows_are_refused(self):
         path = self.stage.put("servers.pcap", capture.pcap([]))
         for values in ({"port": 0}, {"port": "x"}, {"address": "host", "port": 1}, {"port": 1, "generation": "3.0"},
                        {"port": 1, "magic_bits": 33}, {"port": 1, "handlers": "rot13"}):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The shipped profile is installed where Wireshark looks for it, every filter of it finds something, and its columns
-have values."""
+"""The shipped profile is installed where Wireshark finds it, each of its filters matches packets, and its columns have
+values."""
 import csv
 import os
 import pathlib
@@ -16,7 +16,7 @@ PROFILE = ROOT / "plugin/profile/uerudp"
 CAPTURES = ("ue5.5", "legacy", "loss-burst", "reorder", "duplicate", "corrupt", "overload", "fuzz", "close-reasons")
 COLOUR = re.compile(r"^@([^@]+)@(.*)@\[(\d+),(\d+),(\d+)\]\[(\d+),(\d+),(\d+)\]$")
 MACRO = re.compile(r'^"(\w+)" (.*)$')
-# Traffic that no sample shows.
+# Filters for traffic that no sample has.
 UNSEEN = {"uerudp.analysis.spurious_retransmission", "uerudp.expert.message",
           "uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error", "uerudp.analysis.buffer_high",
           "uerudp.expert.no_key", "uerudp.expert.wrong_key", "uerudp.expert.compressed", "uerudp.expert.dtls"}
@@ -51,7 +51,7 @@ class Profile(unittest.TestCase):
         return result.stdout + result.stderr
 
     def matches(self, filters, paths=None):
-        """Number of sample packets that each filter finds, from one run."""
+        """The number of sample packets that match each filter, from one run."""
         totals = [0] * len(filters)
         for path in paths or self.paths:
             text = self.stage.tshark("-C", "uerudp", "-2", "-q", "-r", path, "-z", ",".join(["io,stat,0", *filters]))
@@ -68,7 +68,7 @@ class Profile(unittest.TestCase):
         self.assertTrue((pathlib.Path(folders["Personal Plugins"]) / "epan/uerudp.so").exists())
         self.assertIn(str(profile), self.output)
 
-    def test_what_the_user_changed_stays(self):
+    def test_changes_of_the_user_stay(self):
         changed = pathlib.Path(self.stage.home) / "wireshark/profiles/uerudp/dmacros"
         before = changed.read_text()
         self.stage.run(["sh", "-c", f"echo '# mine' >>'{changed}'"])
@@ -76,7 +76,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(changed.read_text(), before + "# mine\n")
 
     def test_filters(self):
-        """Each part of each filter is valid and finds something if the samples have it; so does each button."""
+        """Each part of each filter and each button is valid and matches sample packets."""
         buttons = rows_of("dfilter_buttons")
         self.assertTrue(all(row[0] == "TRUE" and len(row) == 4 and row[1] and row[3] for row in buttons))
         filters = [text for _, text, *_ in colours()] + [row[2] for row in buttons]
@@ -86,7 +86,7 @@ class Profile(unittest.TestCase):
         self.assertEqual({text for text, count in found.items() if count == 0}, UNSEEN)
 
     def test_colours(self):
-        """Wireshark itself reads the rules, and gives each packet the first that matches."""
+        """Wireshark reads the rules and applies the first rule that matches a packet."""
         names = [name for name, *_ in colours()]
         self.assertEqual(len(names), len(set(names)))
         found = set()
@@ -108,8 +108,8 @@ class Profile(unittest.TestCase):
             self.assertRegex(column, r"^\d+(,\d+)*$")
 
     def test_widths(self):
-        """Wireshark gives custom columns equal widths, so the profile sets each: of all columns, because from 4.4 on
-        Wireshark takes the widths by position."""
+        """The profile sets the widths of all columns: Wireshark has one default width for custom columns, and from 4.4 on
+        it assigns widths by position."""
         columns = re.findall(r'^\t"[^"]+", "(%[^":]+(?::[^":]+)?)', (PROFILE / "preferences").read_text(), re.M)
         widths = dict(re.findall(r'^\t"?(%[^",]+)"?, (-?\d+),?$', (PROFILE / "recent").read_text(), re.M))
         self.assertEqual(list(widths), columns)
@@ -118,7 +118,7 @@ class Profile(unittest.TestCase):
 
     def test_macros(self):
         macros = dict(MACRO.match(line).groups() for line in lines_of("dmacros"))
-        self.assertEqual(macros, dict(rows_of("dfilter_macros")), "the two forms say the same")
+        self.assertEqual(macros, dict(rows_of("dfilter_macros")), "both forms are equal")
         packet = self.stage.tshark("-r", self.paths[0], "-T", "fields", "-e", "uerudp.packet.id").split()[0]
         calls = ["${ue_stream:0}", "${ue_channel:0;0}", "${ue_slow_ack:0.001}", f"${{ue_packet:0;{packet}}}",
                  "${ue_stream:7}"]

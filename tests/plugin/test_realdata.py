@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every key that an independent decoder found in the captures has the same value and bits in the plugin."""
+"""Every key of an independent decoder has the same value and bits in the plugin."""
 import hashlib
 import json
 import unittest

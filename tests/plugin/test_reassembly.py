@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fragmented messages: links in both directions, the bits that were sent, and a sentence at fragments that never become
-a message."""
+"""Fragmented messages: links in both directions, the bits that were sent, and an expert item for fragments of incomplete
+messages."""
 import os
 import subprocess
 import unittest
@@ -30,7 +30,7 @@ def shown(packets):
 
 
 def expected(path):
-    """The same by a direct implementation of protocol.md 10.2: exports are not part of the message."""
+    """The same messages by a direct implementation of protocol.md 10.2: exports are not part of the message."""
     found = {}
     for parts in messages.chains(messages.first_copies(decoded.bunches(decoded.datagrams(path)))):
         if parts[0].bunch["partial"]:
@@ -53,14 +53,14 @@ class Reassembly(unittest.TestCase):
         return self.stage.packets(self.stage.copy(decoded.path_of(name)), **arguments)
 
     def without(self, name, *frames):
-        """A capture without some frames; the others are renumbered."""
+        """A capture without some frames; the remaining frames are renumbered."""
         path = os.path.join(self.stage.home, "lost.pcapng")
         subprocess.run(["editcap", decoded.path_of(name), path, *map(str, frames)], check=True)
         os.chmod(path, 0o644)
         return path
 
     def unfinished(self, path):
-        """{frame: sentences} of fragments that never become a message, on the second pass."""
+        """{frame: expert texts} of fragments of incomplete messages, on the second pass."""
         text = self.stage.tshark("-2", "-r", path, "-Y", UNFINISHED, "-T", "fields", "-e", "frame.number", "-e",
                                  "_ws.expert.message")
         return {int(frame): sentences for frame, sentences in (line.split("\t") for line in text.splitlines())}
@@ -76,13 +76,13 @@ class Reassembly(unittest.TestCase):
                 self.assertEqual(links(packets), there)
                 self.assertFalse([packet.frame for packet in packets.values() if UNFINISHED in packet.experts])
 
-    def test_messages_are_those_that_were_sent(self):
+    def test_messages_of_the_sidecar(self):
         """The simulator recorded which packets carry the first transmission of a message, and how many bytes it has."""
-        told = decoded.sent("big-bunch")
-        packet_ids = {row["frame"]: row["packet_id"] for row in told["datagrams"]}
+        sidecar = decoded.sent("big-bunch")
+        packet_ids = {row["frame"]: row["packet_id"] for row in sidecar["datagrams"]}
         found = {(packet_ids[frames[0]], packet_ids[frames[-1]]): group[0][0]
                  for (_, frames), group in shown(self.packets("big-bunch")).items()}
-        large = [message for message in told["messages"] if message["packets"][0] != message["packets"][1]]
+        large = [message for message in sidecar["messages"] if message["packets"][0] != message["packets"][1]]
         self.assertEqual([message["bits"] for message in large], [40000, 12000])
         for message in large:
             header_bits = found[tuple(message["packets"])] - message["bits"]
@@ -97,11 +97,11 @@ class Reassembly(unittest.TestCase):
             late = [(field.key, field.text) for field in two[frame].analysis() if field.key in LATER]
             self.assertEqual(early, [link for link in late if int(link[1]) <= frame])
 
-    def test_a_lost_fragment_is_found_in_its_copy(self):
+    def test_retransmitted_fragment(self):
         packets = self.stage.packets(self.without("big-bunch", 19))
         self.assertIn((25, (16, 17, 18, 25, 19, 20)), shown(packets)) # one frame earlier than in the whole capture
 
-    def test_fragments_that_wait_for_ever(self):
+    def test_incomplete_message(self):
         found = self.unfinished(self.without("big-bunch", 18))
         self.assertEqual(sorted(found), [16, 17, 18, 19, 20])
         self.assertTrue(all(MISSING in sentences for sentences in found.values()))
@@ -120,9 +120,9 @@ class Reassembly(unittest.TestCase):
                          ["Fragment: 16, bunch 0: 7616 bits", "Fragment: 17, bunch 0: 7616 bits"])
         self.assertEqual([packets[frame].numbers("fragment.given_up_in") for frame in (16, 17)], [[18], [18]])
         self.assertIn((21, (18, 19, 20, 21)), shown(packets))
-        told = self.stage.tshark("-r", path, "-Y", "frame.number == 18", "-T", "fields", "-e", "_ws.expert.message")
+        text = self.stage.tshark("-r", path, "-Y", "frame.number == 18", "-T", "fields", "-e", "_ws.expert.message")
         self.assertIn("Another message began before the last fragment of this message; fragments given up on channel 2: "
-                      "frame 16, 17", told)
+                      "frame 16, 17", text)
 
     def test_cut_datagrams_complete_nothing(self):
         path = os.path.join(self.stage.home, "cut.pcapng")

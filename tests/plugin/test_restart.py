@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A client that moves to another port: what is known of its connection applies from its first packet there."""
+"""A client that changes its port: the state of its connection applies from its first packet on the new port."""
 import os
 import subprocess
 import unittest
@@ -35,14 +35,14 @@ class Restart(unittest.TestCase):
                     self.assertEqual(1, len({tuple(packet.texts("generation")) for packet in packets}))
 
     def test_given_generation(self):
-        """The move makes no difference: what arrived from the new port before the restart is not missing after it. Only
-        one pass does not know yet that both belong to one stream."""
+        """The change makes no difference: packets from the new port before the restart are not missing after it. Only one
+        pass does not know yet that both ports belong to one stream."""
         with harness.Stage() as stage:
             for generation in GENERATIONS:
                 with self.subTest(generation):
                     path = stage.put(generation + ".pcapng", generate(generation))
-                    found, given = (stage.packets(path, settings) for settings in ({}, {"generation": generation}))
-                    self.assertEqual(course(given), course(found))
+                    found, configured = (stage.packets(path, settings) for settings in ({}, {"generation": generation}))
+                    self.assertEqual(course(configured), course(found))
                     once = stage.packets(path, {"generation": generation}, two_pass=False)
                     moved = min(frame for frame, packet in once.items() if packet.texts("handshake.orig_cookie"))
                     self.assertEqual({text for frame, packet in once.items() if frame >= moved

@@ -15,10 +15,10 @@ BOUNDS = {"ue4.18": ["--ch-seq-bound=4096"], "ue5.5": ["--ch-seq-bound=4096"], "
           "legacy": ["--max-packet=1024"]}
 ACCUSATIONS = ("malformed", "not_canonical", "message")
 HARMLESS = "uerudp.expert.unsettled"
-DAMAGED_AT = 20  # datagrams of the capture that are damaged on purpose
+DAMAGED_AT = 20  # number of datagrams that are damaged on purpose
 
 
-def accused(packets):
+def malformed(packets):
     return [frame for frame, packet in packets.items()
             if any("uerudp.expert." + name in packet.experts for name in ACCUSATIONS)]
 
@@ -42,7 +42,7 @@ class Settling(unittest.TestCase):
         for name, path in self.captures.items():
             with self.subTest(name):
                 packets = self.stage.packets(path, two_pass=False)
-                self.assertEqual(accused(packets), [])
+                self.assertEqual(malformed(packets), [])
                 unsettled = [frame for frame, packet in packets.items() if HARMLESS in packet.experts]
                 self.assertEqual(self.kinds(path), {"malformed": 0, "generation not final": len(unsettled)})
                 waited += len(unsettled)
@@ -52,7 +52,7 @@ class Settling(unittest.TestCase):
         for name, path in self.captures.items():
             with self.subTest(name):
                 packets = self.stage.packets(path)
-                self.assertEqual(accused(packets), [])
+                self.assertEqual(malformed(packets), [])
                 self.assertFalse([frame for frame, packet in packets.items() if HARMLESS in packet.experts])
                 self.assertEqual(self.kinds(path, "-2"), {"malformed": 0, "generation not final": 0})
 
@@ -79,7 +79,7 @@ class Settling(unittest.TestCase):
                 damaged[number] = damaged[number]._replace(payload=damaged[number].payload[:-3] + b"\xff\xff\xff")
                 path = self.stage.put(f"damaged-{number}.pcap", capture.pcap(damaged))
                 frame = number + 1
-                self.assertIn(frame, accused(self.stage.packets(path)))
+                self.assertIn(frame, malformed(self.stage.packets(path)))
                 one = self.stage.packets(path, two_pass=False)[frame]
                 self.assertTrue("uerudp.expert.malformed" in one.experts or (number == 5 and HARMLESS in one.experts))
 

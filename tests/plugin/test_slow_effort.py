@@ -24,7 +24,7 @@ def opening(channel):
 
 
 def apart(bunches):
-    """As many datagrams as there are small ones."""
+    """One datagram for each bunch."""
     return [bunches[at:at + FEW] for at in range(0, len(bunches), FEW)]
 
 
@@ -35,7 +35,7 @@ class Effort(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def instructions(self, bunches_of_each, *options):
-        """Instructions of the plugin, and of what it calls, for datagrams with these bunches."""
+        """Instructions of the plugin and its callees for datagrams with these bunches."""
         path = self.stage.encode("many.pcapng", datagrams(bunches_of_each))
         return self.stage.instructions("-2", "-o", "uerudp.generation:5.5", "-r", path, *options, functions=["dissect"])
 
@@ -45,7 +45,7 @@ class Effort(unittest.TestCase):
         self.assertLess(self.instructions([bunches]), 1.2 * self.instructions(apart(bunches)))
 
     def test_copies(self):
-        """So do bunches whose retransmissions come in reverse order, with all items shown, too."""
+        """Retransmissions in reverse order cost little more, also with all items shown."""
         firsts = [opening(channel) for channel in range(2, 2 + MANY)]
         for options in ((), ("-V", "-o", "uerudp.max_items:1000000")):
             few = self.instructions(apart(firsts) * 2, *options)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Several files in one process leave nothing behind, and the plugin accesses only its own memory (valgrind)."""
+"""A process that opens several files frees their memory, and the plugin accesses only its own memory (valgrind)."""
 import json
 import os
 import shutil
@@ -21,7 +21,7 @@ class Files(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def ask(self, *sessions):
-        """Answers of one sharkd that loads one file after another: for each (path, requests), those to the requests."""
+        """The answers of one sharkd that loads files in turn: a list of answers for each (path, requests)."""
         lines = []
         for path, requests in sessions:
             for method, parameters in (("load", {"file": path}), *requests):
@@ -35,7 +35,7 @@ class Files(unittest.TestCase):
         return [[next(answers) for _ in range(1 + len(requests))][1:] for _, requests in sessions]
 
     def test_files(self):
-        """A second file starts afresh, and frames asked for backwards are what they are forwards."""
+        """A second file shows no state of the first, and frames are equal when requested in reverse order."""
         first, second = map(self.stage.copy, (harness.recording("utcp-orig-restart"), decoded.path_of("refused")))
         everything = ("frames", {"filter": "uerudp", "column0": "frame.number:0", "column1": "uerudp.stream:0",
                                  "column2": "uerudp.generation:0", "column3": "uerudp.packet.id:0"})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The stats trees count what the program decodes."""
+"""The stats trees have the counts of uerudp decode."""
 import collections
 import unittest
 
@@ -43,7 +43,7 @@ class Stats(unittest.TestCase):
             cls.trees[name] = tables.read_trees(text)
             cls.decoded[name] = decoded.datagrams(path)
 
-    def expect_by_direction(self, rows, root, wanted):
+    def assert_by_direction(self, rows, root, wanted):
         """wanted: counts by direction and kind."""
         for direction in {direction for direction, _ in wanted}:
             got = tables.counts(rows, root, decoded.DIRECTIONS[direction])
@@ -55,7 +55,7 @@ class Stats(unittest.TestCase):
                 datagrams = self.decoded[name]
                 rows = self.trees[name]["Packets"]
                 self.assertEqual(rows[("Packets",)], len(datagrams))
-                self.expect_by_direction(rows, "Packets",
+                self.assert_by_direction(rows, "Packets",
                                          collections.Counter((d["direction"], kind_of(d)) for d in datagrams))
                 self.assertEqual(tables.counts(rows, "Generations"),
                                  collections.Counter(d["generation"] for d in datagrams))
@@ -66,7 +66,7 @@ class Stats(unittest.TestCase):
                 bunches = list(decoded.bunches(self.decoded[name]))
                 rows = self.trees[name]["Bunches"]
                 self.assertEqual(rows[("Bunches",)], len(bunches))
-                self.expect_by_direction(rows, "Bunches", collections.Counter(
+                self.assert_by_direction(rows, "Bunches", collections.Counter(
                     (b.direction, kind) for b in bunches for kind in bunch_kinds(b.bunch)))
 
     def test_one_pass(self):
@@ -110,7 +110,7 @@ class Losses(unittest.TestCase):
                 cls.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp_losses,tree"))["Losses"]
             cls.connections[name] = decoded.connections(path)
 
-    def expect(self, name, row, counts):
+    def assert_counts(self, name, row, counts):
         """counts: by direction; rows without a count are absent."""
         self.assertEqual(self.rows[name][(row,)], sum(counts.values()))
         self.assertEqual(tables.counts(self.rows[name], row), {SIDES[side]: n for side, n in counts.items() if n})
@@ -122,17 +122,17 @@ class Losses(unittest.TestCase):
         for name in LOSSY:
             for row, key in LOSSES.items():
                 with self.subTest(name, row=row):
-                    self.expect(name, row, self.sums(self.connections[name], key))
+                    self.assert_counts(name, row, self.sums(self.connections[name], key))
 
-    def test_equal_to_what_was_sent(self):
+    def test_equal_to_the_sidecar(self):
         for name in LOSSY:
             truth = decoded.sent(name)["connections"]
             for row, key in (("Packets reported as not delivered", "not_acked"),
                              ("Reliable bunches retransmitted", "resends")):
                 with self.subTest(name, row=row):
-                    self.expect(name, row, self.sums(truth, key))
+                    self.assert_counts(name, row, self.sums(truth, key))
 
-    def test_something_is_lost(self):
+    def test_losses_exist(self):
         for row in set(LOSSES) - {"Spurious retransmissions"}:
             self.assertGreater(sum(self.rows[name][(row,)] for name in LOSSY), 0, row)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Conversations and endpoints count what the program decodes, per connection and direction."""
+"""Conversations and endpoints have the counts of uerudp decode, per connection and direction."""
 import collections
 import json
 import unittest
@@ -63,7 +63,7 @@ class Tables(unittest.TestCase):
                 self.assertEqual(sorted(got), sorted((address(end), *row) for end, row in wanted.items()))
 
     def test_filters(self):
-        """The filter that a window makes from a row finds exactly its datagrams, or those of its endpoint."""
+        """The filter for a row matches exactly the datagrams of its conversation or endpoint."""
         for name in ("two-clients", "restart"):
             text = harness.request(1, "load", file=self.paths[name])
             text += harness.request(2, "tap", tap0="conv:UERUDP", tap1="endpt:UERUDP")

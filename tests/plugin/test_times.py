@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Response times equal those that the program finds."""
+"""Response times equal the times of the program."""
 import collections
 import unittest
 
@@ -24,7 +24,7 @@ class Times(unittest.TestCase):
             cls.tables[name] = tables.read_times(cls.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp,srt"))
             cls.events[name] = decoded.run("decode", "--events", "-", path)[1:]
 
-    def expect(self, rows, wanted):
+    def assert_times(self, rows, wanted):
         """wanted: nanoseconds by row."""
         self.assertEqual(set(rows), set(wanted))
         for name, spans in wanted.items():
@@ -42,9 +42,9 @@ class Times(unittest.TestCase):
                     if event["name"] == "transport:handshake_sent" and "answer_ns" in event["data"]:
                         wanted[event["data"]["type"]].append(event["data"]["answer_ns"])
                 self.assertTrue(wanted)
-                self.expect(self.tables[name][0], wanted)
+                self.assert_times(self.tables[name][0], wanted)
 
-    def test_verdicts(self):
+    def test_acks(self):
         for name in NAMES:
             for table, kind in ((1, "recovery:packet_acked"), (2, "recovery:packet_lost")):
                 with self.subTest(name, kind=kind):
@@ -53,7 +53,7 @@ class Times(unittest.TestCase):
                         if event["name"] == kind and "elapsed_ns" in event["data"]:
                             side = "c2s" if event["role"] == "client" else "s2c"
                             wanted[REPORTED[side]].append(event["data"]["elapsed_ns"])
-                    self.expect(self.tables[name][table], wanted)
+                    self.assert_times(self.tables[name][table], wanted)
 
 
 if __name__ == "__main__":

@@ -451,7 +451,7 @@ LOGIN = ((0, original(0.0, bytes(20), 0)), (1, original(12.5, COOKIE, 1)), (0, o
          (1, original(-1.0, COOKIE, 1)), (0, bytes.fromhex("8000b57801000000fe6f02e0e2ff0250002060a60f931100000060")))
 
 
-def foreign_port(dice):
+def other_port(dice):
     port = 1024 + dice.randrange(64000)
     return port if port not in OUR_PORTS else 1024
 
@@ -477,8 +477,8 @@ def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=Fals
         while left > 0 and len(parts) <= file_datagrams:
             is_ours = with_ours and not protocols
             make = dice.choice(dice.choice((NAMED, UNNAMED, UNNAMED)))
-            client = ((0x0A000000 + len(protocols)).to_bytes(4, "big"), foreign_port(dice))
-            server = (bytes([192, 168, 0, 1]), foreign_port(dice))
+            client = ((0x0A000000 + len(protocols)).to_bytes(4, "big"), other_port(dice))
+            server = (bytes([192, 168, 0, 1]), other_port(dice))
             for side, payload in LOGIN if is_ours else payloads(make, dice):
                 parts.append(record(len(parts), (server, client) if side else (client, server), payload))
                 left -= 1
@@ -492,7 +492,7 @@ def conversation(addresses):
     return int.from_bytes(bytes(map(int, client.split("."))), "big") - 0x0A000000
 
 
-def claimed_by_program(program, content):
+def recognised_by_program(program, content):
     """The indices of the conversations that `decode` recognises."""
     command = [program, "decode", "--fields", "src,dst", "-"]
     with tempfile.TemporaryFile() as file:
@@ -509,21 +509,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datagrams", type=int, default=FILE_DATAGRAMS)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--against", metavar="PROGRAM", help="count what this program claims")
+    parser.add_argument("--against", metavar="PROGRAM", help="count what this program recognised")
     parser.add_argument("--write", metavar="FOLDER", help="write the captures")
     options = parser.parse_args()
-    claims, conversations = {}, 0
+    recognised, conversations = {}, 0
     for number, (content, protocols) in enumerate(captures(options.datagrams, options.seed)):
         conversations += len(protocols)
         if options.write:
             with open(os.path.join(options.write, f"other_protocols-{number}.pcap"), "wb") as file:
                 file.write(content)
-        for place in claimed_by_program(options.against, content) if options.against else ():
-            claims[protocols[place]] = claims.get(protocols[place], 0) + 1
+        for place in recognised_by_program(options.against, content) if options.against else ():
+            recognised[protocols[place]] = recognised.get(protocols[place], 0) + 1
     print(f"{options.datagrams} datagrams, {conversations} conversations of {len(NAMED)} protocols and of {len(UNNAMED)} forms of a game's own")
     if options.against:
-        print(f"{sum(claims.values())} conversations claimed", *(f"{name} {count}" for name, count in claims.items()))
-        sys.exit(1 if claims else 0)
+        print(f"{sum(recognised.values())} conversations recognised", *(f"{name} {count}" for name, count in recognised.items()))
+        sys.exit(1 if recognised else 0)
 
 
 if __name__ == "__main__":

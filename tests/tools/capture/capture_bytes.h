@@ -9,7 +9,7 @@
 
 #include "tools/capture/packet_headers.h"
 
-/* A growing area; too much is an assertion. */
+/* A buffer of bounded size; exceeding it fails the test. */
 struct bytes {
     uint8_t data[400000];
     size_t size;
@@ -17,11 +17,11 @@ struct bytes {
 };
 
 void put(struct bytes *bytes, const void *data, size_t size);
-void put_hex(struct bytes *bytes, const char *digits); /* blanks between bytes are allowed */
+void put_hex(struct bytes *bytes, const char *digits); /* spaces between bytes are allowed */
 void put16(struct bytes *bytes, uint16_t value);
 void put32(struct bytes *bytes, uint32_t value);
 
-/* Classic pcap: the file's header, and one packet of which captured bytes are kept. */
+/* Classic pcap: the file header, and a packet of which `captured` bytes are in the file. */
 void put_pcap_header(struct bytes *bytes, uint32_t magic, uint32_t link_type);
 void put_pcap_packet(struct bytes *bytes, uint32_t seconds, uint32_t fraction, const void *data, size_t captured,
                      size_t length);
@@ -36,10 +36,10 @@ void put_enhanced(struct bytes *bytes, uint32_t interface, uint64_t ticks, const
 /* A packet of a link type, from hex, as if read from a file. The bytes are valid until the next call. */
 struct capture_packet packet_of(uint16_t link_type, const char *hex);
 
-/* Open what was built; fails the test if that fails. */
+/* Opens the bytes as a capture; a failure fails the test. */
 struct capture *open_bytes(const struct bytes *bytes);
 
-/* Read to the end, count packets, and return how it ended. */
+/* Reads to the end, counts the packets and returns the last result. */
 enum capture_result read_all(struct capture *capture, uint64_t *packets);
 
 #endif

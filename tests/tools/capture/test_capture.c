@@ -67,7 +67,7 @@ static void pcap_in_every_form(void **state) {
     }
 }
 
-/* How many of the packets end within the first size bytes. */
+/* The number of packets that end within the first size bytes. */
 static uint64_t packets_within(size_t size) {
     static const size_t ends[PACKETS] = {24 + 19, 24 + 19 + 21, 24 + 19 + 21 + 16};
     uint64_t count = 0;
@@ -122,7 +122,7 @@ static void refuse(const void *bytes, size_t size, const char *text) {
     assert_string_equal(error, text);
 }
 
-static void what_is_no_capture_is_refused(void **state) {
+static void other_files_are_refused(void **state) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
     (void)state;
@@ -136,7 +136,7 @@ static void what_is_no_capture_is_refused(void **state) {
     assert_string_equal(error, "cannot read: Is a directory");
 }
 
-/* Append what is in bytes, compressed, as one gzip member. */
+/* Appends the bytes, compressed, as one gzip member. */
 static void put_gzip(struct bytes *packed, const uint8_t *data, size_t size) {
     z_stream stream = {.next_in = (uint8_t *)(uintptr_t)data, .avail_in = (uInt)size};
 
@@ -225,7 +225,7 @@ static void gzip_damage_inside_pcapng(void **state) {
     put_enhanced(&file, 0, 1, "abc", 3, "");
     put_enhanced(&file, 0, 1, "abc", 3, "");
     packed = (struct bytes){0};
-    put_gzip(&packed, file.data, file.size - 5); /* a member ends inside a block, rubbish follows */
+    put_gzip(&packed, file.data, file.size - 5); /* a member ends inside a block, and garbage follows */
     put(&packed, "rubbish", 7);
     capture = open_bytes(&packed);
     assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
@@ -234,7 +234,7 @@ static void gzip_damage_inside_pcapng(void **state) {
     capture_close(capture);
 }
 
-/* Read the bytes as standard input that comes in small pieces, from a child process. */
+/* Reads the bytes in small pieces from the standard output of a child process. */
 static enum capture_result read_pipe(const struct bytes *bytes, uint64_t *packets) {
     char error[CAPTURE_ERROR_BYTES] = "";
     struct capture *capture;
@@ -276,7 +276,7 @@ static void pipes_are_read(void **state) {
     assert_int_equal(packets, PACKETS);
 }
 
-/* Every datagram count is that of the captures' own description; all are UDP between ports 50000.. and 7777. */
+/* The number of datagrams is that of the description of the captures; all are UDP between ports 50000.. and 7777. */
 static void sample_captures_are_read(void **state) {
     static const struct {
         const char *name;
@@ -320,7 +320,7 @@ int main(void) {
         cmocka_unit_test(pcap_in_every_form),
         cmocka_unit_test(pcap_cut_anywhere),
         cmocka_unit_test(damage_names_packet_offset),
-        cmocka_unit_test(what_is_no_capture_is_refused),
+        cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(gzip_is_inflated),
         cmocka_unit_test(gzip_cut_anywhere),
         cmocka_unit_test(gzip_damage_is_reported),

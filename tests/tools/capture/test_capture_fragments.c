@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IP fragments: any order, repeats, overlaps, gaps, cuts, too many, too old. */
+/* IP fragments: any order, duplicates, overlaps, gaps, cut fragments, too many and too old ones. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void build_datagram(size_t size, uint8_t seed) {
         datagram[i] = (uint8_t)(i * 31 + (i >> 8) + seed);
 }
 
-/* Send size bytes as a fragment, of which captured are kept. */
+/* Sends size bytes as a fragment, of which `captured` bytes are in the capture. */
 static enum capture_headers_result send_part(bool is_ipv6, uint32_t id, size_t offset, bool more, const uint8_t *data,
                                              size_t size, size_t captured) {
     static struct bytes bytes;
@@ -80,7 +80,7 @@ static enum capture_headers_result send4(uint32_t id, size_t offset, size_t end,
     return send_part(false, id, offset, end < whole, datagram + offset, end - offset, end - offset);
 }
 
-static void expect_whole(size_t size, uint64_t first_frame) {
+static void assert_reassembled(size_t size, uint64_t first_frame) {
     assert_int_equal(udp.length_bytes, size - 8);
     assert_int_equal(udp.captured_bytes, size - 8);
     assert_memory_equal(udp.payload, datagram + 8, size - 8);
@@ -105,7 +105,7 @@ static void every_order_of_four(void **state) {
         for (unsigned i = 0; i < 4; i++)
             assert_int_equal(send4(7, at[places[i]], at[places[i] + 1], 2005),
                              i < 3 ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
-        expect_whole(2005, frame - 3);
+        assert_reassembled(2005, frame - 3);
     }
     assert_int_equal(ip_fragments_incomplete(fragments), 0);
 }
@@ -117,7 +117,7 @@ static void ipv6_fragments(void **state) {
     assert_int_equal(send_part(true, 0x12345678, 2896, false, datagram + 2896, 104, 104), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send_part(true, 0x02345678, 0, true, datagram, 1448, 1448), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send_part(true, 0x12345678, 0, true, datagram, 1448, 1448), CAPTURE_HEADERS_UDP);
-    expect_whole(3000, 1);
+    assert_reassembled(3000, 1);
     assert_int_equal(udp.source.family, CAPTURE_IPV6);
     assert_int_equal(ip_fragments_incomplete(fragments), 1);
 }
@@ -128,7 +128,7 @@ static void largest_datagram(void **state) {
     for (size_t at = 0; at < 65515; at += 1480)
         assert_int_equal(send4(1, at, at + 1480 < 65515 ? at + 1480 : 65515, 65515),
                          at + 1480 < 65515 ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
-    expect_whole(65515, 1);
+    assert_reassembled(65515, 1);
 }
 
 static void two_at_once(void **state) {
@@ -138,22 +138,22 @@ static void two_at_once(void **state) {
     build_datagram(1000, 2);
     assert_int_equal(send4(2, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(2, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
-    expect_whole(1000, 2);
+    assert_reassembled(1000, 2);
     build_datagram(1000, 1);
     assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
-    expect_whole(1000, 1);
+    assert_reassembled(1000, 1);
 }
 
-static void exact_repeats_are_ignored(void **state) {
+static void duplicates_are_ignored(void **state) {
     (void)state;
     build_datagram(1000, 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_UDP);
-    expect_whole(1000, 1);
+    assert_reassembled(1000, 1);
 }
 
-static void contradictions_condemn(void **state) {
+static void contradictions_are_malformed(void **state) {
     (void)state;
     build_datagram(1000, 0);
     assert_int_equal(send4(1, 0, 400, 1000), CAPTURE_HEADERS_FRAGMENT);
@@ -165,14 +165,14 @@ static void contradictions_condemn(void **state) {
     assert_int_equal(send4(2, 0, 400, 1000), CAPTURE_HEADERS_MALFORMED); /* same place, other bytes */
 
     assert_int_equal(send4(3, 400, 800, 800), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(send4(3, 0, 400, 400), CAPTURE_HEADERS_MALFORMED); /* a second end in front of the first */
+    assert_int_equal(send4(3, 0, 400, 400), CAPTURE_HEADERS_MALFORMED); /* a second end before the first */
 
     assert_int_equal(send4(4, 400, 800, 800), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(send4(4, 800, 1000, 1000), CAPTURE_HEADERS_MALFORMED); /* an end behind the first */
+    assert_int_equal(send4(4, 800, 1000, 1000), CAPTURE_HEADERS_MALFORMED); /* an end after the first */
 
     assert_int_equal(send4(5, 0, 400, 400 + 8), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(5, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(send4(5, 400, 500, 500), CAPTURE_HEADERS_MALFORMED); /* an end in front of data */
+    assert_int_equal(send4(5, 400, 500, 500), CAPTURE_HEADERS_MALFORMED); /* an end before data */
     assert_int_equal(ip_fragments_incomplete(fragments), 5);
 }
 
@@ -187,7 +187,7 @@ static void impossible_fragments(void **state) {
     assert_int_equal(ip_fragments_incomplete(fragments), 1);
 }
 
-/* The longest run of bytes from the datagram's begin is what was captured. */
+/* The captured part is the longest run of bytes from the begin of the datagram. */
 static void cut_fragments(void **state) {
     (void)state;
     build_datagram(1000, 0);
@@ -219,7 +219,7 @@ static void too_old(void **state) {
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
 }
 
-/* One datagram more than the table holds pushes out the oldest. */
+/* One datagram more than the table holds replaces the oldest. */
 static void too_many(void **state) {
     (void)state;
     build_datagram(1000, 0);
@@ -234,7 +234,7 @@ static void too_many(void **state) {
 
 static struct rng rng;
 
-/* Cut a datagram into random fragments, send them in random order, some twice: it must come out as it was. */
+/* Random fragments of a datagram in random order, some twice, are reassembled to the datagram. */
 static void random_cut_and_order(uint32_t id) {
     size_t size = 24 + rng_below(&rng, 4000), ends[600] = {0}, order[600], count = 0;
 
@@ -278,8 +278,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ipv6_fragments, setup, teardown),
         cmocka_unit_test_setup_teardown(largest_datagram, setup, teardown),
         cmocka_unit_test_setup_teardown(two_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(exact_repeats_are_ignored, setup, teardown),
-        cmocka_unit_test_setup_teardown(contradictions_condemn, setup, teardown),
+        cmocka_unit_test_setup_teardown(duplicates_are_ignored, setup, teardown),
+        cmocka_unit_test_setup_teardown(contradictions_are_malformed, setup, teardown),
         cmocka_unit_test_setup_teardown(impossible_fragments, setup, teardown),
         cmocka_unit_test_setup_teardown(cut_fragments, setup, teardown),
         cmocka_unit_test_setup_teardown(too_old, setup, teardown),

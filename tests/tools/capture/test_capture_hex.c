@@ -11,7 +11,7 @@
 #include "tools/capture/hex_text.h"
 #include "tools/capture/packet_builder.h"
 
-/* What a text gives, as one line: "C:8000b5 S:01 " with C or S for the sender. */
+/* The datagrams of a text as one line: "C:8000b5 S:01 " with C or S for the sender. */
 static const char *read_text(const char *text, size_t size, char error[CAPTURE_ERROR_BYTES]) {
     static char line[4096];
     struct hex_text *hex = hex_text_open_memory(text, size, error);
@@ -37,14 +37,14 @@ static const char *read_text(const char *text, size_t size, char error[CAPTURE_E
     return line;
 }
 
-static void expect(const char *text, const char *expected) {
+static void assert_text(const char *text, const char *expected) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
     assert_string_equal(read_text(text, strlen(text), error), expected);
     assert_string_equal(error, "");
 }
 
-static void expect_error(const char *text, const char *datagrams, const char *expected) {
+static void assert_error(const char *text, const char *datagrams, const char *expected) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
     assert_string_equal(read_text(text, strlen(text), error), datagrams);
@@ -53,23 +53,23 @@ static void expect_error(const char *text, const char *datagrams, const char *ex
 
 static void plain_lines(void **state) {
     (void)state;
-    expect("", "");
-    expect("\n \n\t\r\n", "");
-    expect("80 00 b5", "C:8000b5 ");
-    expect("8000b5\n", "C:8000b5 ");
-    expect("80:00:B5\r\n01\n\n02", "C:8000b5 C:01 C:02 ");
-    expect("8000 b5", "C:8000b5 ");
-    expect("0x80, 0x00, 0xb5\n0x01", "C:8000b5 C:01 ");
-    expect("0x80, 0x00,\n0xb5, 0x5\n0x01", "C:8000b505 C:01 ");
-    expect("0x8000b5", "C:8000b5 ");
-    expect("0x80,\n\n0x01", "C:80 C:01 ");
-    expect("0x80,", "C:80 ");
-    expect("0000 8000", "C:00008000 "); /* groups of two bytes, not an offset */
-    expect("123456 80", "C:12345680 ");
+    assert_text("", "");
+    assert_text("\n \n\t\r\n", "");
+    assert_text("80 00 b5", "C:8000b5 ");
+    assert_text("8000b5\n", "C:8000b5 ");
+    assert_text("80:00:B5\r\n01\n\n02", "C:8000b5 C:01 C:02 ");
+    assert_text("8000 b5", "C:8000b5 ");
+    assert_text("0x80, 0x00, 0xb5\n0x01", "C:8000b5 C:01 ");
+    assert_text("0x80, 0x00,\n0xb5, 0x5\n0x01", "C:8000b505 C:01 ");
+    assert_text("0x8000b5", "C:8000b5 ");
+    assert_text("0x80,\n\n0x01", "C:80 C:01 ");
+    assert_text("0x80,", "C:80 ");
+    assert_text("0000 8000", "C:00008000 "); /* groups of two bytes, not an offset */
+    assert_text("123456 80", "C:12345680 ");
 }
 
 /* Times of the datagrams in nanoseconds, "-" for none. */
-static void expect_times(const char *text, const char *expected) {
+static void assert_times(const char *text, const char *expected) {
     char error[CAPTURE_ERROR_BYTES], line[512] = "";
     struct hex_text *hex = hex_text_open_memory(text, strlen(text), error);
     struct capture_udp udp;
@@ -89,85 +89,85 @@ static void expect_times(const char *text, const char *expected) {
 
 static void times(void **state) {
     (void)state;
-    expect_times("80 00", "- ");
-    expect_times("1.5 80 00\n80\n2.000000001 01", "1500000000 - 2000000001 ");
-    expect_times("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "1250000000 3600500000000 ");
-    expect_times("00:00:01.25\n000000 80 00\n00:00:02.25\n000000 81", "1250000000 2250000000 ");
-    expect_times("S> 2026-01-31 23:59:59.5 80\n2026-01-31T23:59:59Z\n81", "1769903999500000000 1769903999000000000 ");
-    expect_times("2000-02-29 00:00:00 { 0x80,\n0x81 }\n", "951782400000000000 ");
-    expect("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "C:8000b5 S:01 ");
-    expect("00:00:01\n", "C:000001 "); /* bytes */
-    expect_error("25:00:01.5 80", "", "line 1, column 9: unexpected '.'");
-    expect_error("2026-13-01 00:00:00 80", "", "line 1, column 5: unexpected '-'");
-    expect_error("99999999999.5 80", "", "line 1, column 1: an odd number of hex digits: 11");
-    expect_error("1.5x 80", "", "line 1, column 1: an odd number of hex digits: 1");
+    assert_times("80 00", "- ");
+    assert_times("1.5 80 00\n80\n2.000000001 01", "1500000000 - 2000000001 ");
+    assert_times("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "1250000000 3600500000000 ");
+    assert_times("00:00:01.25\n000000 80 00\n00:00:02.25\n000000 81", "1250000000 2250000000 ");
+    assert_times("S> 2026-01-31 23:59:59.5 80\n2026-01-31T23:59:59Z\n81", "1769903999500000000 1769903999000000000 ");
+    assert_times("2000-02-29 00:00:00 { 0x80,\n0x81 }\n", "951782400000000000 ");
+    assert_text("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "C:8000b5 S:01 ");
+    assert_text("00:00:01\n", "C:000001 "); /* bytes */
+    assert_error("25:00:01.5 80", "", "line 1, column 9: unexpected '.'");
+    assert_error("2026-13-01 00:00:00 80", "", "line 1, column 5: unexpected '-'");
+    assert_error("99999999999.5 80", "", "line 1, column 1: an odd number of hex digits: 11");
+    assert_error("1.5x 80", "", "line 1, column 1: an odd number of hex digits: 1");
 }
 
 static void arrays(void **state) {
     (void)state;
-    expect("{ 0x80, 0x00 }", "C:8000 ");
-    expect("{0x80},{0x81};{}", "C:80 C:81 C: ");
-    expect("static const uint8_t hello[3] = { 0x80,\n 0x00,\n\n 0xb5,\n};\nunsigned char b[] =\n{\n1f };",
-           "C:8000b5 C:1f ");
-    expect("unsigned char tmp_x[] = {\n  0x72, 0x6f\n};\nunsigned int tmp_x_len = 2;\n", "C:726f ");
-    expect("char peer0_0[] = { /* Packet 1 */\n0x80 };\nchar peer1_0[] = { /* Packet 2 */\n0x81 };\n"
-           "char peer0_1[] = { 0x82 };",
-           "C:80 S:81 C:82 ");
+    assert_text("{ 0x80, 0x00 }", "C:8000 ");
+    assert_text("{0x80},{0x81};{}", "C:80 C:81 C: ");
+    assert_text("static const uint8_t hello[3] = { 0x80,\n 0x00,\n\n 0xb5,\n};\nunsigned char b[] =\n{\n1f };",
+                "C:8000b5 C:1f ");
+    assert_text("unsigned char tmp_x[] = {\n  0x72, 0x6f\n};\nunsigned int tmp_x_len = 2;\n", "C:726f ");
+    assert_text("char peer0_0[] = { /* Packet 1 */\n0x80 };\nchar peer1_0[] = { /* Packet 2 */\n0x81 };\n"
+                "char peer0_1[] = { 0x82 };",
+                "C:80 S:81 C:82 ");
 }
 
 static void dumps(void **state) {
     (void)state;
-    expect("00000000  80 00 b5 00 00 00 00 00  00 00 00 00 00 00 00 de  |abcd//#/*.......|\n"
-           "00000010  ab cd                                             |ab|\n00000012\n",
-           "C:8000b5000000000000000000000000deabcd ");
-    expect("00000000: 8000 b500 0000 0000 0000 0000 0000 00de  abcdef0123456789\n"
-           "00000010: abcd                                     ab\n",
-           "C:8000b5000000000000000000000000deabcd ");
-    expect("\t0x0000:  4500 0028 0001                           E..(..\n", "C:450000280001 ");
-    expect("0000   80 00 b5 00 00 00 00 00 00 00 00 00 00 00 00 de   ababababab abab\n0010   ab cd   ab\n",
-           "C:8000b5000000000000000000000000deabcd ");
-    expect("000000 80 00 b5  >...<\n000003\n", "C:8000b5 ");
-    expect("0000 80 00\n0002 01\n0000 02\n", "C:800001 C:02 "); /* offset 0 begins anew */
-    expect("0000 80 00\n\n0000 02\n", "C:8000 C:02 ");
-    expect("0000 80 00\n8001\n", "C:8000 C:8001 ");
-    expect("0000 80 00 // note\n0002 01 # note\n", "C:800001 ");
+    assert_text("00000000  80 00 b5 00 00 00 00 00  00 00 00 00 00 00 00 de  |abcd//#/*.......|\n"
+                "00000010  ab cd                                             |ab|\n00000012\n",
+                "C:8000b5000000000000000000000000deabcd ");
+    assert_text("00000000: 8000 b500 0000 0000 0000 0000 0000 00de  abcdef0123456789\n"
+                "00000010: abcd                                     ab\n",
+                "C:8000b5000000000000000000000000deabcd ");
+    assert_text("\t0x0000:  4500 0028 0001                           E..(..\n", "C:450000280001 ");
+    assert_text("0000   80 00 b5 00 00 00 00 00 00 00 00 00 00 00 00 de   ababababab abab\n0010   ab cd   ab\n",
+                "C:8000b5000000000000000000000000deabcd ");
+    assert_text("000000 80 00 b5  >...<\n000003\n", "C:8000b5 ");
+    assert_text("0000 80 00\n0002 01\n0000 02\n", "C:800001 C:02 "); /* offset 0 begins another datagram */
+    assert_text("0000 80 00\n\n0000 02\n", "C:8000 C:02 ");
+    assert_text("0000 80 00\n8001\n", "C:8000 C:8001 ");
+    assert_text("0000 80 00 // note\n0002 01 # note\n", "C:800001 ");
 }
 
 static void comments(void **state) {
     (void)state;
-    expect("# 80\n// 81\n/* 82 */ 83 /* 84\n85 */ 86 // 87\n88 # 89", "C:83 C:86 C:88 ");
-    expect("/*\n\n*/\n{ 80 // 81\n /* } */ 82 }", "C:8082 ");
-    expect("0000 80\n# between\n0001 81\n", "C:8081 ");
-    expect("/**/80/***/81", "C:8081 ");
+    assert_text("# 80\n// 81\n/* 82 */ 83 /* 84\n85 */ 86 // 87\n88 # 89", "C:83 C:86 C:88 ");
+    assert_text("/*\n\n*/\n{ 80 // 81\n /* } */ 82 }", "C:8082 ");
+    assert_text("0000 80\n# between\n0001 81\n", "C:8081 ");
+    assert_text("/**/80/***/81", "C:8081 ");
 }
 
 static void directions(void **state) {
     (void)state;
-    expect("80\nS> 81\nC> 82\n83\n", "C:80 S:81 C:82 C:83 ");
-    expect("I 80\nO 81\n", "S:80 C:81 ");
-    expect("I\n0000 80\n0001 81\nO\n0000 82\n0000 83\n", "S:8081 C:82 C:83 ");
-    expect("S> { 80 }\n{ 81 }\nS>\n\n{82}", "S:80 C:81 S:82 ");
-    expect("0x80,\nS> 81", "C:80 S:81 ");
+    assert_text("80\nS> 81\nC> 82\n83\n", "C:80 S:81 C:82 C:83 ");
+    assert_text("I 80\nO 81\n", "S:80 C:81 ");
+    assert_text("I\n0000 80\n0001 81\nO\n0000 82\n0000 83\n", "S:8081 C:82 C:83 ");
+    assert_text("S> { 80 }\n{ 81 }\nS>\n\n{82}", "S:80 C:81 S:82 ");
+    assert_text("0x80,\nS> 81", "C:80 S:81 ");
 }
 
-static void rubbish_is_refused_with_its_place(void **state) {
+static void errors_name_line_and_column(void **state) {
     (void)state;
-    expect_error("80\n 81 zz\n", "C:80 ", "line 2, column 5: unexpected 'z'");
-    expect_error("80 8", "", "line 1, column 4: an odd number of hex digits: 1");
-    expect_error("0x123", "", "line 1, column 3: an odd number of hex digits: 3");
-    expect_error("0x", "", "line 1, column 3: unexpected byte 0x0a");
-    expect_error("\x80", "", "line 1, column 1: unexpected byte 0x80");
-    expect_error("{ 80 { 81", "", "line 1, column 6: a { inside a datagram");
-    expect_error("80 }", "", "line 1, column 4: a } without {");
-    expect_error("{ 80\n", "", "line 2, column 1: the text ends before a }");
-    expect_error("80\n/* 81\n", "C:80 ", "line 3, column 1: the text ends inside a comment");
-    expect_error("0000 80 00\n0003 01\n", "", "line 2, column 1: offset 0x3 after 2 bytes");
-    expect_error("0010: 80 00\n", "", "line 1, column 1: offset 0x10 after 0 bytes");
-    expect_error("0000  80 zz\n", "", "line 1, column 10: unexpected 'z'");
-    expect_error("0000: 80zz\n", "", "line 1, column 9: unexpected 'z'");
+    assert_error("80\n 81 zz\n", "C:80 ", "line 2, column 5: unexpected 'z'");
+    assert_error("80 8", "", "line 1, column 4: an odd number of hex digits: 1");
+    assert_error("0x123", "", "line 1, column 3: an odd number of hex digits: 3");
+    assert_error("0x", "", "line 1, column 3: unexpected byte 0x0a");
+    assert_error("\x80", "", "line 1, column 1: unexpected byte 0x80");
+    assert_error("{ 80 { 81", "", "line 1, column 6: a { inside a datagram");
+    assert_error("80 }", "", "line 1, column 4: a } without {");
+    assert_error("{ 80\n", "", "line 2, column 1: the text ends before a }");
+    assert_error("80\n/* 81\n", "C:80 ", "line 3, column 1: the text ends inside a comment");
+    assert_error("0000 80 00\n0003 01\n", "", "line 2, column 1: offset 0x3 after 2 bytes");
+    assert_error("0010: 80 00\n", "", "line 1, column 1: offset 0x10 after 0 bytes");
+    assert_error("0000  80 zz\n", "", "line 1, column 10: unexpected 'z'");
+    assert_error("0000: 80zz\n", "", "line 1, column 9: unexpected 'z'");
 }
 
-static void null_bytes_are_rubbish(void **state) {
+static void null_bytes_are_errors(void **state) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
     (void)state;
@@ -175,7 +175,7 @@ static void null_bytes_are_rubbish(void **state) {
     assert_string_equal(error, "line 2, column 1: unexpected byte 0x00");
 }
 
-/* The largest datagram in the widest notation; one byte more, and a line without end, are refused. */
+/* The largest datagram in the widest notation is read; one byte more and a line without end are errors. */
 static void limits(void **state) {
     const size_t size = (size_t)6 * (CAPTURE_PACKET_PAYLOAD_MAX_BYTES + 1), line_bytes = (size_t)2 << 20;
     char *text = malloc(size), error[CAPTURE_ERROR_BYTES] = "", *line = malloc(line_bytes);
@@ -234,8 +234,8 @@ int main(void) {
         cmocka_unit_test(dumps),
         cmocka_unit_test(comments),
         cmocka_unit_test(directions),
-        cmocka_unit_test(rubbish_is_refused_with_its_place),
-        cmocka_unit_test(null_bytes_are_rubbish),
+        cmocka_unit_test(errors_name_line_and_column),
+        cmocka_unit_test(null_bytes_are_errors),
         cmocka_unit_test(limits),
         cmocka_unit_test(compressed_texts),
         cmocka_unit_test(addresses),

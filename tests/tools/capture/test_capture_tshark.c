@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our view of captures against tshark's, on files that Wireshark's own tools wrote or rewrote. */
+/* The capture reader compared with tshark, on files that Wireshark's tools wrote or converted. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 static char folder[] = "/tmp/uerudp-capture-XXXXXX";
 static struct pcapng_writer writer;
 static struct rng rng;
-/* Run a command in the test's folder; it has to succeed. */
+/* Runs a command in the folder of the test; a failure fails the test. */
 __attribute__((format(printf, 1, 2))) static void run(const char *format, ...) {
     char command[2000];
     va_list arguments;
@@ -70,7 +70,7 @@ static FILE *tshark_open(const char *name) {
     return pipe;
 }
 
-static void expect_same_view(const char *name, uint64_t datagrams) {
+static void assert_same_as_tshark(const char *name, uint64_t datagrams) {
     static char ours[LINE_BYTES], theirs[LINE_BYTES];
     char path[200], error[CAPTURE_ERROR_BYTES] = "";
     struct ip_fragments *fragments = ip_fragments_new();
@@ -158,7 +158,7 @@ static void write_ethernet(const char *name) {
     write_close();
 }
 
-/* The same IP packets behind the headers of other links, each on an interface of its own. */
+/* IP packets after the headers of other link types, each on an interface of its own. */
 static void write_links(const char *name) {
     static const struct {
         uint16_t link_type;
@@ -203,7 +203,7 @@ static void write_links(const char *name) {
     write_close();
 }
 
-/* IPv4 datagrams in fragments of 800 bytes, every other one back to front. */
+/* IPv4 datagrams in fragments of 800 bytes, every second datagram in reverse order. */
 static void write_fragments(const char *name) {
     static struct bytes bytes;
     uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
@@ -235,17 +235,17 @@ static void write_fragments(const char *name) {
 
 static void one_interface(void **state) {
     (void)state;
-    expect_same_view("ethernet.pcapng", 50);
+    assert_same_as_tshark("ethernet.pcapng", 50);
 }
 
 static void other_links_and_cut_packets(void **state) {
     (void)state;
-    expect_same_view("links.pcapng", 78);
+    assert_same_as_tshark("links.pcapng", 78);
 }
 
 static void fragments_put_together(void **state) {
     (void)state;
-    expect_same_view("fragments.pcapng", 20);
+    assert_same_as_tshark("fragments.pcapng", 20);
 }
 
 static void formats_of_editcap(void **state) {
@@ -254,34 +254,34 @@ static void formats_of_editcap(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         run("editcap -F %s ethernet.pcapng edited 2>/dev/null", formats[i]);
-        expect_same_view("edited", 50);
+        assert_same_as_tshark("edited", 50);
         run("editcap -F %s -s 200 ethernet.pcapng edited 2>/dev/null", formats[i]);
-        expect_same_view("edited", 50);
+        assert_same_as_tshark("edited", 50);
         run("gzip -c edited > edited.gz");
-        expect_same_view("edited.gz", 50);
+        assert_same_as_tshark("edited.gz", 50);
     }
     run("editcap -a '7:renamed frame' -t 0.5 ethernet.pcapng edited");
-    expect_same_view("edited", 50);
+    assert_same_as_tshark("edited", 50);
 }
 
 static void files_merged(void **state) {
     (void)state;
     run("mergecap -w merged ethernet.pcapng links.pcapng fragments.pcapng");
-    expect_same_view("merged", 148);
+    assert_same_as_tshark("merged", 148);
     run("cat ethernet.pcapng links.pcapng fragments.pcapng > sections");
-    expect_same_view("sections", 148);
+    assert_same_as_tshark("sections", 148);
 }
 
 static void file_of_text2pcap(void **state) {
     (void)state;
     run("printf '0000 80 00 b5\\n\\n0000 01 02\\n' | text2pcap -q -u 50000,7777 - texts 2>/dev/null");
-    expect_same_view("texts", 2);
+    assert_same_as_tshark("texts", 2);
     run("printf '0000 80 00 b5\\n\\n0000 01 02\\n' | text2pcap -q -F pcap -6 fe80::1,fe80::2 -u 50000,7777 - texts"
         " 2>/dev/null");
-    expect_same_view("texts", 2);
+    assert_same_as_tshark("texts", 2);
 }
 
-/* Read tshark's hex dump of each frame back. */
+/* The hex dump of tshark is read as the frames. */
 static void dumps_of_tshark(void **state) {
     char path[200], error[CAPTURE_ERROR_BYTES] = "";
     struct capture_packet packet;
@@ -306,7 +306,7 @@ static void dumps_of_tshark(void **state) {
     capture_close(capture);
 }
 
-/* tshark verifies the checksums of what we build: status 1 is good. */
+/* tshark verifies the checksums of frames of the packet builder: status 1 is good. */
 static void checksums_are_good(void **state) {
     (void)state;
     run("test \"$(tshark -r ethernet.pcapng -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -T fields"

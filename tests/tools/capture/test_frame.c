@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Link types, IP headers, UDP lengths, and frames built by ourselves. Fragments: see test_capture_fragments.c. */
+/* Link types, IP headers, UDP lengths, and frames of the packet builder. Fragments: see test_capture_fragments.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,13 +42,13 @@ static enum capture_headers_result result_of(uint16_t link_type, const char *hex
     return capture_packet_find_udp(fragments, &packet, &udp);
 }
 
-static void expect_hello(uint16_t link_type, const char *link, const char *ip_udp, bool is_ipv6) {
+static void assert_hello(uint16_t link_type, const char *link, const char *ip_udp, bool is_ipv6) {
     char hex[1000], text[CAPTURE_ADDRESS_TEXT_BYTES];
     struct capture_packet packet;
     enum capture_headers_result result;
     struct capture_udp udp;
 
-    snprintf(hex, sizeof hex, "%s %s 0000000000", link, ip_udp); /* what follows is Ethernet's padding */
+    snprintf(hex, sizeof hex, "%s %s 0000000000", link, ip_udp); /* the end is the padding of Ethernet */
     packet = packet_of(link_type, hex);
     result = capture_packet_find_udp(fragments, &packet, &udp);
     if (result != CAPTURE_HEADERS_UDP)
@@ -67,7 +67,7 @@ static void expect_hello(uint16_t link_type, const char *link, const char *ip_ud
 
 static const struct {
     uint16_t link_type;
-    const char *ipv4, *ipv6; /* headers in front of IP; NULL if it cannot be carried */
+    const char *ipv4, *ipv6; /* headers before IP; NULL if the link type cannot carry it */
 } links[] = {
     {1, ETH4, ETH6},
     {1, MACS "8100 2001 0800", MACS "8100 2001 86dd"},
@@ -111,13 +111,13 @@ static void every_link_type(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         if (links[i].ipv4 != NULL)
-            expect_hello(links[i].link_type, links[i].ipv4, IP4 UDP, false);
+            assert_hello(links[i].link_type, links[i].ipv4, IP4 UDP, false);
         if (links[i].ipv6 != NULL)
-            expect_hello(links[i].link_type, links[i].ipv6, IP6 UDP, true);
+            assert_hello(links[i].link_type, links[i].ipv6, IP6 UDP, true);
     }
 }
 
-/* A prefix of a packet on the wire is malformed; the same bytes cut by a snap length are cut. */
+/* A truncated packet is malformed; a packet that the snap length cut is cut. */
 static void every_header_cut(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
@@ -151,8 +151,8 @@ static void prism_header(void **state) {
     memset(prism, '0', sizeof prism - 1);
     prism[sizeof prism - 1] = '\0';
     snprintf(hex, sizeof hex, "%s 0801" WIFI_REST SNAP "0800", prism);
-    expect_hello(119, hex, IP4 UDP, false);
-    expect_hello(119, "80211001 00000008 0801" WIFI_REST SNAP "0800", IP4 UDP, false);
+    assert_hello(119, hex, IP4 UDP, false);
+    assert_hello(119, "80211001 00000008 0801" WIFI_REST SNAP "0800", IP4 UDP, false);
 }
 
 static void other_contents(void **state) {
@@ -177,17 +177,17 @@ static void other_contents(void **state) {
 
 static void ip_headers(void **state) {
     (void)state;
-    expect_hello(101, "4700 0029 0001 0000 4011 0000" ADDR4 "94040000 01010101", UDP, false);
-    expect_hello(101, "4500 0021 0001 4000 4011 0000" ADDR4, UDP, false); /* may not be fragmented, and is not */
-    expect_hello(101, "60000000 0015 00 40" ADDR6, "11 00 0502 00000000" UDP, true);
-    expect_hello(101, "60000000 002d 3c 40" ADDR6,
+    assert_hello(101, "4700 0029 0001 0000 4011 0000" ADDR4 "94040000 01010101", UDP, false);
+    assert_hello(101, "4500 0021 0001 4000 4011 0000" ADDR4, UDP, false); /* may not be fragmented, and is not */
+    assert_hello(101, "60000000 0015 00 40" ADDR6, "11 00 0502 00000000" UDP, true);
+    assert_hello(101, "60000000 002d 3c 40" ADDR6,
                  "2b 01 010c 00000000 0000000000000000 11 01 0000 00000000"
                  "0000000000000000" UDP,
                  true);
-    expect_hello(101, "60000000 0019 33 40" ADDR6, "11 01 0000 00000001 00000002" UDP, true);
-    expect_hello(101, "60000000 0025 87 40" ADDR6, "8b 00 000000000000 8c 00 000000000000 11 00 000000000000" UDP,
+    assert_hello(101, "60000000 0019 33 40" ADDR6, "11 01 0000 00000001 00000002" UDP, true);
+    assert_hello(101, "60000000 0025 87 40" ADDR6, "8b 00 000000000000 8c 00 000000000000 11 00 000000000000" UDP,
                  true);
-    expect_hello(101, "60000000 0015 2c 40" ADDR6, "11 00 0000 00000007" UDP, true); /* the only fragment */
+    assert_hello(101, "60000000 0015 2c 40" ADDR6, "11 00 0000 00000007" UDP, true); /* the only fragment */
 }
 
 static void malformed_headers(void **state) {
@@ -256,7 +256,7 @@ static void built_frames_are_found(void **state) {
     }
 }
 
-/* RFC 768: a checksum that comes out as zero is sent as all ones. One of all payloads of two bytes makes it so. */
+/* RFC 768: a checksum of zero is sent as all ones. One of all payloads of two bytes has this checksum. */
 static void checksum_is_never_zero(void **state) {
     static const struct capture_address a = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4},
                                         b = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};

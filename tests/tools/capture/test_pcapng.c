@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pcapng as others write it, as damage leaves it, and as our own writer writes it. */
+/* pcapng of other programs, damaged pcapng, and pcapng of pcapng_writer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static struct capture_packet next_packet(struct capture *capture) {
     return packet;
 }
 
-static void expect_end(struct capture *capture) {
+static void assert_end(struct capture *capture) {
     struct capture_packet packet;
 
     assert_int_equal(capture_next(capture, &packet), CAPTURE_END);
@@ -30,7 +30,7 @@ static void expect_end(struct capture *capture) {
     capture_close(capture);
 }
 
-static void expect_damage(uint64_t packets, const char *text) {
+static void assert_damage(uint64_t packets, const char *text) {
     struct capture *capture = open_bytes(&file);
     uint64_t count;
 
@@ -60,7 +60,7 @@ static void both_byte_orders_in_one_file(void **state) {
     capture = open_bytes(&file);
     packet = next_packet(capture);
     assert_int_equal(packet.frame, 1);
-    assert_int_equal(packet.link_type, 1);
+    assert_int_equal(packet.link_type, CAPTURE_LINK_ETHERNET);
     assert_int_equal(packet.time_ns, 1234567000);
     assert_int_equal(packet.captured_bytes, 3);
     assert_int_equal(packet.length_bytes, 3);
@@ -72,10 +72,10 @@ static void both_byte_orders_in_one_file(void **state) {
     assert_int_equal(packet.captured_bytes, 5);
     assert_int_equal(packet.length_bytes, 9);
     assert_memory_equal(packet.bytes, "defgh", 5);
-    expect_end(capture);
+    assert_end(capture);
 }
 
-/* The same number of ticks on clocks of several resolutions and offsets. */
+/* One number of ticks on clocks of several resolutions and offsets. */
 static void clocks_of_every_resolution(void **state) {
     static const struct {
         const char *options;
@@ -110,7 +110,7 @@ static void clocks_of_every_resolution(void **state) {
     capture = open_bytes(&file);
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
         assert_int_equal(next_packet(capture).time_ns, clocks[i].time_ns);
-    expect_end(capture);
+    assert_end(capture);
 }
 
 static void offset_in_big_endian(void **state) {
@@ -122,17 +122,17 @@ static void offset_in_big_endian(void **state) {
     put_enhanced(&file, 0, 500000, "", 0, "");
     capture = open_bytes(&file);
     assert_int_equal(next_packet(capture).time_ns, 2500000000);
-    expect_end(capture);
+    assert_end(capture);
 }
 
 static void clock_finer_than_64_bits(void **state) {
     (void)state;
     begin(false);
     put_interface(&file, 1, 0, "0900 0100 14 000000");
-    expect_damage(0, "block at byte 28: a clock resolution of 10^-20 s is too fine");
+    assert_damage(0, "block at byte 28: a clock resolution of 10^-20 s is too fine");
     begin(false);
     put_interface(&file, 1, 0, "0900 0100 ff 000000");
-    expect_damage(0, "block at byte 28: a clock resolution of 2^-127 s is too fine");
+    assert_damage(0, "block at byte 28: a clock resolution of 2^-127 s is too fine");
 }
 
 static void assert_comment(const struct capture_packet *packet, const char *text) {
@@ -150,7 +150,7 @@ static void comments(void **state) {
     put_interface(&file, 1, 0, "0100 0400 74657374");
     put_enhanced(&file, 0, 1, "x", 1, "0100 0400 64726f70 0000 0000");
     put_enhanced(&file, 0, 1, "xy", 2, "0200 0400 01000000 0100 0500 6c6f737431 000000 0100 0100 62 000000");
-    put_enhanced(&file, 0, 1, "xyz", 3, "0100 0000 0000 0000 0100 0100 62 000000"); /* one behind the list's end */
+    put_enhanced(&file, 0, 1, "xyz", 3, "0100 0000 0000 0000 0100 0100 62 000000"); /* one after the end of the list */
     put_enhanced(&file, 0, 1, "xyzw", 4, "0200 0400 01000000");
     capture = open_bytes(&file);
     packet = next_packet(capture);
@@ -160,7 +160,7 @@ static void comments(void **state) {
     packet = next_packet(capture);
     assert_comment(&packet, "");
     assert_null(next_packet(capture).comment);
-    expect_end(capture);
+    assert_end(capture);
 }
 
 static void put_simple(uint32_t length, const char *data) {
@@ -189,7 +189,7 @@ static void simple_packets(void **state) {
     assert_int_equal(packet.captured_bytes, 5);
     assert_int_equal(packet.length_bytes, 900);
     assert_memory_equal(packet.bytes, "abcde", 5);
-    expect_end(capture);
+    assert_end(capture);
 }
 
 static void obsolete_packets(void **state) {
@@ -216,7 +216,7 @@ static void obsolete_packets(void **state) {
     assert_int_equal(packet.captured_bytes, 2);
     assert_int_equal(packet.length_bytes, 10);
     assert_comment(&packet, "hi");
-    expect_end(capture);
+    assert_end(capture);
 }
 
 static void unknown_blocks_are_skipped(void **state) {
@@ -227,15 +227,15 @@ static void unknown_blocks_are_skipped(void **state) {
     body = (struct bytes){0};
     put_block(&file, 0x0bad, &body);
     put_interface(&file, 1, 0, "");
-    body.size = 100000; /* more than is read at once */
+    body.size = 100000; /* more than one read returns */
     put_block(&file, 5, &body);
     put_enhanced(&file, 0, 1, "x", 1, "");
     put_block(&file, 10, &body);
     capture = open_bytes(&file);
     assert_int_equal(next_packet(capture).frame, 1);
-    expect_end(capture);
+    assert_end(capture);
     file.size -= 50000;
-    expect_damage(1, "block at byte 100108: truncated: only 50012 of 100012 bytes of its block are present");
+    assert_damage(1, "block at byte 100108: truncated: only 50012 of 100012 bytes of its block are present");
 }
 
 /* Two sections, interfaces, all kinds of packets, cut at every byte. */
@@ -276,7 +276,7 @@ static void cut_anywhere(void **state) {
     }
 }
 
-/* Overwrite 32 bits of the last block, counted from its begin. */
+/* Overwrites 32 bits of the last block at an offset from its begin. */
 static void damage_last(size_t block_bytes, size_t at, uint32_t value) {
     size_t size = file.size;
 
@@ -296,43 +296,43 @@ static void damage_is_named(void **state) {
     (void)state;
     begin_with_packet();
     damage_last(36, 4, 35);
-    expect_damage(1, "block at byte 84: a length of 35 is impossible");
+    assert_damage(1, "block at byte 84: a length of 35 is impossible");
     begin_with_packet();
     damage_last(36, 4, 8);
-    expect_damage(1, "block at byte 84: a length of 8 is impossible");
+    assert_damage(1, "block at byte 84: a length of 8 is impossible");
     begin_with_packet();
     damage_last(36, 4, 0xfffffffc);
-    expect_damage(1, "block at byte 84: its length 4294967292 is above the limit of 16777216");
+    assert_damage(1, "block at byte 84: its length 4294967292 is above the limit of 16777216");
     begin_with_packet();
     damage_last(36, 32, 40);
-    expect_damage(1, "block at byte 84: its length is 36 at its start but 40 at its end");
+    assert_damage(1, "block at byte 84: its length is 36 at its start but 40 at its end");
     begin_with_packet();
     damage_last(36, 8, 1);
-    expect_damage(1, "block at byte 84: a packet of interface 1, but the section has 1 so far");
+    assert_damage(1, "block at byte 84: a packet of interface 1, but the section has 1 so far");
     begin_with_packet();
     damage_last(36, 20, 5);
-    expect_damage(1, "block at byte 84: its packet of 5 bytes runs past the block's end");
+    assert_damage(1, "block at byte 84: its packet of 5 bytes runs past the block's end");
     begin_with_packet();
     put_interface(&file, 1, 0, "0200 0500 61626364");
-    expect_damage(2, "block at byte 120: an option runs past the block's end");
+    assert_damage(2, "block at byte 120: an option runs past the block's end");
     begin_with_packet();
     put_simple(5, "abc");
-    expect_damage(2, "block at byte 120: its packet of 5 bytes runs past the block's end");
+    assert_damage(2, "block at byte 120: its packet of 5 bytes runs past the block's end");
     begin_with_packet();
     put_enhanced(&file, 0, 1, "", 0, "0100 0500 61626364");
-    expect_damage(2, "block at byte 120: an option runs past the block's end");
+    assert_damage(2, "block at byte 120: an option runs past the block's end");
     begin_with_packet();
     put_section(&file);
     damage_last(28, 8, 0x1a2b3c4e);
-    expect_damage(2, "block at byte 120: a section header without byte-order magic");
+    assert_damage(2, "block at byte 120: a section header without byte-order magic");
     begin_with_packet();
     put_section(&file);
     damage_last(28, 12, 2);
-    expect_damage(2, "block at byte 120: pcapng version 2.0 is not supported");
+    assert_damage(2, "block at byte 120: pcapng version 2.0 is not supported");
     begin_with_packet();
     put_section(&file); /* the second section has no interface */
     put_simple(1, "a");
-    expect_damage(2, "block at byte 148: a packet of interface 0, but the section has 0 so far");
+    assert_damage(2, "block at byte 148: a packet of interface 0, but the section has 0 so far");
 }
 
 static void blocks_too_short(void **state) {
@@ -352,11 +352,11 @@ static void blocks_too_short(void **state) {
         put_interface(&file, 1, 0, "");
         body = (struct bytes){0};
         put_block(&file, blocks[i].type, &body);
-        expect_damage(0, blocks[i].text);
+        assert_damage(0, blocks[i].text);
     }
 }
 
-/* What the writer wrote, in memory. */
+/* The output of the writer, in memory. */
 static char *written;
 static size_t written_bytes;
 static struct pcapng_writer writer;
@@ -389,7 +389,7 @@ static void writer_and_reader_agree(void **state) {
     assert_int_equal(pcapng_writer_add_interface(&writer, 1, "client"), 0);
     assert_int_equal(pcapng_writer_add_interface(&writer, 101, NULL), 1);
     for (size_t i = 0; i < 3; i++)
-        pcapng_writer_add_packet(&writer, packets[i].link_type == 1 ? 0 : 1, &packets[i]);
+        pcapng_writer_add_packet(&writer, packets[i].link_type == CAPTURE_LINK_ETHERNET ? 0 : 1, &packets[i]);
     capture = write_end(true);
     for (size_t i = 0; i < 3; i++) {
         struct capture_packet packet = next_packet(capture);
@@ -406,7 +406,7 @@ static void writer_and_reader_agree(void **state) {
         assert_int_equal(packet.comment == NULL, packets[i].comment == NULL);
         assert_int_equal(packet.comment_bytes, packets[i].comment_bytes);
     }
-    expect_end(capture);
+    assert_end(capture);
     free(written);
 }
 
@@ -431,7 +431,7 @@ static void written_datagrams_are_found(void **state) {
     assert_true(capture_address_equal(&udp.source, &client) && capture_address_equal(&udp.destination, &server));
     assert_int_equal(udp.captured_bytes, sizeof payload);
     assert_memory_equal(udp.payload, payload, sizeof payload);
-    expect_end(capture);
+    assert_end(capture);
     ip_fragments_free(fragments);
     free(written);
 }
@@ -459,7 +459,7 @@ static void writer_output_is_fixed(void **state) {
     free(written);
 }
 
-static void writer_refuses(void **state) {
+static void writer_rejects_invalid_packets(void **state) {
     static const struct capture_address v4 = {{10, 0, 0, 1}, 1, CAPTURE_IPV4}, v6 = {{1}, 1, CAPTURE_IPV6};
     static const uint8_t big[CAPTURE_PACKET_PAYLOAD_MAX_BYTES + 1];
     uint64_t packets;
@@ -512,7 +512,7 @@ int main(void) {
         cmocka_unit_test(writer_and_reader_agree),
         cmocka_unit_test(written_datagrams_are_found),
         cmocka_unit_test(writer_output_is_fixed),
-        cmocka_unit_test(writer_refuses),
+        cmocka_unit_test(writer_rejects_invalid_packets),
         cmocka_unit_test(full_disk_is_noticed),
     };
 

@@ -13,11 +13,11 @@ PROTOCOLS_MIN = 36
 
 class Foreign(unittest.TestCase):
     def test_conversations(self):
-        """Of the conversations of strangers.py only the one of this protocol is recognised."""
-        for number, (content, protocols) in enumerate(strangers.captures(DATAGRAMS, with_ours=True)):
+        """Of the conversations of other_protocols.py only the one of this protocol is recognised."""
+        for number, (content, protocols) in enumerate(other_protocols.captures(DATAGRAMS, with_ours=True)):
             with self.subTest(capture=number):
-                claimed = other_protocols.claimed_by_program(uerudp.PROGRAM, content)
-                self.assertEqual({protocols[place] for place in claimed}, {other_protocols.OURS})
+                recognised = other_protocols.recognised_by_program(uerudp.PROGRAM, content)
+                self.assertEqual({protocols[place] for place in recognised}, {other_protocols.OURS})
 
     def test_protocols(self):
         self.assertGreaterEqual(len(other_protocols.NAMED), PROTOCOLS_MIN)
@@ -67,7 +67,7 @@ class OwnPort(unittest.TestCase):
 
     def test_queries_in_a_connection(self):
         """Steam sends queries to the port of the game."""
-        login = list(strangers.LOGIN)
+        login = list(other_protocols.LOGIN)
         for place in range(len(login) + 1):
             mixed = login[:place] + [(0, QUERY), (1, ANSWER)] + login[place:]
             wanted = [True] * place + [False] * 2 + [True] * (len(login) - place)

@@ -29,7 +29,7 @@ static void map_all(const uint64_t *seed, size_t size_bytes, uint8_t from[ADDRES
     address_map_free(addresses);
 }
 
-/* Neighbours are likely: each is like the one before up to some byte. None is special. */
+/* Addresses that share a random number of bytes with the address before; none is special. */
 static void make_ordinary(struct rng *rng, size_t size_bytes, uint8_t from[ADDRESSES][16]) {
     from[0][0] = 10;
     for (size_t i = 1; i < ADDRESSES; i++) {
@@ -40,7 +40,7 @@ static void make_ordinary(struct rng *rng, size_t size_bytes, uint8_t from[ADDRE
     }
 }
 
-static void common_prefixes_stay_as_long_as_they_are(void **state) {
+static void common_prefixes_keep_their_length(void **state) {
     static uint8_t from[ADDRESSES][16], to[ADDRESSES][16];
     const uint64_t seed = 5;
     for (size_t size = 4; size <= 16; size += 12) {
@@ -50,7 +50,7 @@ static void common_prefixes_stay_as_long_as_they_are(void **state) {
         map_all(&seed, size, from, to);
         for (size_t i = 1; i < ADDRESSES; i++) {
             size_t bits = common_bits(from[i - 1], from[i], size);
-            if (bits >= 8) { /* the first byte alone says whether the result would be special, and is moved on */
+            if (bits >= 8) { /* the first byte is changed again if the result would be a special address */
                 assert_int_equal(common_bits(to[i - 1], to[i], size), bits);
                 compared++;
             }
@@ -79,7 +79,7 @@ static void different_addresses_stay_different(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(common_prefixes_stay_as_long_as_they_are),
+        cmocka_unit_test(common_prefixes_keep_their_length),
         cmocka_unit_test(different_addresses_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* ---- a packet to judge: Hello on channel 0, reliable 77 on channel 3, unreliable on channel 4 ---- */
+/* ---- the packet of the tests: Hello on channel 0, reliable 77 on channel 3, unreliable on channel 4 ---- */
 
 #define PACKET_SEQ 100
 #define PACKET_ID (16384 + PACKET_SEQ)
@@ -86,7 +86,7 @@ static struct rules *rules_of(uint64_t seed, const char *const *texts) {
 
 #define RULES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct rules_outcome judge_once(const struct rules_fixture *s, const char *const *texts) {
+static struct rules_outcome apply_once(const struct rules_fixture *s, const char *const *texts) {
     struct rules *rules = rules_of(1, texts);
     struct rules_outcome outcome;
     rules_apply(rules, &s->facts, &outcome);
@@ -95,7 +95,7 @@ static struct rules_outcome judge_once(const struct rules_fixture *s, const char
 }
 
 static bool drops(const struct rules_fixture *s, const char *text) {
-    return judge_once(s, RULES(text)).is_dropped;
+    return apply_once(s, RULES(text)).is_dropped;
 }
 
 static void assert_drops(const struct rules_fixture *s, const char *text, bool expected) {
@@ -106,7 +106,7 @@ static void assert_drops(const struct rules_fixture *s, const char *text, bool e
 
 /* ---- conditions ---- */
 
-/* A rule that drops the datagram of the stage, and one that does not. */
+/* A rule that drops the packet of the tests, and a rule that does not. */
 struct rules_row {
     const char *holds, *fails;
 };
@@ -142,7 +142,7 @@ static void conditions_on_the_datagram_hold_or_not(void **state) {
 static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
     static const struct rules_row rows[] = {
         {"drop channel=3", "drop channel=1,2,5-"},
-        {"drop ch_seq=77", "drop ch_seq=0-4"}, /* the unreliable one has none, not 0 */
+        {"drop ch_seq=77", "drop ch_seq=0-4"}, /* an unreliable bunch has no sequence, not 0 */
         {"drop channel=3 reliable", "drop channel=4 reliable"},
         {"drop channel=4 unreliable", "drop channel=3 unreliable"},
         {"drop channel=3 ch_seq=77", "drop channel=0 ch_seq=77"},
@@ -156,7 +156,7 @@ static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
     (void)state;
 }
 
-static void copies_are_those_that_the_tracker_tells(void **state) {
+static void copies_are_those_of_the_tracker(void **state) {
     struct rules_fixture s;
     set_up(&s);
     assert_drops(&s, "drop copy=1-", false);
@@ -173,7 +173,7 @@ static void copies_are_those_that_the_tracker_tells(void **state) {
     (void)state;
 }
 
-static void an_id_that_is_not_known_is_the_wire_number(void **state) {
+static void an_unknown_id_is_the_wire_number(void **state) {
     struct rules_fixture s;
     set_up(&s);
     s.packet_ids.has_id = false;
@@ -186,7 +186,7 @@ static void an_id_that_is_not_known_is_the_wire_number(void **state) {
     (void)state;
 }
 
-static void a_time_before_the_beginning_is_no_condition(void **state) {
+static void a_time_before_the_start_matches_nothing(void **state) {
     struct rules_fixture s;
     set_up(&s);
     s.datagram.time_ns = s.facts.begun_ns - SECOND;
@@ -197,7 +197,7 @@ static void a_time_before_the_beginning_is_no_condition(void **state) {
     (void)state;
 }
 
-static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
+static void an_undecoded_datagram_has_no_numbers(void **state) {
     struct rules_fixture s;
     set_up(&s);
     s.datagram.context = NULL;
@@ -207,7 +207,7 @@ static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
     assert_drops(&s, "drop id=0-", false);
     assert_drops(&s, "drop seq=0-", false);
     assert_drops(&s, "drop channel=0-", false);
-    assert_int_equal(judge_once(&s, RULES("corrupt@packet.seq")).flip_count, 0);
+    assert_int_equal(apply_once(&s, RULES("corrupt@packet.seq")).flip_count, 0);
     datagram_facts_clear(&s.facts);
     (void)state;
 }
@@ -217,14 +217,14 @@ static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
 static void all_that_match_act_until_one_drops_or_passes(void **state) {
     struct rules_fixture s;
     set_up(&s);
-    struct rules_outcome outcome = judge_once(
+    struct rules_outcome outcome = apply_once(
         &s, RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
     assert_int_equal(outcome.delay_ns, 50500000);
     assert_int_equal(outcome.copies, 3);
     assert_int_equal(outcome.flip_count, 3);
     assert_true(outcome.is_reordered);
     assert_false(outcome.is_dropped);
-    outcome = judge_once(&s, RULES("delay=50", "corrupt", "drop", "pass", "reorder"));
+    outcome = apply_once(&s, RULES("delay=50", "corrupt", "drop", "pass", "reorder"));
     assert_true(outcome.is_dropped);
     assert_int_equal(outcome.delay_ns, 0);
     assert_int_equal(outcome.flip_count, 0);
@@ -237,7 +237,7 @@ static void sums_have_bounds(void **state) {
     struct rules_fixture s;
     set_up(&s);
     struct rules_outcome outcome =
-        judge_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
+        apply_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
     assert_int_equal(outcome.copies, RULES_COPIES_MAX);
     assert_int_equal(outcome.delay_ns, RULES_DELAY_MAX_NS);
     assert_int_equal(outcome.flip_count, RULES_FLIPS_MAX);
@@ -251,7 +251,7 @@ static void sums_have_bounds(void **state) {
     (void)state;
 }
 
-/* The channel sequences of the packet after its outcome. */
+/* The channel sequences of the packet after the rules. */
 static void decode_corrupted(const struct rules_fixture *s, const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
     uint8_t bytes[sizeof s->bytes];
     memcpy(bytes, s->bytes, sizeof bytes);
@@ -270,22 +270,22 @@ static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
     struct rules_fixture s;
     uint32_t ch_seqs[3];
     set_up(&s);
-    struct rules_outcome outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
+    struct rules_outcome outcome = apply_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
     assert_int_equal(outcome.flip_count, 2);
     decode_corrupted(&s, &outcome, ch_seqs);
     assert_int_equal(ch_seqs[0], 5);
     assert_int_equal(__builtin_popcount(ch_seqs[1] ^ 77), 2);
-    outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq"));
+    outcome = apply_once(&s, RULES("corrupt@bunch.ch_seq"));
     decode_corrupted(&s, &outcome, ch_seqs);
     assert_int_equal(__builtin_popcount(ch_seqs[0] ^ 5), 1);
     assert_int_equal(ch_seqs[1], 77);
-    assert_int_equal(judge_once(&s, RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
-    assert_int_equal(judge_once(&s, RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
+    assert_int_equal(apply_once(&s, RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
+    assert_int_equal(apply_once(&s, RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
     datagram_facts_clear(&s.facts);
     (void)state;
 }
 
-static void outcomes_are_told_in_words(void **state) {
+static void outcomes_have_texts(void **state) {
     static const struct {
         struct rules_outcome outcome;
         const char *text;
@@ -309,8 +309,8 @@ static void outcomes_are_told_in_words(void **state) {
 
 /* ---- chance and count ---- */
 
-/* A bit for each of count judgements: whether the packet was dropped. */
-static void judge_often(const struct rules_fixture *s, uint64_t seed, const char *const *texts, bool *dropped,
+/* Whether the packet was dropped, for each of `count` applications of the rules. */
+static void apply_often(const struct rules_fixture *s, uint64_t seed, const char *const *texts, bool *dropped,
                         size_t count) {
     struct rules *rules = rules_of(seed, texts);
     for (size_t i = 0; i < count; i++) {
@@ -334,21 +334,21 @@ static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
     static bool once[COUNT], again[COUNT], other[COUNT];
     struct rules_fixture s;
     set_up(&s);
-    judge_often(&s, 7, RULES("drop p=0.1"), once, COUNT);
+    apply_often(&s, 7, RULES("drop p=0.1"), once, COUNT);
     assert_true(is_within(count_of(once, COUNT), 900, 1100));
-    judge_often(&s, 7, RULES("drop p=0.1", "corrupt p=0.5"), again, COUNT);
+    apply_often(&s, 7, RULES("drop p=0.1", "corrupt p=0.5"), again, COUNT);
     assert_memory_equal(once, again, sizeof once);
-    judge_often(&s, 8, RULES("drop p=0.1"), other, COUNT);
+    apply_often(&s, 8, RULES("drop p=0.1"), other, COUNT);
     assert_memory_not_equal(once, other, sizeof once);
-    judge_often(&s, 7, RULES("drop p=0"), once, COUNT);
+    apply_often(&s, 7, RULES("drop p=0"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), 0);
-    judge_often(&s, 7, RULES("drop p=1"), once, COUNT);
+    apply_often(&s, 7, RULES("drop p=1"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), COUNT);
     datagram_facts_clear(&s.facts);
     (void)state;
 }
 
-static void counts_are_of_what_matches(void **state) {
+static void counts_are_of_matching_packets(void **state) {
     static const struct {
         const char *text;
         bool dropped[6];
@@ -362,7 +362,7 @@ static void counts_are_of_what_matches(void **state) {
     bool dropped[6];
     set_up(&s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        judge_often(&s, 1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
+        apply_often(&s, 1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
         assert_memory_equal(dropped, rows[i].dropped, sizeof dropped);
     }
     struct rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
@@ -378,9 +378,9 @@ static void counts_are_of_what_matches(void **state) {
     (void)state;
 }
 
-/* ---- texts that are no rules ---- */
+/* ---- invalid rules ---- */
 
-static void an_unknown_field_is_told_with_those_near(void **state) {
+static void an_error_for_an_unknown_field_names_similar_fields(void **state) {
     static const struct {
         const char *text, *error;
     } rows[] = {
@@ -477,17 +477,17 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions_on_the_datagram_hold_or_not),
         cmocka_unit_test(conditions_on_a_bunch_hold_of_one_bunch),
-        cmocka_unit_test(copies_are_those_that_the_tracker_tells),
-        cmocka_unit_test(an_id_that_is_not_known_is_the_wire_number),
-        cmocka_unit_test(a_time_before_the_beginning_is_no_condition),
-        cmocka_unit_test(a_datagram_of_no_known_form_has_no_numbers),
+        cmocka_unit_test(copies_are_those_of_the_tracker),
+        cmocka_unit_test(an_unknown_id_is_the_wire_number),
+        cmocka_unit_test(a_time_before_the_start_matches_nothing),
+        cmocka_unit_test(an_undecoded_datagram_has_no_numbers),
         cmocka_unit_test(all_that_match_act_until_one_drops_or_passes),
         cmocka_unit_test(sums_have_bounds),
         cmocka_unit_test(a_field_is_corrupted_in_the_bunch_that_matched),
-        cmocka_unit_test(outcomes_are_told_in_words),
+        cmocka_unit_test(outcomes_have_texts),
         cmocka_unit_test(chance_is_seeded_and_each_rule_has_its_own),
-        cmocka_unit_test(counts_are_of_what_matches),
-        cmocka_unit_test(an_unknown_field_is_told_with_those_near),
+        cmocka_unit_test(counts_are_of_matching_packets),
+        cmocka_unit_test(an_error_for_an_unknown_field_names_similar_fields),
         cmocka_unit_test(errors_name_the_wrong_word),
         cmocka_unit_test(files_hold_a_rule_a_line),
     };

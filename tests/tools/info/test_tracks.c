@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trackers by stream, and those that are given up when all together hold too much. */
+/* Trackers by stream, and freeing trackers when they exceed the memory limit together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STREAMS 50
 
-static void hear(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_tracker_event *event) {
     (void)event;
     ++*(uint64_t *)user;
 }
@@ -19,7 +19,7 @@ static void hear(void *user, const struct ue_tracker_event *event) {
 static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct observe_connection *connection,
                                         int64_t time_ns, int64_t id, bool is_foreign, bool is_cut) {
     static uint64_t events;
-    const struct ue_tracker_callbacks sink = {.event = hear, .user = &events};
+    const struct ue_tracker_callbacks sink = {.event = on_event, .user = &events};
     struct observe_datagram held = {
         .time_ns = time_ns, .connection = connection, .link.packet_ids = {.has_id = true, .packet_id = id}};
     struct input_datagram seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};
@@ -64,7 +64,7 @@ static void foreign_and_cut_datagrams_are_left_out(void **state) {
     tracker_table_free(tracks);
 }
 
-static void those_silent_the_longest_are_given_up(void **state) {
+static void the_longest_unused_trackers_are_freed(void **state) {
     (void)state;
     struct tracker_table *tracks = tracker_table_new();
     size_t bytes = ue_tracker_bytes(feed(tracks, 0, 1, false, false));
@@ -75,12 +75,12 @@ static void those_silent_the_longest_are_given_up(void **state) {
     feed(tracks, 3, 1, false, false);
     assert_int_equal(packets(feed(tracks, 0, 3, false, false)), 3);
     assert_int_equal(packets(feed(tracks, 2, 2, false, false)), 2);
-    assert_int_equal(packets(feed(tracks, 1, 2, false, false)), 1); /* followed anew */
+    assert_int_equal(packets(feed(tracks, 1, 2, false, false)), 1); /* a new tracker */
     tracker_table_free(tracks);
 }
 
-/* The one in use stays, whatever it holds. */
-static void the_one_in_use_may_exceed_the_bound(void **state) {
+/* The tracker in use is not freed, whatever its size. */
+static void the_tracker_in_use_may_exceed_the_limit(void **state) {
     (void)state;
     struct tracker_table *tracks = tracker_table_new();
     tracker_table_set_limit(tracks, 1);
@@ -92,7 +92,7 @@ static void the_one_in_use_may_exceed_the_bound(void **state) {
     tracker_table_free(tracks);
 }
 
-static void those_that_are_over_are_given_up(void **state) {
+static void trackers_of_ended_connections_are_freed(void **state) {
     (void)state;
     struct tracker_table *tracks = tracker_table_new();
     struct observe_connection first = {.stream = 0};
@@ -113,9 +113,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_stream_has_its_own),
         cmocka_unit_test(foreign_and_cut_datagrams_are_left_out),
-        cmocka_unit_test(those_silent_the_longest_are_given_up),
-        cmocka_unit_test(the_one_in_use_may_exceed_the_bound),
-        cmocka_unit_test(those_that_are_over_are_given_up),
+        cmocka_unit_test(the_longest_unused_trackers_are_freed),
+        cmocka_unit_test(the_tracker_in_use_may_exceed_the_limit),
+        cmocka_unit_test(trackers_of_ended_connections_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

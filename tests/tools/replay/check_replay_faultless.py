@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """uerudp replay --check reports no difference for captures without a fault.
 
-usage: check_replay_innocents.py [FIRST COUNT]
+usage: check_replay_faultless.py [FIRST COUNT]
 
-With arguments it checks these captures of innocents.py; tests/run --long checks 2,000. Without, it checks small captures
-for which replay once reported a false difference.
+With arguments it checks these captures of faultless_captures.py; tests/run --long checks 2,000. Without, it checks small
+captures for which replay once reported a false difference.
 """
 import json
 import pathlib
@@ -41,15 +41,16 @@ def check_captures(first, count):
     wrong = all_sides = unknown = 0
     for number in range(first, first + count):
         with tempfile.TemporaryDirectory() as folder:
-            innocent = FaultlessCapture(number, folder)
-            found = results(*innocent.make())
+            capture = FaultlessCapture(number, folder)
+            found = results(*capture.make())
         has_run = bool(found)
         found = [o for o in found if has_packets(o)]
         missed = [side["not_compared"] for side in sides(found) if "not_compared" in side]
         false_differences = [o["difference"] for o in found if o["differs"]]
-        is_sure = innocent.connections == 100 and innocent.loss <= SURE_LOSS
+        is_sure = capture.connections == 100 and capture.loss <= SURE_LOSS
         if false_differences or missed or not has_run:
-            print(innocent, "false differences:", [(d["type"], d["side"], d["frame"]) for d in false_differences], "unknown:", missed, flush=True)
+            print(capture, "false differences:", [(d["type"], d["side"], d["frame"]) for d in false_differences], "unknown:",
+                  missed, flush=True)
         wrong += bool(false_differences or (is_sure and missed) or not has_run)
         all_sides += len(sides(found))
         unknown += len(missed)
@@ -171,13 +172,13 @@ class FalseDifferences(unittest.TestCase):
         scenario.write_text(text)
         return self.generate(scenario, *options)
 
-    def assert_innocent(self, *arguments):
+    def assert_faultless(self, *arguments):
         found = results(*arguments)
         self.assertEqual([o["difference"] for o in found if o["differs"]], [])
         return found
 
     def assert_compared(self, *arguments):
-        missed = [side["not_compared"] for side in sides(self.assert_innocent(*arguments)) if "not_compared" in side]
+        missed = [side["not_compared"] for side in sides(self.assert_faultless(*arguments)) if "not_compared" in side]
         self.assertEqual(missed, [])
 
     def test_retransmissions_in_many_ticks(self):
@@ -190,24 +191,24 @@ class FalseDifferences(unittest.TestCase):
     def test_histories_with_gaps(self):
         for seed in range(4):
             path = self.play(SHORT_HISTORY, f"--seed={seed}", "--capture-at=client")
-            self.assert_innocent("--generation=4.22", path)
+            self.assert_faultless("--generation=4.22", path)
 
     def test_handshake_retries(self):
         path = self.generate("login-lossy", "--seed=51", "--connections=100", "--capture-at=server", "--generation=4.18",
                              "--loss=0.05", "--jitter=40", "--duration=2")
-        self.assert_innocent("--generation=4.18", path)
+        self.assert_faultless("--generation=4.18", path)
 
     def test_captures_of_the_long_run(self):
         """Histories of 5.8 after a flush, acks of 4.x in lost packets, more bunches than a window."""
         for number in (157, 870, 1767, 1837):
-            innocent = FaultlessCapture(number, self.folder)
-            found = results(*innocent.make())
-            self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))
+            capture = FaultlessCapture(number, self.folder)
+            found = results(*capture.make())
+            self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(capture))
 
     def test_reordered_reliable_bunches(self):
         path = self.generate("churn", "--seed=1015", "--connections=33", "--capture-at=client", "--generation=4.13",
                              "--loss=0.2", "--loss-burst=5", "--delay=60", "--jitter=40", "--dup=0.02", "--duration=3")
-        self.assert_innocent("--generation=4.13", path)
+        self.assert_faultless("--generation=4.13", path)
 
     def test_a_hundred_connections(self):
         path = self.generate("mixed", "--seed=50", "--connections=100", "--loss=0.05", "--duration=5",

@@ -20,7 +20,7 @@ LOSSES = (0, 0.01, 0.03, 0.05, 0.1, 0.2)
 LIVE_EVERY = 50  # one of 50 captures is of live programs, and one has a hundred connections
 
 
-class Innocent:
+class FaultlessCapture:
     """The parameters of capture N, which make() writes."""
 
     def __init__(self, number, folder):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches of a capture become messages again: order, parts, exports (protocol.md 10.2). */
+/* Reassembly of messages from the bunches of a capture: order, parts, exports (protocol.md 10.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void assert_view(struct ue_view view, const char *text) {
     assert_true(ue_view_equal(view, (struct ue_view){(const uint8_t *)text, 0, strlen(text) * 8}));
 }
 
-static void reliable_ones_take_their_places_in_order(void **state) {
+static void reliable_bunches_are_ordered(void **state) {
     static const char *const expected[] = {"one", "loose", "two", "three"};
     (void)state;
     add(1, CLIENT, bunch_of("one", true), 10);
@@ -81,7 +81,7 @@ static void reliable_ones_take_their_places_in_order(void **state) {
     }
 }
 
-static void parts_are_put_together(void **state) {
+static void parts_are_reassembled(void **state) {
     (void)state;
     add_part("un", true, false, 1);
     add_part("re", false, false, 2);
@@ -105,7 +105,7 @@ static void a_last_part_may_end_inside_a_byte(void **state) {
     assert_int_equal(ue_view_load(line(0)->data, 16, 3), 'c' & 7);
 }
 
-static void exports_stay_parts_of_their_own(void **state) {
+static void exports_are_separate_messages(void **state) {
     (void)state;
     struct ue_bunch bunch = bunch_of("export", true);
     bunch.partial = bunch.partial_initial = bunch.has_exports = true;
@@ -124,7 +124,7 @@ static void exports_stay_parts_of_their_own(void **state) {
     assert_true(line(1)->has_exports);
 }
 
-static void what_lacks_parts_is_counted_and_left_out(void **state) {
+static void incomplete_messages_are_counted_and_dropped(void **state) {
     (void)state;
     add_part("lost end", true, false, 1);
     add_part("again", true, true, 3);
@@ -150,8 +150,8 @@ static void sides_and_kinds_do_not_mix(void **state) {
     assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[CLIENT][0], 1);
 }
 
-/* The login's own messages are set aside, the rest of their bunch is said. */
-static void control_messages_are_taken_apart(void **state) {
+/* Messages of the login are removed, the rest of their bunch is sent. */
+static void login_messages_are_removed(void **state) {
     uint8_t bytes[256];
     size_t bit = 0;
     struct ue_fault fault;
@@ -175,13 +175,13 @@ static void control_messages_are_taken_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reliable_ones_take_their_places_in_order, start_message, end),
-        cmocka_unit_test_setup_teardown(parts_are_put_together, start_message, end),
+        cmocka_unit_test_setup_teardown(reliable_bunches_are_ordered, start_message, end),
+        cmocka_unit_test_setup_teardown(parts_are_reassembled, start_message, end),
         cmocka_unit_test_setup_teardown(a_last_part_may_end_inside_a_byte, start_message, end),
-        cmocka_unit_test_setup_teardown(exports_stay_parts_of_their_own, start_message, end),
-        cmocka_unit_test_setup_teardown(what_lacks_parts_is_counted_and_left_out, start_message, end),
+        cmocka_unit_test_setup_teardown(exports_are_separate_messages, start_message, end),
+        cmocka_unit_test_setup_teardown(incomplete_messages_are_counted_and_dropped, start_message, end),
         cmocka_unit_test_setup_teardown(sides_and_kinds_do_not_mix, start_message, end),
-        cmocka_unit_test_setup_teardown(control_messages_are_taken_apart, start_message, end),
+        cmocka_unit_test_setup_teardown(login_messages_are_removed, start_message, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an endpoint does with every malformed or illegal packet that endpoint.md 24.3 lists, and with every rule
-   of endpoint.md 17.1, as client and as server, in generations A, B and C. */
+/* The reaction of an endpoint to every malformed or illegal packet of endpoint.md 24.3 and every rule of endpoint.md
+   17.1, as client and as server, in generations A, B and C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,45 +13,45 @@
 #include "tools/script/testbed.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define FIRST 100 /* sequence of either side's first packet, so that the same packets suit both */
+#define FIRST 100 /* sequence of the first packet of both sides, so that each packet is valid for both */
 
 enum { CLIENT, SERVER };
 
-/* What a row begins with besides fixture F. */
+/* The state before the packets of a row, in addition to fixture F. */
 enum {
-    FRESH = 1,      /* nobody has said anything: no control channel at a server */
+    FRESH = 1,      /* no packet was sent: no control channel at a server */
     UNADMITTED = 2, /* no player */
-    NO_CONTROL = 4  /* channel 0 is gone */
+    NO_CONTROL = 4  /* channel 0 was closed */
 };
 
-/* What becomes of the newest packet. */
-enum verdict {
-    NONE,  /* as if it had not come: no verdict */
+/* The reaction to the newest packet. */
+enum reaction {
+    NONE,  /* the packet is ignored: neither acked nor nacked */
     NAK,   /* reported as not delivered */
     ACK,   /* reported as delivered */
     CLOSES /* the connection closes */
 };
 
 struct malformed_outcome {
-    enum verdict verdict;
-    enum ue_close_reason fault; /* told by an event; the reason when it closes */
+    enum reaction reaction;
+    enum ue_close_reason fault; /* of the fault event, and of the close */
 };
 
 struct malformed_row {
     const char *name;
     unsigned begins;
-    const char *packets; /* in the words of packet.h, separated by ';' */
-    unsigned cut;        /* bits taken from the end of the last one */
+    const char *packets; /* in the notation of packet.h, separated by ';' */
+    unsigned cut;        /* bits removed from the end of the last packet */
     struct malformed_outcome client;
     struct malformed_outcome server;
-    bool is_bunch_error;  /* a server adds CorruptData to the cause (endpoint.md 17.1, rule 17) */
-    const char *delivers; /* payloads, each behind a space; by a client alone where a server closes before */
+    bool is_bunch_error;  /* a server adds CorruptData to the reason (endpoint.md 17.1, rule 17) */
+    const char *delivers; /* payloads, each after a space; of the client only if a server closes before */
 };
 
-#define BOTH(verdict, reason) .client = {verdict, UE_CLOSE_##reason}, .server = {verdict, UE_CLOSE_##reason}
-#define SPLIT(verdict, reason)                                                                                         \
-    .client = {verdict, UE_CLOSE_##reason}, .server = {CLOSES, UE_CLOSE_##reason}, .is_bunch_error = true
-#define QUIET(verdict) .client = {verdict, UE_CLOSE_NONE}, .server = {verdict, UE_CLOSE_NONE}
+#define BOTH(reaction, reason) .client = {reaction, UE_CLOSE_##reason}, .server = {reaction, UE_CLOSE_##reason}
+#define SPLIT(reaction, reason)                                                                                        \
+    .client = {reaction, UE_CLOSE_##reason}, .server = {CLOSES, UE_CLOSE_##reason}, .is_bunch_error = true
+#define QUIET(reaction) .client = {reaction, UE_CLOSE_NONE}, .server = {reaction, UE_CLOSE_NONE}
 
 static const struct malformed_row rows[] = {
     /* ---- packet header (endpoint.md 16.2) ---- */
@@ -74,9 +74,9 @@ static const struct malformed_row rows[] = {
      BOTH(CLOSES, BUNCH_CHANNEL_NAME_FAIL)},
     {"name differs from the channel's", 0, "100 Ack=99 hist=0 [5 R101 as:Voice m 8]", 0,
      BOTH(CLOSES, BUNCH_WRONG_CHANNEL_TYPE)},
-    {"header cut behind another bunch", 0, "100 Ack=99 hist=0 [5 U u 8] [5 U v 0]", 10,
+    {"header cut after another bunch", 0, "100 Ack=99 hist=0 [5 U u 8] [5 U v 0]", 10,
      BOTH(CLOSES, BUNCH_HEADER_OVERFLOW), .delivers = " u"},
-    {"data cut behind another bunch", 0, "100 Ack=99 hist=0 [5 U u 8] [5 U v 8]", 1, BOTH(CLOSES, BUNCH_DATA_OVERFLOW),
+    {"data cut after another bunch", 0, "100 Ack=99 hist=0 [5 U u 8] [5 U v 8]", 1, BOTH(CLOSES, BUNCH_DATA_OVERFLOW),
      .delivers = " u"},
     {"channel index too large, and cut", 0, "100 Ack=99 hist=0 [32767 U u 8]", 1,
      BOTH(CLOSES, BUNCH_BAD_CHANNEL_INDEX)},
@@ -85,7 +85,7 @@ static const struct malformed_row rows[] = {
      .server = {CLOSES, UE_CLOSE_BUNCH_SERVER_EXPORTS}},
     {"must-be-mapped objects", 0, "100 Ack=99 hist=0 [5 U mapped u 8]", 0, .client = {ACK, UE_CLOSE_NONE},
      .server = {CLOSES, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS}},
-    /* ---- channels that are not there (endpoint.md 17.1, rules 7 to 15) ---- */
+    /* ---- channels that do not exist (endpoint.md 17.1, rules 7 to 15) ---- */
     {"before the control channel", NO_CONTROL, "100 Ack=99 hist=0 [9 R101 open:DataStream m 8]", 0,
      BOTH(CLOSES, BUNCH_PREMATURE_CONTROL_CHANNEL)},
     {"unreliable before the control channel", NO_CONTROL, "100 Ack=99 hist=0 [9 U u 8]", 0,
@@ -108,7 +108,7 @@ static const struct malformed_row rows[] = {
     {"unknown kind of channel", 0, "100 Ack=99 hist=0 [9 R101 open:300 m 8]", 0, BOTH(CLOSES, UNKNOWN_CHANNEL_TYPE)},
     {"a kind that only servers open", 0, "100 Ack=99 hist=0 [9 R101 open:Actor m 8] [9 R102 n 8] [5 U u 8]", 0,
      QUIET(ACK), .delivers = NULL},
-    {"unreliable behind a refused open", 0, "100 Ack=99 hist=0 [9 R101 open:Actor close m 8] [9 U u 8]", 0, QUIET(NAK),
+    {"unreliable after a refused open", 0, "100 Ack=99 hist=0 [9 R101 open:Actor close m 8] [9 U u 8]", 0, QUIET(NAK),
      .delivers = NULL},
     /* ---- reliable order (endpoint.md 17.2) ---- */
     {"twice in the queue", 0, "100 Ack=99 hist=0 [5 R103 m 8];101 Ack=99 hist=0 [5 R103 n 8]", 0, QUIET(ACK)},
@@ -136,10 +136,10 @@ static const struct malformed_row rows[] = {
      SPLIT(ACK, PARTIAL_NON_BYTE_ALIGNED)},
     {"ends with exports", 0, "100 Ack=99 hist=0 [5 R101 initial m 8] [5 R102 exports final n 8]", 0,
      .client = {ACK, UE_CLOSE_PARTIAL_FINAL_EXPORTS}, .server = {CLOSES, UE_CLOSE_BUNCH_SERVER_EXPORTS}},
-    {"goes on behind another reliable one", 0,
+    {"continues after another reliable bunch", 0,
      "100 Ack=99 hist=0 [5 R101 initial m 8] [5 R102 w 8];101 Ack=99 hist=0 [5 R103 final n 8]", 0,
      SPLIT(NAK, PARTIAL_MERGE_RELIABLE_DESTROY), .delivers = " w"},
-    {"goes on behind its end", 0,
+    {"continues after its end", 0,
      "100 Ack=99 hist=0 [5 R101 initial m 8] [5 R102 final n 8];101 Ack=99 hist=0 [5 R103 final o 8]", 0,
      SPLIT(NAK, PARTIAL_MERGE_RELIABLE_DESTROY), .delivers = " mn"},
     {"unreliable goes on two packets later", 0,
@@ -150,7 +150,7 @@ static const struct malformed_row rows[] = {
      "100 Ack=99 hist=0 [5 U initial u 8];101 Ack=99 hist=0 [5 R101 final n 8]", 0, QUIET(NAK)},
     {"65,757 bytes", 0, "100 Ack=99 hist=0 [5 R101 initial m 7624];101-168 Ack=99 hist=0 [5 R102 middle m 7624]", 0,
      SPLIT(ACK, PARTIAL_TOO_LARGE)},
-    {"another bunch behind such an error", 0, "100 Ack=99 hist=0 [5 R101 initial m 13] [5 U u 8]", 0,
+    {"another bunch after such an error", 0, "100 Ack=99 hist=0 [5 R101 initial m 13] [5 U u 8]", 0,
      SPLIT(ACK, PARTIAL_INITIAL_NON_BYTE_ALIGNED), .delivers = " u"},
     /* ---- opening (endpoint.md 17.4) ---- */
     {"opened twice", FRESH,
@@ -165,7 +165,7 @@ static const struct malformed_row rows[] = {
 
 static unsigned failures;
 
-/* Every row is tried before the test fails. */
+/* All rows run before the test fails. */
 #define MISSED(...)                                                                                                    \
     do {                                                                                                               \
         print_error(__VA_ARGS__);                                                                                      \
@@ -180,18 +180,18 @@ struct malformed_events {
     bool is_closed;
 };
 
-static void watch(struct ue_conn *c, struct malformed_events *seen) {
+static void read_events(struct ue_conn *c, struct malformed_events *events) {
     struct ue_event e;
     while (ue_conn_next_event(c, &e)) {
         switch (e.type) {
-        case UE_EVENT_FAULT: seen->fault = e.reason; break;
+        case UE_EVENT_FAULT: events->fault = e.reason; break;
         case UE_EVENT_STATE:
-            seen->is_closed |= e.state == UE_CONN_CLOSED;
-            seen->closed = e.reason;
+            events->is_closed |= e.state == UE_CONN_CLOSED;
+            events->closed = e.reason;
             break;
         case UE_EVENT_BUNCH:
-            seen->delivered = seen->delivered != NULL ? seen->delivered : g_string_new(NULL);
-            script_payload_print_name(g_string_append_c(seen->delivered, ' '), ue_conn_context(c), e.channel, e.data);
+            events->delivered = events->delivered != NULL ? events->delivered : g_string_new(NULL);
+            script_payload_print_name(g_string_append_c(events->delivered, ' '), ue_conn_context(c), e.channel, e.data);
             break;
         default: break;
         }
@@ -249,12 +249,12 @@ static void play(struct script_testbed *stage, unsigned side, const struct malfo
     free(packets);
 }
 
-static enum verdict verdict_on(const struct script_testbed *stage, const struct ue_conn *c) {
-    uint16_t newest = (uint16_t)((stage->forged.datagram.packet.seq + 16383) & 16383); /* it has counted on */
+static enum reaction reaction_to_newest(const struct script_testbed *stage, const struct ue_conn *c) {
+    uint16_t newest = (uint16_t)((stage->forged.datagram.packet.seq + 16383) & 16383); /* the next sequence minus 1 */
     return c->notify.in_ack_seq != newest ? NONE : (c->notify.history[0] & 1) != 0 ? ACK : NAK;
 }
 
-static bool has_said(struct script_testbed *stage, const char *words) {
+static bool has_sent(struct script_testbed *stage, const char *words) {
     bool found = false;
     script_transcript_end_line(&stage->transcript);
     for (GList *l = stage->transcript.lines.head; l != NULL; l = l->next) {
@@ -263,53 +263,54 @@ static bool has_said(struct script_testbed *stage, const char *words) {
     return found;
 }
 
-/* The last packet of a connection that closes says why, and nothing of the packet that was the cause. */
-static void assert_farewell(struct script_testbed *stage, unsigned side, const struct malformed_row *row,
-                            enum ue_close_reason reason) {
-    char told[200];
+/* The last packet of a closing connection has the close reason and closes the control channel. */
+static void assert_close_packet(struct script_testbed *stage, unsigned side, const struct malformed_row *row,
+                                enum ue_close_reason reason) {
+    char text[200];
     script_testbed_read_output(stage, side);
-    snprintf(told, sizeof told, "CloseReason(%s%s)", ue_close_reason_name(reason),
+    snprintf(text, sizeof text, "CloseReason(%s%s)", ue_close_reason_name(reason),
              row->is_bunch_error ? ",CorruptData" : "");
     bool has_channel = (row->begins & (FRESH | NO_CONTROL)) == 0;
-    if (has_channel && stage->config.profile.acks != UE_ACKS_PLAIN && !has_said(stage, told)) {
-        MISSED("%s: nobody said %s", row->name, told);
+    if (has_channel && stage->config.profile.acks != UE_ACKS_PLAIN && !has_sent(stage, text)) {
+        MISSED("%s: %s was not sent", row->name, text);
     }
-    if (has_channel && !has_said(stage, " close - 0]")) {
+    if (has_channel && !has_sent(stage, " close - 0]")) {
         MISSED("%s: the control channel is not closed", row->name);
     }
 }
 
 static void assert_row(const struct malformed_row *row, unsigned side, enum ue_ack_generation generation) {
     struct script_testbed stage;
-    struct malformed_events seen = {0};
+    struct malformed_events events = {0};
     const struct malformed_outcome *expected = side == CLIENT ? &row->client : &row->server;
     begin(&stage, generation, row);
     struct ue_conn *c = stage.sides[side].conn;
     play(&stage, side, row);
-    watch(c, &seen);
-    if (seen.fault != expected->fault || seen.is_closed != (expected->verdict == CLOSES)) {
+    read_events(c, &events);
+    if (events.fault != expected->fault || events.is_closed != (expected->reaction == CLOSES)) {
         MISSED("%s, side %u, generation %d: fault \"%s\", closed for \"%s\", not \"%s\"", row->name, side, generation,
-               ue_close_reason_name(seen.fault), ue_close_reason_name(seen.closed),
+               ue_close_reason_name(events.fault), ue_close_reason_name(events.closed),
                ue_close_reason_name(expected->fault));
     }
-    if (seen.is_closed) {
-        assert_farewell(&stage, side, row, expected->fault);
-    } else if (verdict_on(&stage, c) != expected->verdict) {
-        MISSED("%s, side %u, generation %d: verdict %d, not %d", row->name, side, generation, verdict_on(&stage, c),
-               expected->verdict);
+    if (events.is_closed) {
+        assert_close_packet(&stage, side, row, expected->fault);
+    } else if (reaction_to_newest(&stage, c) != expected->reaction) {
+        MISSED("%s, side %u, generation %d: reaction %d, not %d", row->name, side, generation,
+               reaction_to_newest(&stage, c), expected->reaction);
     }
-    bool is_cut_short = seen.is_closed && row->client.verdict != CLOSES;
+    bool is_cut_short = events.is_closed && row->client.reaction != CLOSES;
     if (row->delivers != NULL && !is_cut_short &&
-        (seen.delivered == NULL || strcmp(seen.delivered->str, row->delivers) != 0)) {
-        MISSED("%s, side %u: delivered%s", row->name, side, seen.delivered != NULL ? seen.delivered->str : " nothing");
+        (events.delivered == NULL || strcmp(events.delivered->str, row->delivers) != 0)) {
+        MISSED("%s, side %u: delivered%s", row->name, side,
+               events.delivered != NULL ? events.delivered->str : " nothing");
     }
-    if (seen.delivered != NULL) {
-        g_string_free(seen.delivered, TRUE);
+    if (events.delivered != NULL) {
+        g_string_free(events.delivered, TRUE);
     }
     assert_true(script_testbed_stop(&stage));
 }
 
-static void packets_meet_their_rule(void **state) {
+static void malformed_packets(void **state) {
     (void)state;
     failures = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -321,9 +322,9 @@ static void packets_meet_their_rule(void **state) {
     assert_int_equal(failures, 0);
 }
 
-/* ---- datagrams that hold no packet ---- */
+/* ---- datagrams without a packet ---- */
 
-/* Bit 0 is the handshake bit, then comes the payload, then its end, then the handlers' end. */
+/* Bit 0 is the handshake bit; then the payload, its terminator and the terminator of the handlers. */
 static const struct {
     const char *name;
     uint8_t bytes[4];
@@ -339,21 +340,21 @@ static const struct {
     {"a payload of one bit", {0x0c}, 1, UE_CLOSE_READ_HEADER_FAIL},
 };
 
-static void datagrams_without_packet_meet_their_rule(void **state) {
+static void malformed_datagrams(void **state) {
     (void)state;
     const struct malformed_row row = {0};
     failures = 0;
     for (size_t i = 0; i < 2 * COUNT(datagrams); i++) {
         struct script_testbed stage;
-        struct malformed_events seen = {0};
+        struct malformed_events events = {0};
         begin(&stage, UE_ACKS_FLUSH, &row);
         struct ue_conn *c = stage.sides[i % 2].conn;
         script_testbed_receive(&stage, i % 2, datagrams[i / 2].bytes, datagrams[i / 2].size_bytes);
-        watch(c, &seen);
-        if (seen.fault != datagrams[i / 2].reason || seen.is_closed != (seen.fault != UE_CLOSE_NONE)) {
-            MISSED("%s: \"%s\"", datagrams[i / 2].name, ue_close_reason_name(seen.fault));
+        read_events(c, &events);
+        if (events.fault != datagrams[i / 2].reason || events.is_closed != (events.fault != UE_CLOSE_NONE)) {
+            MISSED("%s: \"%s\"", datagrams[i / 2].name, ue_close_reason_name(events.fault));
         }
-        assert_int_equal(verdict_on(&stage, c), NONE);
+        assert_int_equal(reaction_to_newest(&stage, c), NONE);
         assert_true(script_testbed_stop(&stage));
     }
     assert_int_equal(failures, 0);
@@ -380,13 +381,13 @@ static const struct {
     {"a single byte first", SERVER, {"open:Control 0x00 0"}, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK},
 };
 
-static void messages_meet_their_rule(void **state) {
+static void malformed_messages(void **state) {
     (void)state;
     const struct malformed_row row = {.begins = FRESH};
     failures = 0;
     for (size_t i = 0; i < COUNT(messages); i++) {
         struct script_testbed stage;
-        struct malformed_events seen = {0};
+        struct malformed_events events = {0};
         struct ue_login login;
         begin(&stage, UE_ACKS_FLUSH, &row);
         struct ue_conn *c = stage.sides[messages[i].to].conn;
@@ -398,35 +399,35 @@ static void messages_meet_their_rule(void **state) {
                      messages[i].bunches[k]);
             forge(&stage, messages[i].to, line);
         }
-        watch(c, &seen);
-        if (!seen.is_closed || seen.closed != messages[i].reason) {
-            MISSED("%s: closed for \"%s\"", messages[i].name, ue_close_reason_name(seen.closed));
+        read_events(c, &events);
+        if (!events.is_closed || events.closed != messages[i].reason) {
+            MISSED("%s: closed for \"%s\"", messages[i].name, ue_close_reason_name(events.closed));
         }
         assert_true(script_testbed_stop(&stage));
     }
     assert_int_equal(failures, 0);
 }
 
-/* ---- what no peer can bring about ---- */
+/* ---- internal faults that no peer can cause ---- */
 
-static void verdicts_out_of_step_close(void **state) {
+static void acks_out_of_order_close(void **state) {
     (void)state;
     const struct malformed_row row = {0};
     struct script_testbed stage;
-    struct malformed_events seen = {0};
+    struct malformed_events events = {0};
     char packet[] = "100 Ack=100 hist=1";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
     send_one(&stage);
     c->last_notified_id++;
     forge(&stage, CLIENT, packet);
-    watch(c, &seen);
-    assert_true(seen.is_closed);
-    assert_int_equal(seen.closed, UE_CLOSE_ACK_SEQUENCE_MISMATCH);
+    read_events(c, &events);
+    assert_true(events.is_closed);
+    assert_int_equal(events.closed, UE_CLOSE_ACK_SEQUENCE_MISMATCH);
     assert_true(script_testbed_stop(&stage));
 }
 
-/* A packet cut inside its info block has told its acks all the same. */
+/* The acks of a packet count that is cut inside its info block. */
 static void acks_count_before_the_info_is_read(void **state) {
     (void)state;
     const struct malformed_row row = {0};
@@ -448,23 +449,23 @@ static void strict_clients_close(void **state) {
     (void)state;
     const struct malformed_row row = {0};
     struct script_testbed stage;
-    struct malformed_events seen = {0};
+    struct malformed_events events = {0};
     char packet[] = "100 Ack=99 hist=0 [5 R101 initial m 13]";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
     c->config.options.strict_client = true;
     forge(&stage, CLIENT, packet);
-    watch(c, &seen);
-    assert_int_equal(seen.closed, UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);
+    read_events(c, &events);
+    assert_int_equal(events.closed, UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);
     assert_true(script_testbed_stop(&stage));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_meet_their_rule),
-        cmocka_unit_test(datagrams_without_packet_meet_their_rule),
-        cmocka_unit_test(messages_meet_their_rule),
-        cmocka_unit_test(verdicts_out_of_step_close),
+        cmocka_unit_test(malformed_packets),
+        cmocka_unit_test(malformed_datagrams),
+        cmocka_unit_test(malformed_messages),
+        cmocka_unit_test(acks_out_of_order_close),
         cmocka_unit_test(acks_count_before_the_info_is_read),
         cmocka_unit_test(strict_clients_close),
     };
