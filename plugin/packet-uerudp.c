@@ -11,7 +11,7 @@
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/file_allocator.h"
-#include "plugin/first_pass/observe.h"
+#include "plugin/first_pass/stream_tracking.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/taps/export_objects.h"
@@ -58,7 +58,7 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
 /* A later pass begins after all datagrams were observed. */
 static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
     if (pinfo->fd->visited) {
-        uerudp_observe_finish();
+        uerudp_stream_tracking_finish();
     }
     return uerudp_conversation_find_frame_state(pinfo);
 }
@@ -142,8 +142,8 @@ void uerudp_packet_register(void) {
     register_listeners();
     uerudp_analysis_results_register();
     uerudp_reassembly_results_register();
-    uerudp_observe_register();
-    uerudp_knowledge_register();
+    uerudp_stream_tracking_register();
+    uerudp_known_objects_register();
     uerudp_subdissectors_register(uerudp_proto);
     handle = register_dissector("uerudp", dissect, uerudp_proto);
 }

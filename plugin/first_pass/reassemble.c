@@ -9,7 +9,7 @@
 
 /* The datagram whose events are handled. */
 struct reassembly_pass {
-    struct uerudp_knowledge *knowledge;
+    struct uerudp_known_objects *objects;
     struct uerudp_frame_state *state;
     const struct ue_context *context;
     enum ue_reassembly_problem problem;
@@ -38,7 +38,7 @@ static void store(const struct reassembly_pass *p, const struct ue_reassembly_ev
 }
 
 static void add_message(struct reassembly_pass *p, const struct ue_reassembly_event *event) {
-    uerudp_knowledge_add_message(p->knowledge, p->context, event);
+    uerudp_known_objects_add_message(p->objects, p->context, event);
     if (!event->is_joined) {
         uerudp_analysis_results_add(p->state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_MESSAGE,
                                                                                .item = event->item,
@@ -73,7 +73,7 @@ static void add_channel_kind(const struct ue_reassembly *assembly, struct uerudp
 }
 
 static struct reassembly_pass pass_of(const struct uerudp_reassemble_target *to) {
-    return (struct reassembly_pass){.knowledge = to->knowledge, .state = to->state, .context = to->context};
+    return (struct reassembly_pass){.objects = to->objects, .state = to->state, .context = to->context};
 }
 
 enum ue_reassembly_problem uerudp_reassemble_event(const struct uerudp_reassemble_target *to,

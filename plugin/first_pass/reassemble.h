@@ -5,14 +5,14 @@
 
 #include "plugin/compat.h"
 
-#include "plugin/first_pass/knowledge.h"
+#include "plugin/first_pass/known_objects.h"
 
 struct uerudp_frame_state;
 
 /* Where the events of one datagram go. */
 struct uerudp_reassemble_target {
     struct ue_reassembly *assembly;
-    struct uerudp_knowledge *knowledge; /* of the stream */
+    struct uerudp_known_objects *objects; /* of the stream */
     struct uerudp_frame_state *state;
     const struct ue_context *context;
 };

@@ -129,14 +129,14 @@ static bool read_head(struct message_pdu *p, tvbuff_t *tvb, packet_info *pinfo) 
 }
 
 static void show_content(const struct message_pdu *p, packet_info *pinfo, proto_tree *tree) {
-    const struct uerudp_knowledge no_knowledge = {.map = NULL};
+    const struct uerudp_known_objects no_knowledge = {.map = NULL};
     struct uerudp_tree_item_limit limit = {.left = uerudp_prefs_max_items()};
     struct uerudp_item_label_allocator labels = {.pool = pinfo->pool};
     const struct uerudp_content_tree content_tree = {.buffer = {p->tvb, pinfo->pool, &p->bytes, &limit, &labels},
                                                      .pinfo = pinfo,
                                                      .tree = tree,
                                                      .context = &p->context,
-                                                     .knowledge = &no_knowledge};
+                                                     .objects = &no_knowledge};
     uint8_t flags = p->head[AT_FLAGS];
     const struct ue_content content = {
         .kind = (enum ue_content_kind)p->head[AT_KIND],

@@ -91,13 +91,13 @@ static void on_field(void *user, const struct ue_record *record) {
 static const char *class_of_block(const struct content_pass *pass, const struct uerudp_content_label *block,
                                   uint64_t *guid) {
     const struct uerudp_content_tree *content_tree = pass->content_tree;
-    struct uerudp_knowledge_actor actor;
+    struct uerudp_known_objects_actor actor;
     *guid = block->guid;
     if (!block->is_actor) {
         return block->class_path != NULL ? block->class_path : block->path;
     }
-    if (!uerudp_knowledge_find_actor(content_tree->knowledge, content_tree->pinfo->pool,
-                                     content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor)) {
+    if (!uerudp_known_objects_find_actor(content_tree->objects, content_tree->pinfo->pool,
+                                         content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor)) {
         return NULL;
     }
     *guid = actor.guid;
@@ -152,8 +152,8 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
 
 static const char *path_of(void *user, uint64_t guid) {
     const struct uerudp_content_tree *content_tree = user;
-    return uerudp_knowledge_find_path(content_tree->knowledge, content_tree->pinfo->pool, guid,
-                                      content_tree->pinfo->num);
+    return uerudp_known_objects_find_path(content_tree->objects, content_tree->pinfo->pool, guid,
+                                          content_tree->pinfo->num);
 }
 
 /* A game may change the content of actor channels, but not the control channel. */
@@ -192,10 +192,10 @@ void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, con
 }
 
 const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *content_tree, bool opens) {
-    struct uerudp_knowledge_actor actor;
+    struct uerudp_known_objects_actor actor;
     bool is_known =
-        uerudp_knowledge_find_actor(content_tree->knowledge, content_tree->pinfo->pool,
-                                    content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor);
+        uerudp_known_objects_find_actor(content_tree->objects, content_tree->pinfo->pool,
+                                        content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor);
     bool is_now = is_known && (!opens || actor.frame == content_tree->pinfo->num);
     return is_now && actor.class_path != NULL ? ue_actor_class_name(actor.class_path) : NULL;
 }

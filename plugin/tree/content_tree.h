@@ -4,7 +4,7 @@
 #ifndef UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 #define UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 
-#include "plugin/first_pass/knowledge.h"
+#include "plugin/first_pass/known_objects.h"
 #include "plugin/tree/label_buffer.h"
 #include "plugin/tree/subdissectors.h"
 #include "plugin/tree/tree_items.h"
@@ -15,7 +15,7 @@ struct uerudp_content_tree {
     packet_info *pinfo;
     proto_tree *tree; /* of the bunch or of the reassembled message; NULL: no items are wanted */
     const struct ue_context *context;
-    const struct uerudp_knowledge *knowledge;          /* of its stream */
+    const struct uerudp_known_objects *objects;        /* of its stream */
     struct uerudp_subdissector_queue *subdissectors;   /* NULL: no subdissector is registered for blocks */
     struct uerudp_subdissector_data subdissector_data; /* stream, direction, channel, channel_name */
 };

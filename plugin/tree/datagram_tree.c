@@ -5,7 +5,7 @@
 
 #include "plugin/decryption.h"
 #include "plugin/fields.h"
-#include "plugin/first_pass/observe.h"
+#include "plugin/first_pass/stream_tracking.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/tree/analysis_tree.h"
@@ -454,7 +454,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     t.content_tree = (struct uerudp_content_tree){
         .pinfo = pinfo,
         .context = &x,
-        .knowledge = uerudp_observe_knowledge(state->connection),
+        .objects = uerudp_stream_tracking_known_objects(state->connection),
         .subdissectors = subdissectors,
         .subdissector_data = {.stream = state->connection->stream, .direction = (uint8_t)x.direction}};
     t.wants_content = uerudp_content_tree_is_wanted(tree);

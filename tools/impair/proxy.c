@@ -12,12 +12,7 @@
 #define NS_PER_S 1e9
 /* leaves time for other sockets during a flood */
 #define DATAGRAMS_PER_CALL 256
-/* Both sides retransmit and confirm the end of a connection for about a second. */
-#define CLOSED_NS UINT64_C(3000000000)
-/* Source addresses can be forged. Until a client has sent something after an answer, it keeps its place only for as
-   long as a client needs that repeats its handshake every second, and the lines about such clients are limited. */
-#define SILENCE_NS UINT64_C(5000000000)
-#define PLACE_NS UINT64_C(2000000000)
+/* Source addresses can be forged: the lines about clients that are not confirmed are limited. */
 #define LINE_NS UINT64_C(200000000)
 #define LINES_NS (20 * LINE_NS)         /* 20 lines at once */
 #define REPEAT_NS UINT64_C(10000000000) /* of error messages, and of the count of clients without a line */
@@ -128,10 +123,9 @@ static struct impair_client *add_client(struct impair_proxy *proxy, const struct
 /* Removes the client that was silent longest, an unconfirmed one first: a client in a game sends several times a
    second. False: none was silent long enough. */
 static bool remove_silent_client(struct impair_proxy *proxy) {
-    static const uint64_t silence_ns[] = {[false] = PLACE_NS, [true] = SILENCE_NS};
     for (size_t is_confirmed = false; is_confirmed <= true; is_confirmed++) {
         struct impair_client *client = g_queue_peek_head(&proxy->orders[is_confirmed]);
-        if (client != NULL && proxy->now_ns - client->last_received_ns >= silence_ns[is_confirmed]) {
+        if (client != NULL && impair_client_is_replaceable(client, proxy->now_ns)) {
             forget(proxy, client, client->is_answered ? "idle" : "unanswered");
             return true;
         }
@@ -154,7 +148,7 @@ static struct impair_client *client_at(struct impair_proxy *proxy, const struct 
         proxy->totals.refused++;
         if (is_due(proxy, &proxy->full_line_ns)) {
             cli_error("no place for another client; clients that are silent for %g s are removed",
-                      (double)SILENCE_NS / NS_PER_S);
+                      (double)IMPAIR_CLIENT_SILENCE_NS / NS_PER_S);
         }
     }
     return client;
@@ -227,34 +221,20 @@ static void on_wake(void *user) {
     wake_by(proxy, next_ns);
 }
 
-static bool is_idle(const struct impair_proxy *proxy, const struct impair_client *client) {
-    return proxy->now_ns - client->last_received_ns > (uint64_t)(proxy->options->idle_s * NS_PER_S);
-}
-
-static const char *reason_to_forget(const struct impair_proxy *proxy, struct impair_client *client) {
-    uint64_t silent_ns = proxy->now_ns - client->last_received_ns;
-    if (is_idle(proxy, client)) {
-        return "idle";
-    }
-    if (!client->is_confirmed && silent_ns > SILENCE_NS && impair_client_run(client, proxy->now_ns) == UINT64_MAX) {
-        return client->is_answered ? "idle" : "unanswered";
-    }
-    return silent_ns > CLOSED_NS && impair_observer_is_closed(client->observer) ? "closed" : NULL;
-}
-
 static bool is_time_over(const struct impair_proxy *proxy) {
     return (double)(proxy->now_ns - proxy->begun_ns) >= proxy->options->duration_s * NS_PER_S;
 }
 
 static void tick_clients(struct impair_proxy *proxy, const GQueue *clients) {
+    uint64_t idle_ns = (uint64_t)(proxy->options->idle_s * NS_PER_S);
     for (GList *at = clients->head, *next; at != NULL; at = next) {
         struct impair_client *client = at->data;
-        const char *reason = reason_to_forget(proxy, client);
+        const char *reason = impair_client_end_reason(client, idle_ns, proxy->now_ns);
         next = at->next;
         impair_direction_tick(client->directions[0], proxy->now_ns);
         impair_direction_tick(client->directions[1], proxy->now_ns);
         if (reason != NULL) {
-            proxy->has_left |= client->is_confirmed || is_idle(proxy, client);
+            proxy->has_left |= client->is_confirmed || impair_client_is_idle(client, idle_ns, proxy->now_ns);
             forget(proxy, client, reason);
         }
     }

@@ -5,6 +5,12 @@
 
 #include "tools/sim/rng.h"
 
+/* Both sides retransmit and confirm the end of a connection for about a second. */
+#define CLOSED_NS UINT64_C(3000000000)
+/* Source addresses can be forged. Until a client has sent something after an answer, it keeps its place only for as
+   long as a client needs that repeats its handshake every second. */
+#define UNCONFIRMED_NS UINT64_C(2000000000)
+
 static bool open_endpoints(struct impair_client *client, const struct impair_client_config *config) {
     struct impair_endpoint *near = &client->endpoints[0];
     struct impair_endpoint *far = &client->endpoints[1];
@@ -101,4 +107,24 @@ uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns) {
     uint64_t up_ns = impair_direction_run(client->directions[0], now_ns);
     uint64_t down_ns = impair_direction_run(client->directions[1], now_ns);
     return MIN(up_ns, down_ns);
+}
+
+bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns, uint64_t now_ns) {
+    return now_ns - client->last_received_ns > idle_ns;
+}
+
+bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns) {
+    return now_ns - client->last_received_ns >= (client->is_confirmed ? IMPAIR_CLIENT_SILENCE_NS : UNCONFIRMED_NS);
+}
+
+const char *impair_client_end_reason(struct impair_client *client, uint64_t idle_ns, uint64_t now_ns) {
+    uint64_t silent_ns = now_ns - client->last_received_ns;
+    if (impair_client_is_idle(client, idle_ns, now_ns)) {
+        return "idle";
+    }
+    if (!client->is_confirmed && silent_ns > IMPAIR_CLIENT_SILENCE_NS &&
+        impair_client_run(client, now_ns) == UINT64_MAX) {
+        return client->is_answered ? "idle" : "unanswered";
+    }
+    return silent_ns > CLOSED_NS && impair_observer_is_closed(client->observer) ? "closed" : NULL;
 }

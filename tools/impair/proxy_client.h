@@ -8,6 +8,9 @@
 #include "tools/impair/options.h"
 #include "tools/net/event_loop.h"
 
+/* After this silence a client makes room for another. */
+#define IMPAIR_CLIENT_SILENCE_NS UINT64_C(5000000000)
+
 struct impair_client {
     struct impair_endpoint endpoints[2];    /* the client and the server */
     struct impair_direction *directions[2]; /* to the server, to the client */
@@ -44,5 +47,14 @@ void impair_client_receive(struct impair_client *client, struct rules *rules, ui
 
 /* Sends what is due. Returns when the next datagram is due; UINT64_MAX: none. */
 uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns);
+
+/* Whether nothing came from either side for longer than idle_ns. */
+bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns, uint64_t now_ns);
+
+/* Whether a client was silent for long enough to make room for another. */
+bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns);
+
+/* Why a client is forgotten: "idle", "unanswered" or "closed"; NULL: it stays. Sends what is due. */
+const char *impair_client_end_reason(struct impair_client *client, uint64_t idle_ns, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/first_pass/knowledge.h"
+#include "plugin/first_pass/known_objects.h"
 
 #include <epan/packet.h>
 
@@ -18,7 +18,7 @@ struct pending_spawn {
 };
 
 /* Spawns are appended to the list; a query sorts them into the channels first. */
-struct uerudp_knowledge_spawns {
+struct uerudp_known_objects_spawns {
     wmem_map_t *by_channel;
     wmem_array_t *pending; /* of struct pending_spawn; NULL: none */
 };
@@ -31,39 +31,39 @@ static void reset(void) {
     spawn_count = 0;
 }
 
-void uerudp_knowledge_register(void) {
+void uerudp_known_objects_register(void) {
     register_init_routine(reset);
 }
 
 /* ---- first pass ---- */
 
-static void add_paths(struct uerudp_knowledge *knowledge, const struct ue_context *context,
+static void add_paths(struct uerudp_known_objects *objects, const struct ue_context *context,
                       const struct ue_content *content, uint64_t frame) {
     bool may_bind = content->has_exports || content->kind == UE_CONTENT_CONTROL;
-    if (!may_bind || bytes_in_use > UERUDP_KNOWLEDGE_BYTES_MAX) {
+    if (!may_bind || bytes_in_use > UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
         return;
     }
-    size_t before = knowledge->map != NULL ? ue_guid_map_bytes(knowledge->map) : 0;
-    if (knowledge->map == NULL) {
-        knowledge->map = ue_guid_map_new(&uerudp_file_allocator);
+    size_t before = objects->map != NULL ? ue_guid_map_bytes(objects->map) : 0;
+    if (objects->map == NULL) {
+        objects->map = ue_guid_map_new(&uerudp_file_allocator);
     }
-    ue_guid_map_learn(knowledge->map, context, content, frame);
-    bytes_in_use += ue_guid_map_bytes(knowledge->map) - before;
+    ue_guid_map_learn(objects->map, context, content, frame);
+    bytes_in_use += ue_guid_map_bytes(objects->map) - before;
 }
 
-static struct uerudp_knowledge_spawns *require_spawns(struct uerudp_knowledge *knowledge) {
-    if (knowledge->spawns == NULL) {
-        knowledge->spawns = wmem_new0(wmem_file_scope(), struct uerudp_knowledge_spawns);
+static struct uerudp_known_objects_spawns *require_spawns(struct uerudp_known_objects *objects) {
+    if (objects->spawns == NULL) {
+        objects->spawns = wmem_new0(wmem_file_scope(), struct uerudp_known_objects_spawns);
     }
-    return knowledge->spawns;
+    return objects->spawns;
 }
 
-static void add_spawn(struct uerudp_knowledge *knowledge, uint32_t channel, const struct channel_spawn *spawn) {
-    if (spawn_count == UERUDP_KNOWLEDGE_SPAWNS_MAX) {
+static void add_spawn(struct uerudp_known_objects *objects, uint32_t channel, const struct channel_spawn *spawn) {
+    if (spawn_count == UERUDP_KNOWN_OBJECTS_SPAWNS_MAX) {
         return;
     }
     spawn_count++;
-    struct uerudp_knowledge_spawns *spawns = require_spawns(knowledge);
+    struct uerudp_known_objects_spawns *spawns = require_spawns(objects);
     const struct pending_spawn pending = {channel, *spawn};
     if (spawns->pending == NULL) {
         spawns->pending = wmem_array_new(wmem_file_scope(), sizeof pending);
@@ -71,25 +71,25 @@ static void add_spawn(struct uerudp_knowledge *knowledge, uint32_t channel, cons
     wmem_array_append_one(spawns->pending, pending);
 }
 
-static void add_channel(struct uerudp_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
-    if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UERUDP_KNOWLEDGE_BYTES_MAX) {
-        bytes_in_use += uerudp_channel_set_add(&knowledge->channels, &uerudp_file_allocator, channel);
+static void add_channel(struct uerudp_known_objects *objects, const struct ue_content *content, uint32_t channel) {
+    if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
+        bytes_in_use += uerudp_channel_set_add(&objects->channels, &uerudp_file_allocator, channel);
     }
 }
 
-void uerudp_knowledge_add_message(struct uerudp_knowledge *knowledge, const struct ue_context *context,
-                                  const struct ue_reassembly_event *event) {
+void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
+                                      const struct ue_reassembly_event *event) {
     struct channel_spawn spawn = {.frame = event->frame};
-    add_paths(knowledge, context, &event->content, spawn.frame);
-    add_channel(knowledge, &event->content, event->channel);
+    add_paths(objects, context, &event->content, spawn.frame);
+    add_channel(objects, &event->content, event->channel);
     if (ue_actor_class_find(context, &event->content, &spawn.guids)) {
-        add_spawn(knowledge, event->channel, &spawn);
+        add_spawn(objects, event->channel, &spawn);
     }
 }
 
 /* ---- queries ---- */
 
-static void sort_spawn(struct uerudp_knowledge_spawns *spawns, const struct pending_spawn *pending) {
+static void sort_spawn(struct uerudp_known_objects_spawns *spawns, const struct pending_spawn *pending) {
     void *key = GUINT_TO_POINTER(pending->channel);
     wmem_array_t *of_channel = wmem_map_lookup(spawns->by_channel, key);
     if (of_channel == NULL) {
@@ -99,7 +99,7 @@ static void sort_spawn(struct uerudp_knowledge_spawns *spawns, const struct pend
     wmem_array_append_one(of_channel, pending->spawn);
 }
 
-static void sort_pending(struct uerudp_knowledge_spawns *spawns) {
+static void sort_pending(struct uerudp_known_objects_spawns *spawns) {
     if (spawns->pending == NULL) {
         return;
     }
@@ -111,7 +111,7 @@ static void sort_pending(struct uerudp_knowledge_spawns *spawns) {
 }
 
 /* The spawns of a channel; NULL: none. */
-static wmem_array_t *find_spawns(struct uerudp_knowledge_spawns *spawns, uint32_t channel) {
+static wmem_array_t *find_spawns(struct uerudp_known_objects_spawns *spawns, uint32_t channel) {
     if (spawns == NULL) {
         return NULL;
     }
@@ -122,10 +122,10 @@ static wmem_array_t *find_spawns(struct uerudp_knowledge_spawns *spawns, uint32_
     return wmem_map_lookup(spawns->by_channel, GUINT_TO_POINTER(channel));
 }
 
-const char *uerudp_knowledge_find_path(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
-                                       uint64_t frame) {
+const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                           uint64_t guid, uint64_t frame) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
-    bool is_known = knowledge->map != NULL && ue_guid_map_path(knowledge->map, guid, frame, path) != 0;
+    bool is_known = objects->map != NULL && ue_guid_map_path(objects->map, guid, frame, path) != 0;
     return is_known ? uerudp_label_buffer_mask_controls(wmem_strdup(pool, path)) : NULL;
 }
 
@@ -141,17 +141,17 @@ static const struct channel_spawn *last_spawn(wmem_array_t *spawns, uint64_t fra
     return low != 0 ? wmem_array_index(spawns, low - 1) : NULL;
 }
 
-bool uerudp_knowledge_find_actor(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel,
-                                 uint64_t frame, struct uerudp_knowledge_actor *actor) {
-    wmem_array_t *spawns = find_spawns(knowledge->spawns, channel);
+bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                     uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor) {
+    wmem_array_t *spawns = find_spawns(objects->spawns, channel);
     const struct channel_spawn *spawn = spawns != NULL ? last_spawn(spawns, frame) : NULL;
     if (spawn == NULL) {
         return false;
     }
     const struct ue_actor_guids *guids = &spawn->guids;
     bool has_class = guids->archetype != 0;
-    const char *path = uerudp_knowledge_find_path(knowledge, pool, has_class ? guids->archetype : guids->guid, frame);
-    *actor = (struct uerudp_knowledge_actor){guids->guid, spawn->frame, path};
+    const char *path = uerudp_known_objects_find_path(objects, pool, has_class ? guids->archetype : guids->guid, frame);
+    *actor = (struct uerudp_known_objects_actor){guids->guid, spawn->frame, path};
     if (has_class && path != NULL) {
         char class_path[UE_GUID_MAP_PATH_MAX + 1];
         ue_actor_class_path(path, class_path, sizeof class_path);

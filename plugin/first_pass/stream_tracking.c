@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/first_pass/observe.h"
+#include "plugin/first_pass/stream_tracking.h"
 
 #include <epan/packet.h>
 
@@ -26,7 +26,7 @@ struct queued_datagram {
 struct uerudp_observer {
     struct ue_tracker *track; /* NULL: not started, or dropped to free memory; likewise assembly */
     struct ue_reassembly *assembly;
-    struct uerudp_knowledge knowledge; /* kept for later passes */
+    struct uerudp_known_objects objects; /* kept for later passes */
     struct uerudp_sequence_analysis analysis;
     struct queued_datagram *first, **end;
     unsigned queued_count;
@@ -59,7 +59,7 @@ static void reset(void) {
     latest.state = NULL;
 }
 
-void uerudp_observe_register(void) {
+void uerudp_stream_tracking_register(void) {
     register_init_routine(reset);
 }
 
@@ -94,7 +94,7 @@ static void drop_tracker(struct uerudp_observer *observer) {
 }
 
 static void drop_oldest_trackers(void) {
-    while (bytes_in_use > UERUDP_OBSERVE_BYTES_MAX && observers.length > 1) {
+    while (bytes_in_use > UERUDP_STREAM_TRACKING_BYTES_MAX && observers.length > 1) {
         drop_tracker(observers.head->data);
     }
 }
@@ -104,7 +104,7 @@ static void drop_oldest_trackers(void) {
 static void on_event(void *user, const struct ue_tracker_event *event) {
     const struct observed_datagram *pass = user;
     struct uerudp_observer *observer = pass->observer;
-    const struct uerudp_reassemble_target to = {observer->assembly, &observer->knowledge, pass->state, pass->context};
+    const struct uerudp_reassemble_target to = {observer->assembly, &observer->objects, pass->state, pass->context};
     enum ue_reassembly_problem problem = uerudp_reassemble_event(&to, event);
     uerudp_sequence_analysis_add_event(&observer->analysis, pass->state, pass->context, event, problem);
 }
@@ -147,8 +147,7 @@ static void observe_now(struct uerudp_frame_state *state, int64_t time_ns, const
     latest.bytes = bytes->base;
     uerudp_analysis_results_begin(state);
     ue_tracker_feed(track, &datagram, &sink);
-    uerudp_reassemble_end(
-        &(const struct uerudp_reassemble_target){observer->assembly, &observer->knowledge, state, &x});
+    uerudp_reassemble_end(&(const struct uerudp_reassemble_target){observer->assembly, &observer->objects, state, &x});
     uerudp_analysis_results_end();
     bytes_in_use += bytes_of(observer);
     drop_oldest_trackers();
@@ -201,8 +200,9 @@ static struct uerudp_observer *observer_of(struct uerudp_connection *connection)
     return connection->observer;
 }
 
-void uerudp_observe_datagram(struct uerudp_frame_state *state, const packet_info *pinfo,
-                             const struct uerudp_captured_bytes *bytes, const struct ue_handshake_match *match) {
+void uerudp_stream_tracking_datagram(struct uerudp_frame_state *state, const packet_info *pinfo,
+                                     const struct uerudp_captured_bytes *bytes,
+                                     const struct ue_handshake_match *match) {
     struct uerudp_connection *connection = state->connection;
     struct uerudp_observer *observer = observer_of(connection);
     int64_t time_ns = ue_time_ns_from(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
@@ -219,7 +219,7 @@ void uerudp_observe_datagram(struct uerudp_frame_state *state, const packet_info
     }
 }
 
-void uerudp_observe_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier) {
+void uerudp_stream_tracking_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier) {
     struct uerudp_observer *own = connection->observer;
     struct uerudp_observer *joined = observer_of(earlier);
     connection->is_moving = false;
@@ -235,20 +235,20 @@ void uerudp_observe_merge(struct uerudp_connection *connection, struct uerudp_co
     }
 }
 
-void uerudp_observe_finish(void) {
+void uerudp_stream_tracking_finish(void) {
     while (waiting.head != NULL) {
         observe_queued(waiting.head->data);
     }
 }
 
-const struct ue_tracker_items *uerudp_observe_latest_items(const struct uerudp_frame_state *state,
-                                                           const struct uerudp_captured_bytes *bytes) {
+const struct ue_tracker_items *uerudp_stream_tracking_latest_items(const struct uerudp_frame_state *state,
+                                                                   const struct uerudp_captured_bytes *bytes) {
     bool is_latest = state == latest.state && bytes->base == latest.bytes && latest.items.is_whole;
     return is_latest ? &latest.items : NULL;
 }
 
-const struct uerudp_knowledge *uerudp_observe_knowledge(const struct uerudp_connection *connection) {
-    static const struct uerudp_knowledge nothing;
+const struct uerudp_known_objects *uerudp_stream_tracking_known_objects(const struct uerudp_connection *connection) {
+    static const struct uerudp_known_objects nothing;
     const struct uerudp_observer *observer = connection->observer;
-    return observer != NULL ? &observer->knowledge : &nothing;
+    return observer != NULL ? &observer->objects : &nothing;
 }

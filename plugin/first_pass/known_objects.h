@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What messages tell about a stream: path names of net GUIDs, the actor of each channel, channels with messages. The
+   first pass collects it; every pass asks for the state at its frame. */
+#ifndef UERUDP_PLUGIN_FIRST_PASS_KNOWN_OBJECTS_H
+#define UERUDP_PLUGIN_FIRST_PASS_KNOWN_OBJECTS_H
+
+#include "plugin/compat.h"
+
+#include <epan/wmem_scopes.h>
+
+#include <uerudp/actor_class.h>
+#include <uerudp/guid_map.h>
+#include <uerudp/reassembly.h>
+#include "plugin/first_pass/channel_set.h"
+
+/* Limits for all streams of a capture file together: bytes, and actor spawns. Whatever exceeds them is not stored. */
+#define UERUDP_KNOWN_OBJECTS_BYTES_MAX (256u << 20)
+#define UERUDP_KNOWN_OBJECTS_SPAWNS_MAX (1u << 20)
+
+/* Of one stream, in file scope; zeroed at the start. */
+struct uerudp_known_objects {
+    struct ue_guid_map *map;                    /* NULL: no guid binding was seen */
+    struct uerudp_known_objects_spawns *spawns; /* NULL: no actor channel was opened */
+    struct uerudp_channel_set channels;         /* channels with at least one message that is not empty */
+};
+
+/* The actor of a channel, with its class path; or with its own path, where the class is not known. */
+struct uerudp_known_objects_actor {
+    uint64_t guid;
+    uint64_t frame;         /* frame that opened the channel */
+    const char *class_path; /* allocated in pool; NULL: not known */
+};
+
+void uerudp_known_objects_register(void);
+
+/* Adds what a whole message tells. */
+void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
+                                      const struct ue_reassembly_event *event);
+
+/* The path of a net GUID at this frame, allocated in pool; NULL: not known. */
+const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                           uint64_t guid, uint64_t frame);
+
+/* The actor of a channel at this frame; false: none was seen. */
+bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                     uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor);
+
+#endif
