@@ -156,7 +156,7 @@ class Parts(Anonymise):
     def test_missing_beginning(self):
         for order in ((1, 2, 3), (0, 2, 3), (1, 0, 2, 3), (3,)):
             capture = self.packets("5.5", message_payload("5.5", LOGIN), 4, order)
-            clean = self.edit(capture, "--generation=5.5", left_out="parts of messages")
+            clean = self.edit(capture, "--generation=5.5", left_out="fragments of messages")
             self.assertFalse({"hello", 0} & set(messages(clean, "--generation=5.5")), order)
 
     def test_messages_around(self):
