@@ -34,7 +34,7 @@ def connections(path):
 
 
 def sent(name):
-    """What the simulator recorded as sent, lost and delivered."""
+    """The sidecar of the simulator: sent, lost and delivered packets."""
     with open(os.path.join(CAPTURES, name + ".sent.json"), encoding="utf-8") as file:
         return json.load(file)
 

@@ -50,7 +50,7 @@ class Truth(unittest.TestCase):
                             for name in NAMES}
 
     def frames(self):
-        """Each frame as the plugin shows it, and as the model has it; prints the first differences."""
+        """Each frame of the plugin with the frame of the model; prints the first differences."""
         for name, (packets, truth) in self.captures.items():
             for number, frame in truth.frames.items():
                 yield f"{name} frame {number}", packets[number], frame

@@ -62,7 +62,7 @@ class Payload(unittest.TestCase):
         self.assertTrue(named <= got <= named + unnamed)
         self.assertGreater((got - named).total(), 0)
 
-    def test_one_that_throws(self):
+    def test_dissector_that_throws(self):
         """A C dissector that reads beyond the end does not affect the next message."""
         script = self.stage.put("dns.lua", b'DissectorTable.get("uerudp.channel"):add("Actor", Dissector.get("dns"))')
         path = self.stage.copy(decoded.path_of("loss-burst"))

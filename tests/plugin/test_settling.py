@@ -32,7 +32,7 @@ class Settling(unittest.TestCase):
                         for name, options in BOUNDS.items()}
 
     def kinds(self, path, *passes):
-        """How often the stats tree of packets counts a kind."""
+        """The count of each kind in the stats tree of packets."""
         tree, = tables.read_trees(self.stage.tshark(*passes, "-q", "-r", path, "-z", "uerudp,tree")).values()
         return {name: sum(count for path, count in tree.items() if path[-1] == name)
                 for name in ("malformed", "generation not final")}

@@ -94,7 +94,7 @@ class Capture(unittest.TestCase):
         self.assertIn("there is no such interface; interfaces: ", errors("decode", "-i", "nowhere0"))
         self.assertIn("invalid filter: ", errors("decode", "-i", "lo", "--filter", "udp prot 1"))
 
-    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    @unittest.skipUnless(os.geteuid() == 0, "only root can change the user")
     def test_permission(self):
         with contextlib.suppress(PermissionError):  # the program may be in a folder without access
             result = subprocess.run([uerudp.PROGRAM, "decode", "-i", "lo", "--duration", "1"], user=65534,

@@ -267,8 +267,8 @@ class Network(Case):
 
     def test_options(self):
         """Each option of the network has its effect."""
-        _, fates, sent = self.events()
-        self.assertEqual({"arrived"}, set(fates))
+        _, events, sent = self.events()
+        self.assertEqual({"arrived"}, set(events))
         rtt = sent["connections"][0]["rtt_ms"]["p50"]
         self.assertLess(rtt + 150, self.events("--delay=100")[2]["connections"][0]["rtt_ms"]["p50"])
         self.assertLess(rtt, self.events("--jitter=60")[2]["connections"][0]["rtt_ms"]["p50"])

@@ -42,7 +42,7 @@ def generated(arguments, generation):
 
 
 def ids(frames, *names, options=()):
-    """How often the event log has each (role, packet id) in events of these names."""
+    """The number of events of these names for each (role, packet id)."""
     log = traffic.lines("decode", "--events", "-", *options, frames=frames)[1:]
     found = collections.Counter()
     for event in log:

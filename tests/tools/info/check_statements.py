@@ -186,7 +186,7 @@ class Acks(unittest.TestCase):
     """packet.acked and packet.nacked list each packet id once."""
 
     def reported(self, conv):
-        """How often the server's packets list each of the client's packet ids."""
+        """The number of times that the server's packets list each packet id of the client."""
         found = collections.Counter()
         for datagram in uerudp.decode("-", data=conv.capture()):
             if datagram["direction"] == 2 and "packet" in datagram:
@@ -237,7 +237,7 @@ class Layers(Case):
         for name, (wrap, _) in traffic.LAYERS.items():
             yield name, traffic.lines("info", "--json", frames=wrap(traffic.read(conv.capture())))[0]["findings"]
 
-    def test_acks_of_what_was_never_sent(self):
+    def test_acks_of_unsent_packets(self):
         for _, findings in self.findings(conversation.ack_ahead()):
             self.assert_finding(findings, "never sent")
 

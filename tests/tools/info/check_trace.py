@@ -19,7 +19,7 @@ SAMPLE = ROOT / "captures/ue5.5.pcapng"
 BROWSER = shutil.which("chromium")
 PACKET = ("t", "side", "id", "frame", "bytes", "fate", "verdict", "verdict_frame", "late", "duplicate")
 RESEND = ("t", "side", "id", "frame", "channel", "reliable", "copy", "first", "before", "spurious")
-DELIVERED, NOT_DELIVERED, UNHEARD = 2, 3, 4
+DELIVERED, NOT_DELIVERED, ACK_LOST = 2, 3, 4
 
 
 def data_of(page):
@@ -84,9 +84,9 @@ class Data(unittest.TestCase):
             packets = rows(PACKET, data_of(trace(path, status=None))["packets"])
             info, = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
         for side, way in enumerate(("c2s", "s2c")):
-            fates = [each["fate"] for each in packets if each["side"] == side]
+            states = [each["fate"] for each in packets if each["side"] == side]
             self.assertEqual((info["acked"][way], info["not_acked"][way]),
-                             (fates.count(DELIVERED), fates.count(NOT_DELIVERED) + fates.count(UNHEARD)))
+                             (states.count(DELIVERED), states.count(NOT_DELIVERED) + states.count(ACK_LOST)))
 
     def test_damaged_number(self):
         """A damaged packet id is far ahead; only its own packet is missing."""
@@ -96,9 +96,9 @@ class Data(unittest.TestCase):
     def test_lost_acks(self):
         """Packets keep the frame that acknowledged them, and no frame reports them as lost."""
         packets = rows(PACKET, data_of(trace("-", data=lost_acks().capture()))["packets"])
-        fates = {(each["id"], each["fate"], each["verdict_frame"]) for each in packets if each["fate"] > DELIVERED}
-        self.assertEqual({(number, UNHEARD, 22) for number in range(11, 26)} |
-                         {(number, NOT_DELIVERED, 28) for number in (2, 3)}, fates)
+        states = {(each["id"], each["fate"], each["verdict_frame"]) for each in packets if each["fate"] > DELIVERED}
+        self.assertEqual({(number, ACK_LOST, 22) for number in range(11, 26)} |
+                         {(number, NOT_DELIVERED, 28) for number in (2, 3)}, states)
 
     def test_long_captures_are_thinned(self):
         with tempfile.TemporaryDirectory() as folder:

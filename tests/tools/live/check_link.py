@@ -206,7 +206,7 @@ class Impairments(unittest.TestCase):
             self.assertEqual(tuple(counters["overflowed"] > 50 for counters in ways), expected)
 
     def delays_ms(self, *options, size):
-        """What the recording states as the delays of a datagram up and down."""
+        """The delays of a datagram up and down, by the comments of the recording."""
         with tempfile.TemporaryDirectory() as folder, live.Echo() as echo:
             path = pathlib.Path(folder) / "both.pcapng"
             with live.Link(echo.port, "--pcap", path, *options) as link:

@@ -212,7 +212,7 @@ class Protection(unittest.TestCase):
             senders = [live.udp_socket() for _ in range(8)]
             for number in range(count):
                 senders[number % 8].sendto(b"\x80", ("127.0.0.1", server.port))
-                time.sleep(0.02 if number % 200 == 199 else 0)
+                time.sleep(0.002 if number % 200 == 199 else 0)
             for sender in senders:
                 sender.close()
             live.check(server, FAST)

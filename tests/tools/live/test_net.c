@@ -300,7 +300,7 @@ static void test_watch(void **state) {
     close_pair(&seen.pair);
 }
 
-struct heard {
+struct lines {
     struct event_loop *loop;
     GString *text;
     int pauses;
@@ -308,19 +308,19 @@ struct heard {
 
 /* Accepts one line in each tick. */
 static bool on_line(void *user, const char *line) {
-    struct heard *heard = user;
-    g_string_append(heard->text, line != NULL ? line : "END");
-    g_string_append_c(heard->text, '|');
+    struct lines *lines = user;
+    g_string_append(lines->text, line != NULL ? line : "END");
+    g_string_append_c(lines->text, '|');
     if (line == NULL) {
-        event_loop_quit(heard->loop);
+        event_loop_quit(lines->loop);
     }
     return false;
 }
 
 static void on_tick_for_lines(void *user) {
-    struct heard *heard = user;
-    heard->pauses++;
-    event_loop_read_lines(heard->loop);
+    struct lines *lines = user;
+    lines->pauses++;
+    event_loop_read_lines(lines->loop);
 }
 
 static void test_lines(void **state) {
@@ -332,14 +332,14 @@ static void test_lines(void **state) {
     assert_int_equal(write(ends[1], input, sizeof input - 1), sizeof input - 1);
     close(ends[1]);
     assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
-    struct heard heard = {.text = g_string_new(NULL)};
-    const struct event_loop_callbacks hooks = {.user = &heard, .tick = on_tick_for_lines, .line = on_line};
-    heard.loop = event_loop_new(&hooks, NULL, 500);
-    event_loop_run(heard.loop);
-    assert_string_equal(heard.text->str, "one||three|unfinished|END|");
-    assert_true(heard.pauses >= 4);
-    event_loop_free(heard.loop);
-    g_string_free(heard.text, TRUE);
+    struct lines lines = {.text = g_string_new(NULL)};
+    const struct event_loop_callbacks hooks = {.user = &lines, .tick = on_tick_for_lines, .line = on_line};
+    lines.loop = event_loop_new(&hooks, NULL, 500);
+    event_loop_run(lines.loop);
+    assert_string_equal(lines.text->str, "one||three|unfinished|END|");
+    assert_true(lines.pauses >= 4);
+    event_loop_free(lines.loop);
+    g_string_free(lines.text, TRUE);
     dup2(kept, STDIN_FILENO);
     close(kept);
     close(ends[0]);

@@ -19,14 +19,14 @@
 #define LARGE_LINES 24 /* of which some 16 are kept */
 
 static int ends[2];
-static GString *heard;
+static GString *received;
 
 static void *read_all(void *user) {
     char bytes[65536];
     ssize_t size;
     (void)user;
     while ((size = read(ends[0], bytes, sizeof bytes)) > 0) {
-        g_string_append_len(heard, bytes, size);
+        g_string_append_len(received, bytes, size);
     }
     return NULL;
 }
@@ -40,7 +40,7 @@ static char **report_too_much(bool as_json) {
     char *large = g_strnfill(LARGE_BYTES, 'x');
     int output = dup(STDOUT_FILENO);
     assert_int_equal(pipe(ends), 0);
-    heard = g_string_new(NULL);
+    received = g_string_new(NULL);
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[1]);
@@ -59,8 +59,8 @@ static char **report_too_much(bool as_json) {
     close(ends[0]);
     g_free(large);
     assert_true(good); /* the error was reported */
-    char **read_lines = g_strsplit(heard->str, "\n", -1);
-    g_string_free(heard, TRUE);
+    char **read_lines = g_strsplit(received->str, "\n", -1);
+    g_string_free(received, TRUE);
     return read_lines;
 }
 
