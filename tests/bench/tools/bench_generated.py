@@ -57,7 +57,8 @@ def captures(folder, *numbers, play_s=PLAY_S, scenario="mixed"):
 
 
 def disturbance(usage):
-    """Why a wall clock cannot be judged, from a command that only calculates: alone, it has a core all the time."""
+    """Why a figure cannot be judged, from a command that only calculates: alone, it has a core all the time. Others do not
+    only take wall clock but also the cache, which the state of many connections needs."""
     idle = 1 - usage.cpu_s / usage.wall_s
     return {"invalid": f"other processes had its core for {idle:.0%} of the time"} if idle > goals.SPREAD_MAX else {}
 
@@ -73,8 +74,8 @@ def measure_check(folder):
             checks = [json.loads(line) for line in output.splitlines()]
             given_up += connections - sum("not_compared" not in check["client"] | check["server"] for check in checks)
             differing = sum(check["differs"] for check in checks)
-            invalid = {"invalid": f"{differing} connections differ, and none is wrong"} if differing else {}
             usage = command.in_turn(ROUNDS, {name: lambda: folder.usage(words)})[name]
+            invalid = {"invalid": f"{differing} connections differ, and none is wrong"} if differing else disturbance(usage)
             figure.print_figure("T4", name, usage.cpu_s / capture.packets * 1e6, "us", note=capture.note(), **invalid)
     figure.print_figure("T4", "given up", given_up, "connections")
 
@@ -102,7 +103,8 @@ def measure_info(folder):
             capture: lambda path=capture.path: folder.usage([command.PROGRAM, "info", path]) for capture in (one, many)})
         ns = {capture: usages[capture].cpu_s / capture.packets * 1e9 for capture in usages}
         figure.print_figure("T8", "1,000 connections", ns[many] / ns[one], "x 1 connection",
-                            note=f"ns: {ns[many]:.0f} and {ns[one]:.0f}; {many.note()} and {one.note()}")
+                            note=f"ns: {ns[many]:.0f} and {ns[one]:.0f}; {many.note()} and {one.note()}",
+                            **disturbance(usages[many]))
         bytes_more = usages[many].peak_bytes - usages[one].peak_bytes
         figure.print_figure("T8", "memory", bytes_more / 999 / KILOBYTE, "kB",
                             note=f"{usages[many].peak_bytes / MEGABYTE:.0f} MB, with 1 {usages[one].peak_bytes / MEGABYTE:.0f}")
