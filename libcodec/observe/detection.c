@@ -147,9 +147,8 @@ static bool header_is_plausible(const struct ue_detection *detection, const stru
 }
 
 /* Whether no packet can change the result any more. */
-static bool is_final(const struct ue_detection *detection) {
-    bool is_one = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->result.candidates);
-    return detection->is_given || (detection->is_released && is_one);
+static bool is_final(struct ue_detection *detection) {
+    return detection->is_given || (detection->is_released && ue_detection_is_single(detection));
 }
 
 /* Whether sequence or ack differ from the last ones by more than traffic advances between two datagrams. */
@@ -175,9 +174,9 @@ static bool decode_current(struct ue_detection *detection, unsigned side, const 
     return result->closed_by == UE_HANDLER_NONE;
 }
 
-/* Whether packets count as evidence: not when the generation is is_given, nor before the release when the handshake has
+/* Whether packets count as evidence: not when the generation is given, nor before the release when the handshake has
    determined it. */
-static bool is_evidence(const struct ue_detection *detection) {
+static bool is_evidence(struct ue_detection *detection) {
     return !detection->is_given && (detection->is_released || !is_final(detection));
 }
 

@@ -387,10 +387,21 @@ static bool narrow_candidates(struct ue_detection *detection, unsigned side, con
     return left != 0;
 }
 
+/* Profiles are compared only when the masks change: each packet asks twice. */
+bool ue_detection_is_single(struct ue_detection *detection) {
+    uint16_t possible = detection->possible;
+    uint16_t candidates = detection->result.candidates;
+    if (detection->compared_masks[0] != possible || detection->compared_masks[1] != candidates) {
+        detection->compared_masks[0] = possible;
+        detection->compared_masks[1] = candidates;
+        detection->is_single = ue_profile_same_wire(possible) || ue_profile_same_wire(candidates);
+    }
+    return detection->is_single;
+}
+
 /* Whether this packet is compared with the result. */
-static bool is_due(const struct ue_detection *detection) {
-    bool is_single = ue_profile_same_wire(detection->possible) || ue_profile_same_wire(detection->result.candidates);
-    return !is_single || detection->misses != 0 || detection->datagrams % WATCH_STEP == 0;
+static bool is_due(struct ue_detection *detection) {
+    return !ue_detection_is_single(detection) || detection->misses != 0 || detection->datagrams % WATCH_STEP == 0;
 }
 
 static void compare_with_result(struct ue_detection *detection, unsigned side, const uint8_t *bytes,

@@ -26,6 +26,9 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
 /* Chooses a result from the counts. */
 void ue_detection_decide(struct ue_detection *detection);
 
+/* Whether the handshakes, or the packets, leave a single wire format. */
+bool ue_detection_is_single(struct ue_detection *detection);
+
 /* Whether no further packet is needed. */
 bool ue_detection_is_certain(const struct ue_detection *detection);
 

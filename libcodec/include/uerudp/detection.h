@@ -108,6 +108,8 @@ struct ue_detection {
     int8_t spawn_votes;  /* spawns that match only the newer of two profiles, minus those that match only the older */
     int8_t server_votes; /* packets that match only with side 1 as the server, minus those only with side 0 */
     uint16_t possible;   /* profiles that the handshakes do not exclude */
+    uint16_t compared_masks[2]; /* possible, and the candidates of the result, for which is_single was computed */
+    bool is_single;
     uint32_t datagrams;
     enum ue_detection_state detection;
     uint8_t misses;          /* since the release: packets that did not match, weighed against those that did */
