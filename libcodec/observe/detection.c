@@ -247,7 +247,8 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     }
     state->direction = (uint8_t)ue_detection_direction(detection, side);
     state->result = detection->result;
-    if (ue_detection_is_certain(detection) || detection->datagrams >= UE_DETECTION_HELD_MAX) {
+    if (!detection->is_released &&
+        (ue_detection_is_certain(detection) || detection->datagrams >= UE_DETECTION_HELD_MAX)) {
         ue_detection_release(detection);
     }
 }

@@ -44,12 +44,19 @@ static void on_item(void *user, const struct ue_item *item) {
     }
 }
 
-/* The profiles with the same packet format as this row, which is included. */
+static bool have_same_format(unsigned row, unsigned other) {
+    return ue_profile_same_wire((uint16_t)(1u << row | 1u << other));
+}
+
+/* The profiles with the packet format of this row, which is included. They are neighbours in the table, because no
+   release returns to an earlier format. */
 static uint16_t same_format_as(unsigned row) {
     uint16_t mask = (uint16_t)(1u << row);
-    for (unsigned other = 0; other < UE_PROFILE_COUNT; other++) {
-        uint16_t both = (uint16_t)(1u << row | 1u << other);
-        mask |= ue_profile_same_wire(both) ? both : 0;
+    for (unsigned other = row; other > 0 && have_same_format(row, other - 1); other--) {
+        mask |= (uint16_t)(1u << (other - 1));
+    }
+    for (unsigned other = row + 1; other < UE_PROFILE_COUNT && have_same_format(row, other); other++) {
+        mask |= (uint16_t)(1u << other);
     }
     return mask;
 }
