@@ -5,10 +5,10 @@
 #include <uerudp/seq.h>
 #include "libcodec/wire/bunch_layout.h"
 #include "libcodec/wire/datagram_slow.h"
-#include "libcodec/wire/handlers_layout.h"
-#include "libcodec/wire/handshake_layout.h"
+#include "libcodec/wire/handlers_run.h"
+#include "libcodec/wire/handshake_run.h"
 #include "libcodec/wire/layout_run.h"
-#include "libcodec/wire/message_layout.h"
+#include "libcodec/wire/message_run.h"
 #include "libcodec/wire/packet_layout.h"
 #include "libcodec/wire/prefix_layout.h"
 

@@ -2,7 +2,7 @@
 #include <uerudp/message.h>
 
 #include "libcodec/wire/layout_run.h"
-#include "libcodec/wire/message_layout.h"
+#include "libcodec/wire/message_run.h"
 
 enum param_kind {
     KIND_U8,

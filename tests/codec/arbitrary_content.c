@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/codec/arbitrary_content.h"
 
-#include "libcodec/content/object_layout.h"
+#include "libcodec/content/object_run.h"
 
 static const uint8_t zeros[16];
 
