@@ -12,14 +12,22 @@
 
 #define SEED 0x9e3779b1 /* the tables multiply by it */
 
-uerudp_callback_bool wtap_read(wtap *capture, wtap_rec *record, Buffer *buffer, int *error, char **error_text,
+#if UERUDP_WIRESHARK_BEFORE(4, 6)
+#define BUFFER_PARAMETER Buffer *buffer,
+#define BUFFER buffer,
+#else
+#define BUFFER_PARAMETER
+#define BUFFER
+#endif
+
+uerudp_callback_bool wtap_read(wtap *capture, wtap_rec *record, BUFFER_PARAMETER int *error, char **error_text,
                                int64_t *offset) {
     static __typeof__(wtap_read) *next;
     if (next == NULL) {
         next = (__typeof__(wtap_read) *)dlsym(RTLD_NEXT, "wtap_read");
         CALLGRIND_START_INSTRUMENTATION;
     }
-    return next(capture, record, buffer, error, error_text, offset);
+    return next(capture, record, BUFFER error, error_text, offset);
 }
 
 void wtap_close(wtap *capture) {
