@@ -9,7 +9,7 @@
 
 #include <uerudp/bunch.h>
 #include <uerudp/settings.h>
-#include "plugin/decryption.h"
+#include "plugin/decryption_keys.h"
 #include "plugin/uat_text.h"
 
 #define SETTINGS_MAX 16

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/actor_spawn.h>
 
-#include "libcodec/content/actor_spawn_run.h"
-#include "libcodec/content/object_run.h"
+#include "libcodec/content/actor_spawn.h"
+#include "libcodec/content/object.h"
 #include "libcodec/wire/layout_run.h"
 
 /* Whether the release has the double-precision format of EngineNetVer `since`, 22 or 23. Releases with EngineNetVer 26

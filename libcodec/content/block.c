@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/block.h>
 
-#include "libcodec/content/block_run.h"
-#include "libcodec/content/object_run.h"
+#include "libcodec/content/block.h"
+#include "libcodec/content/object.h"
 #include "libcodec/wire/layout_run.h"
 
 /* An object that the client does not know by name is created or destroyed. Returns whether a payload follows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The payload of a content block: properties, then fields (protocol.md 23.5). */
-#include "libcodec/content/block_run.h"
+#include "libcodec/content/block.h"
 #include "libcodec/wire/layout_run.h"
 
 #define INDEX_BITS_MAX 16

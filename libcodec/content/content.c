@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/content.h>
 
-#include "libcodec/content/actor_spawn_run.h"
-#include "libcodec/content/block_run.h"
-#include "libcodec/content/exports_run.h"
-#include "libcodec/content/object_run.h"
-#include "libcodec/content/voice_run.h"
+#include "libcodec/content/actor_spawn.h"
+#include "libcodec/content/block.h"
+#include "libcodec/content/exports.h"
+#include "libcodec/content/object.h"
+#include "libcodec/content/voice.h"
 #include "libcodec/wire/layout_run.h"
-#include "libcodec/wire/message_run.h"
+#include "libcodec/wire/message.h"
 
 /* ---- voice packets ---- */
 

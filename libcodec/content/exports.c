@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/exports.h>
 
-#include "libcodec/content/exports_run.h"
-#include "libcodec/content/object_run.h"
+#include "libcodec/content/exports.h"
+#include "libcodec/content/object.h"
 #include "libcodec/wire/layout_run.h"
 
 UE_INLINE void exports_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_exports *m) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/object.h>
 
-#include "libcodec/content/object_run.h"
+#include "libcodec/content/object.h"
 #include "libcodec/wire/layout_run.h"
 
 #define NUMBER_BITS 64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/profile_match.h>
 
-#include "libcodec/wire/handshake_run.h"
+#include "libcodec/wire/handshake.h"
 #include "libcodec/wire/prefix_layout.h"
 
 enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, ROW_51, ROW_54, ROW_55, ROW_58 };

@@ -5,10 +5,10 @@
 #include <uerudp/seq.h>
 #include "libcodec/wire/bunch_layout.h"
 #include "libcodec/wire/datagram_slow.h"
-#include "libcodec/wire/handlers_run.h"
-#include "libcodec/wire/handshake_run.h"
+#include "libcodec/wire/handlers.h"
+#include "libcodec/wire/handshake.h"
 #include "libcodec/wire/layout_run.h"
-#include "libcodec/wire/message_run.h"
+#include "libcodec/wire/message.h"
 #include "libcodec/wire/packet_layout.h"
 #include "libcodec/wire/prefix_layout.h"
 

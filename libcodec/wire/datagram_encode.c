@@ -4,8 +4,8 @@
 
 #include "libcodec/wire/bunch_layout.h"
 #include "libcodec/wire/common_context.h"
-#include "libcodec/wire/handlers_run.h"
-#include "libcodec/wire/handshake_run.h"
+#include "libcodec/wire/handlers.h"
+#include "libcodec/wire/handshake.h"
 #include "libcodec/wire/packet_layout.h"
 #include "libcodec/wire/prefix_layout.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/wire/handlers_run.h"
+#include "libcodec/wire/handlers.h"
 
 #include "libcodec/wire/layout_run.h"
 

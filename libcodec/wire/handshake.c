@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/wire/handshake_run.h"
+#include "libcodec/wire/handshake.h"
 
 #include "libcodec/wire/layout_run.h"
 

@@ -2,7 +2,7 @@
 #include <uerudp/message.h>
 
 #include "libcodec/wire/layout_run.h"
-#include "libcodec/wire/message_run.h"
+#include "libcodec/wire/message.h"
 
 enum param_kind {
     KIND_U8,

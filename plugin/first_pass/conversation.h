@@ -8,7 +8,7 @@
 #include <epan/packet_info.h>
 
 #include <uerudp/detection.h>
-#include "plugin/decryption.h"
+#include "plugin/decryption_keys.h"
 #include "plugin/first_pass/frame_state.h"
 #include "plugin/tree/tree_items.h"
 

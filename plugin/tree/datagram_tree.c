@@ -3,7 +3,7 @@
 
 #include <epan/expert.h>
 
-#include "plugin/decryption.h"
+#include "plugin/decryption_keys.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/stream_tracking.h"
 #include "plugin/first_pass/reassembly_results.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/codec/arbitrary_content.h"
 
-#include "libcodec/content/object_run.h"
+#include "libcodec/content/object.h"
 
 static const uint8_t zeros[16];
 

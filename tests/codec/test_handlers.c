@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/wire/handlers_run.h"
+#include "libcodec/wire/handlers.h"
 #include "tests/support/equal.h"
 #include "tests/support/guarded.h"
 

@@ -10,9 +10,9 @@
 #include "tests/codec/laws.h"
 #include "tests/support/equal.h"
 #include "libcodec/wire/bunch_layout.h"
-#include "libcodec/wire/handlers_run.h"
-#include "libcodec/wire/handshake_run.h"
-#include "libcodec/wire/message_run.h"
+#include "libcodec/wire/handlers.h"
+#include "libcodec/wire/handshake.h"
+#include "libcodec/wire/message.h"
 #include "libcodec/wire/packet_layout.h"
 #include "libcodec/wire/prefix_layout.h"
 

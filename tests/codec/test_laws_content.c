@@ -9,11 +9,11 @@
 #include "tests/codec/arbitrary_content.h"
 #include "tests/codec/equal_content.h"
 #include "tests/codec/laws.h"
-#include "libcodec/content/actor_spawn_run.h"
-#include "libcodec/content/block_run.h"
-#include "libcodec/content/exports_run.h"
-#include "libcodec/content/object_run.h"
-#include "libcodec/content/voice_run.h"
+#include "libcodec/content/actor_spawn.h"
+#include "libcodec/content/block.h"
+#include "libcodec/content/exports.h"
+#include "libcodec/content/object.h"
+#include "libcodec/content/voice.h"
 
 #define ROUNDS (LAWS_ROUNDS / 20)
 #define CUT_ROUNDS (LAWS_ROUNDS / 500)

@@ -7,7 +7,7 @@
 #include "tools/live/report.h"
 #include "tools/net/event_loop.h"
 #include "tools/serve/event_log.h"
-#include "tools/serve/flood_protection.h"
+#include "tools/serve/address_limits.h"
 #include "tools/serve/refusals.h"
 #include "tools/serve/report.h"
 

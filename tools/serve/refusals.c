@@ -2,6 +2,7 @@
 #include "tools/serve/refusals.h"
 
 #include "tools/live/report.h"
+#include "tools/serve/address_limits.h"
 #include "tools/serve/report.h"
 
 /* addresses may be forged: neither lines nor memory may grow with their number */

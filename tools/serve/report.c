@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/serve/report.h"
 
-#include <string.h>
-
 #include "tools/live/report.h"
+#include "tools/serve/address_limits.h"
 
 #define NS_PER_S 1e9
-#define IPV6_NETWORK_BYTES 8 /* a machine chooses the rest of its addresses */
-
-G_STATIC_ASSERT(sizeof(struct net_address) <= UE_HOST_BYTES_MAX);
-
-struct ue_host serve_host_from_address(const struct net_address *address) {
-    struct ue_host result = {.size_bytes = sizeof *address,
-                             .machine_bytes = address->is_ipv6 ? IPV6_NETWORK_BYTES : sizeof address->bytes};
-    memcpy(result.text, address, sizeof *address);
-    return result;
-}
-
-struct net_address serve_address_from_host(const struct ue_host *address) {
-    struct net_address result;
-    memcpy(&result, address->text, sizeof result);
-    return result;
-}
 
 static json_t *address_of(const struct ue_peer *peer) {
     char text[NET_ADDRESS_TEXT_BYTES];

@@ -12,8 +12,4 @@ void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_r
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
                           const struct ue_pool *pool, const struct live_transport *transport);
 
-/* The address of a peer holds the bytes of a struct net_address: the endpoint only compares them. */
-struct ue_host serve_host_from_address(const struct net_address *address);
-struct net_address serve_address_from_host(const struct ue_host *address);
-
 #endif

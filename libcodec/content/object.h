@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layouts of network ids, references to objects and exports of objects. They support no UE_BUILD. */
-#ifndef UERUDP_LIBCODEC_CONTENT_OBJECT_RUN_H
-#define UERUDP_LIBCODEC_CONTENT_OBJECT_RUN_H
+#ifndef UERUDP_LIBCODEC_CONTENT_OBJECT_H
+#define UERUDP_LIBCODEC_CONTENT_OBJECT_H
 
 #include <uerudp/object.h>
 #include "libcodec/wire/layout.h"

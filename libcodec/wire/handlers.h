@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layout of packet handler components. */
-#ifndef UERUDP_LIBCODEC_WIRE_HANDLERS_RUN_H
-#define UERUDP_LIBCODEC_WIRE_HANDLERS_RUN_H
+#ifndef UERUDP_LIBCODEC_WIRE_HANDLERS_H
+#define UERUDP_LIBCODEC_WIRE_HANDLERS_H
 
 #include <uerudp/handlers.h>
 #include "libcodec/wire/layout.h"

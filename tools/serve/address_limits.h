@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Protection options of a server: flood detection, and limits that the engine does not have. */
-#ifndef UERUDP_TOOLS_SERVE_FLOOD_PROTECTION_H
-#define UERUDP_TOOLS_SERVE_FLOOD_PROTECTION_H
+/* Limits of a server that the engine does not have: flood detection, restart requests, and clients from one address. */
+#ifndef UERUDP_TOOLS_SERVE_ADDRESS_LIMITS_H
+#define UERUDP_TOOLS_SERVE_ADDRESS_LIMITS_H
 
 #include <glib.h>
 
 #include <uerudp/server.h>
+#include "tools/net/address.h"
 
 struct serve_protection {
     gboolean no_flood_detection;
@@ -21,5 +22,9 @@ bool serve_protection_resolve(const struct serve_protection *protection);
 /* Fills the configuration from the options and from config->max_connections. */
 void serve_protection_configure(const struct serve_protection *protection, double ticks_per_second,
                                 struct ue_server_config *config);
+
+/* The address of a peer holds the bytes of a struct net_address: the endpoint only compares them. */
+struct ue_host serve_host_from_address(const struct net_address *address);
+struct net_address serve_address_from_host(const struct ue_host *address);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layout of voice packets. It supports no UE_BUILD. */
-#ifndef UERUDP_LIBCODEC_CONTENT_VOICE_RUN_H
-#define UERUDP_LIBCODEC_CONTENT_VOICE_RUN_H
+#ifndef UERUDP_LIBCODEC_CONTENT_VOICE_H
+#define UERUDP_LIBCODEC_CONTENT_VOICE_H
 
 #include <uerudp/voice.h>
 #include "libcodec/wire/layout.h"

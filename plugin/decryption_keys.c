@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/decryption.h"
+#include "plugin/decryption_keys.h"
 
 static const char *key_text = "";
 

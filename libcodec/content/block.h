@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layouts of content blocks and of what their payloads contain. They support no UE_BUILD. */
-#ifndef UERUDP_LIBCODEC_CONTENT_BLOCK_RUN_H
-#define UERUDP_LIBCODEC_CONTENT_BLOCK_RUN_H
+#ifndef UERUDP_LIBCODEC_CONTENT_BLOCK_H
+#define UERUDP_LIBCODEC_CONTENT_BLOCK_H
 
 #include <uerudp/block.h>
 #include "libcodec/wire/layout.h"

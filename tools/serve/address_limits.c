@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/serve/flood_protection.h"
+#include "tools/serve/address_limits.h"
+
+#include <string.h>
 
 #include "tools/cli/command_line.h"
 
+#define IPV6_NETWORK_BYTES 8 /* a machine chooses the rest of its addresses */
 #define RESTART_REQUESTS_DEFAULT 256
 #define RESTART_REQUESTS_MAX 1000000
 #define MACHINES 32 /* that share the restart requests of a second at least */
@@ -82,4 +85,19 @@ void serve_protection_configure(const struct serve_protection *protection, doubl
         int32_t calm_packets = PACKETS_BASE + PACKETS_PER_CLIENT * (int32_t)config->max_connections;
         detect_floods(&config->ddos, calm_packets, ticks_per_second);
     }
+}
+
+G_STATIC_ASSERT(sizeof(struct net_address) <= UE_HOST_BYTES_MAX);
+
+struct ue_host serve_host_from_address(const struct net_address *address) {
+    struct ue_host result = {.size_bytes = sizeof *address,
+                             .machine_bytes = address->is_ipv6 ? IPV6_NETWORK_BYTES : sizeof address->bytes};
+    memcpy(result.text, address, sizeof *address);
+    return result;
+}
+
+struct net_address serve_address_from_host(const struct ue_host *address) {
+    struct net_address result;
+    memcpy(&result, address->text, sizeof result);
+    return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layout of control messages. */
-#ifndef UERUDP_LIBCODEC_WIRE_MESSAGE_RUN_H
-#define UERUDP_LIBCODEC_WIRE_MESSAGE_RUN_H
+#ifndef UERUDP_LIBCODEC_WIRE_MESSAGE_H
+#define UERUDP_LIBCODEC_WIRE_MESSAGE_H
 
 #include <uerudp/message.h>
 #include "libcodec/wire/layout.h"

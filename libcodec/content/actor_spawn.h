@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layouts of actor spawns and of vectors. They support no UE_BUILD. */
-#ifndef UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_RUN_H
-#define UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_RUN_H
+#ifndef UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_H
+#define UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_H
 
 #include <uerudp/actor_spawn.h>
 #include "libcodec/wire/layout.h"

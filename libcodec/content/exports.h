@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layouts of exports and of the must-be-mapped list. They support no UE_BUILD. */
-#ifndef UERUDP_LIBCODEC_CONTENT_EXPORTS_RUN_H
-#define UERUDP_LIBCODEC_CONTENT_EXPORTS_RUN_H
+#ifndef UERUDP_LIBCODEC_CONTENT_EXPORTS_H
+#define UERUDP_LIBCODEC_CONTENT_EXPORTS_H
 
 #include <uerudp/exports.h>
 #include "libcodec/wire/layout.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the layout of handshake messages. */
-#ifndef UERUDP_LIBCODEC_WIRE_HANDSHAKE_RUN_H
-#define UERUDP_LIBCODEC_WIRE_HANDSHAKE_RUN_H
+#ifndef UERUDP_LIBCODEC_WIRE_HANDSHAKE_H
+#define UERUDP_LIBCODEC_WIRE_HANDSHAKE_H
 
 #include <uerudp/handshake.h>
 #include "libcodec/wire/layout.h"
