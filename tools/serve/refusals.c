@@ -3,7 +3,6 @@
 
 #include "tools/live/report.h"
 #include "tools/serve/address_limits.h"
-#include "tools/serve/report.h"
 
 /* addresses may be forged: neither lines nor memory may grow with their number */
 #define REPORTED_MAX 1024
