@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layouts of actor spawns and of vectors. They support no UE_BUILD. */
+/* Private to libcodec: runs the layouts of actor spawns and of vectors. They support no UE_BUILD. */
 #ifndef UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_H
 #define UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layouts of content blocks and of what their payloads contain. They support no UE_BUILD. */
+/* Private to libcodec: runs the layouts of content blocks and of what their payloads contain. They support no UE_BUILD.
+ */
 #ifndef UERUDP_LIBCODEC_CONTENT_BLOCK_H
 #define UERUDP_LIBCODEC_CONTENT_BLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layouts of exports and of the must-be-mapped list. They support no UE_BUILD. */
+/* Private to libcodec: runs the layouts of exports and of the must-be-mapped list. They support no UE_BUILD. */
 #ifndef UERUDP_LIBCODEC_CONTENT_EXPORTS_H
 #define UERUDP_LIBCODEC_CONTENT_EXPORTS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layouts of network ids, references to objects and exports of objects. They support no UE_BUILD. */
+/* Private to libcodec: runs the layouts of network ids, references to objects and exports of objects. They support no
+ * UE_BUILD. */
 #ifndef UERUDP_LIBCODEC_CONTENT_OBJECT_H
 #define UERUDP_LIBCODEC_CONTENT_OBJECT_H
 

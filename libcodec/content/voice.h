@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layout of voice packets. It supports no UE_BUILD. */
+/* Private to libcodec: runs the layout of voice packets. It supports no UE_BUILD. */
 #ifndef UERUDP_LIBCODEC_CONTENT_VOICE_H
 #define UERUDP_LIBCODEC_CONTENT_VOICE_H
 

@@ -146,8 +146,9 @@ static bool header_is_plausible(const struct ue_detection *detection, const stru
            step >= -UE_DETECTION_SEQ_STEP_MAX;
 }
 
-/* Whether no packet can change the result any more. */
-static bool is_final(struct ue_detection *detection) {
+/* Whether a header is enough, because packets are expected to match the result; ue_detection_check_packet compares some
+   of them anyway. */
+static bool header_suffices(struct ue_detection *detection) {
     return detection->is_given || (detection->is_released && ue_detection_is_single(detection));
 }
 
@@ -164,7 +165,7 @@ static bool jumps(const struct ue_detection_side *side, const struct ue_decode_r
 static bool decode_current(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                            struct ue_decode_result *result) {
     const struct ue_context *x = resolve(detection, side);
-    bool header_is_enough = is_final(detection) && detection->sides[side].has_id;
+    bool header_is_enough = header_suffices(detection) && detection->sides[side].has_id;
     if (header_is_enough) {
         ue_datagram_check_header(x, bytes, size_bytes, result);
     }
@@ -172,12 +173,6 @@ static bool decode_current(struct ue_detection *detection, unsigned side, const 
         ue_datagram_check(x, bytes, size_bytes, NULL, result);
     }
     return result->closed_by == UE_HANDLER_NONE;
-}
-
-/* Whether packets count as evidence: not when the generation is given, nor before the release when the handshake has
-   determined it. */
-static bool is_evidence(struct ue_detection *detection) {
-    return !detection->is_given && (detection->is_released || !is_final(detection));
 }
 
 static void count_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
@@ -195,7 +190,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     detection->has_packets = true;
     detection->restarting = false;
     bool visible = decode_current(detection, side, bytes, size_bytes, &result);
-    if (visible && is_evidence(detection)) {
+    if (visible && !detection->is_given) {
         count_packet(detection, side, bytes, size_bytes);
         if (!detection->is_released || !is_resolved(detection, &detection->result)) {
             visible = decode_current(detection, side, bytes, size_bytes, &result);
@@ -242,7 +237,7 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
         state->number = 0; /* no evidence */
     } else if (!handshake) {
         process_packet(detection, side, bytes, size_bytes, state);
-    } else if (detection->is_released && is_evidence(detection) && !detection->has_ids_evidence) {
+    } else if (detection->is_released && !detection->is_given && !detection->has_ids_evidence) {
         ue_detection_check_packet(detection, side, bytes, size_bytes); /* may be a packet of another generation */
     }
     state->direction = (uint8_t)ue_detection_direction(detection, side);

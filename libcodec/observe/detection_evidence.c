@@ -387,7 +387,7 @@ static bool narrow_candidates(struct ue_detection *detection, unsigned side, con
     return left != 0;
 }
 
-/* Profiles are compared only when the masks change: each packet asks twice. */
+/* Evaluated twice for each packet, so that profiles are compared only when the masks change. */
 bool ue_detection_is_single(struct ue_detection *detection) {
     uint16_t possible = detection->possible;
     uint16_t candidates = detection->result.candidates;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layout of packet handler components. */
+/* Private to libcodec: runs the layout of packet handler components. */
 #ifndef UERUDP_LIBCODEC_WIRE_HANDLERS_H
 #define UERUDP_LIBCODEC_WIRE_HANDLERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layout of handshake messages. */
+/* Private to libcodec: runs the layout of handshake messages. */
 #ifndef UERUDP_LIBCODEC_WIRE_HANDSHAKE_H
 #define UERUDP_LIBCODEC_WIRE_HANDSHAKE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the layout of control messages. */
+/* Private to libcodec: runs the layout of control messages. */
 #ifndef UERUDP_LIBCODEC_WIRE_MESSAGE_H
 #define UERUDP_LIBCODEC_WIRE_MESSAGE_H
 

@@ -88,6 +88,8 @@ def faults(graph, exceptions):
     for circle in wrong:
         for source in sorted(circle - exceptions):
             yield f"{source} is in a circle: it calls {', '.join(sorted(graph[source] & circle))}"
+    for source in sorted(source for source in exceptions if not (ROOT / source).exists()):
+        yield f"{source} is an exception of {pathlib.Path(__file__).name}, and no file"
     done = {os.path.dirname(source) for source in exceptions & graph.keys()} - \
         {os.path.dirname(source) for circle in wrong for source in circle}
     for folder in sorted(done):  # not each source: which of them call depends on the version of Wireshark

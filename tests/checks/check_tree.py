@@ -234,7 +234,7 @@ def tag_faults(root, files):
     for path in files:
         if path.startswith(TAGGED) and path.endswith((".c", ".h")) and not path.startswith("tests/bench/"):
             for number, line in enumerate(read_lines(root, path), 1):
-                match = re.match(r"(?:struct|enum|union) (\w+) \{", line)
+                match = re.match(r"(?:static |const )*(?:struct|enum|union) (\w+) \{", line)
                 if match:
                     places.setdefault(match[1], []).append(f"{path}:{number}")
     yield from duplicate_faults(places, "tag")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Datagrams with their expected fields: from tests/vectors, and from the folder UERUDP_SHARED when it exists. */
+/* Datagrams with their expected fields: from tests/codec/vectors, and from the folder UERUDP_SHARED when it exists. */
 #ifndef UERUDP_TESTS_CODEC_VECTORS_H
 #define UERUDP_TESTS_CODEC_VECTORS_H
 

@@ -172,8 +172,8 @@ static void check_project(const struct decode *d, struct connection_listing *lis
                           const struct print_datagram *shown) {
     if (d->reader.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
         struct ue_trace sink = {NULL, learn, NULL, listing};
-        struct ue_decode_result verdict;
-        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
+        struct ue_decode_result result;
+        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &result);
     }
 }
 

@@ -170,7 +170,7 @@ static void send_all(struct serve *s) {
     event_loop_wake_at(s->loop, live_transport_run(s->port, s->now_ns));
 }
 
-static void note_sent(void *user, const struct net_address *to, enum net_socket_result result) {
+static void on_sent(void *user, const struct net_address *to, enum net_socket_result result) {
     struct serve *s = user;
     const struct ue_host address = serve_host_from_address(to);
     struct ue_peer *peer = ue_server_find(s->server, &address);
@@ -293,7 +293,7 @@ static bool open_server(struct serve *s) {
         cli_error("a server cannot run with these settings");
         return false;
     }
-    live_transport_set_sent_callback(s->port, note_sent, s);
+    live_transport_set_sent_callback(s->port, on_sent, s);
     return true;
 }
 

@@ -199,7 +199,7 @@ static bool change(struct editor *editor, const struct input_datagram *captured,
     return finish(editor, edited);
 }
 
-static void take(struct editor *editor, const struct input_datagram *captured, struct edited_block *edited) {
+static void edit_datagram(struct editor *editor, const struct input_datagram *captured, struct edited_block *edited) {
     struct rules_outcome outcome;
     if (edited->place.is_fragment) {
         write_other(editor, edited);
@@ -267,7 +267,7 @@ static void run(struct editor *editor) {
     while (!editor->has_failed && capture_reader_next(editor->reader, &captured)) {
         write_others_before(editor, captured.held->frame);
         if (first(editor) != NULL && first(editor)->frame == captured.held->frame) {
-            take(editor, &captured, pop_first(editor));
+            edit_datagram(editor, &captured, pop_first(editor));
         }
     }
     write_others_before(editor, UINT64_MAX);

@@ -124,17 +124,17 @@ static json_t *object_of(struct generation_rewrite *rewrite, const struct input_
 /* Whether the other generation needs a sequence number in every packet that this packet does not have. */
 static bool lacks_history_seq(const struct input_datagram *captured, const struct ue_profile *to) {
     return to->packet == UE_PACKET_HISTORY_SEQ && captured->context.profile.packet != to->packet &&
-           !captured->verdict.is_handshake;
+           !captured->result.is_handshake;
 }
 
 /* Why the datagram cannot be rewritten; NULL: it can. */
 static const char *unwritable(const struct input_datagram *captured, const struct ue_profile *to) {
-    return lacks_history_seq(captured, to)           ? "packet.acked_history_seq: unknown"
-           : captured->is_foreign                    ? "not recognised"
-           : captured->is_cut                        ? "cut by a snap length"
-           : captured->verdict.fault.status != UE_OK ? "malformed"
-           : captured->verdict.is_opaque             ? "encrypted or compressed"
-                                                     : NULL;
+    return lacks_history_seq(captured, to)          ? "packet.acked_history_seq: unknown"
+           : captured->is_foreign                   ? "not recognised"
+           : captured->is_cut                       ? "cut by a snap length"
+           : captured->result.fault.status != UE_OK ? "malformed"
+           : captured->result.is_opaque             ? "encrypted or compressed"
+                                                    : NULL;
 }
 
 /* The context with which the object is encoded. */

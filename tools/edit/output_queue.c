@@ -155,7 +155,7 @@ static struct direction_state *state_of(struct edit_output_queue *queue, uint32_
     return state;
 }
 
-static void note_drop(struct direction_state *state, uint64_t frame) {
+static void record_drop(struct direction_state *state, uint64_t frame) {
     state->first_dropped = state->dropped++ == 0 ? frame : state->first_dropped;
     state->last_dropped = frame;
 }
@@ -200,7 +200,7 @@ bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edit
     struct direction_state *known = state_of(queue, stream, direction, outcome->is_dropped || outcome->is_reordered);
     struct direction_state *state = known != NULL ? known : &none;
     if (outcome->is_dropped) {
-        note_drop(state, edited->frame);
+        record_drop(state, edited->frame);
         edited_block_free(edited);
         return true;
     }

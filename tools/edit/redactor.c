@@ -281,14 +281,14 @@ static void finish_ciphertext(struct datagram_redaction *r) {
 static void redact(struct datagram_redaction *r) {
     const struct redactor_datagram *datagram = r->datagram;
     const struct ue_trace sink = {on_begin, on_field, NULL, r};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     uint8_t *original =
         g_memdup2(datagram->bytes, datagram->size_bytes); /* decoded while the datagram is being masked */
-    ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &verdict);
-    if (verdict.fault.status != UE_OK) {
-        size_t size_bytes = verdict.is_opened ? r->redactor->plain->len : datagram->size_bytes;
-        uint8_t *bytes = verdict.is_opened ? r->redactor->plain->data : datagram->bytes;
-        size_t from = verdict.payload_end_bit < size_bytes * 8 ? verdict.payload_end_bit : size_bytes * 8;
+    ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &result);
+    if (result.fault.status != UE_OK) {
+        size_t size_bytes = result.is_opened ? r->redactor->plain->len : datagram->size_bytes;
+        uint8_t *bytes = result.is_opened ? r->redactor->plain->data : datagram->bytes;
+        size_t from = result.payload_end_bit < size_bytes * 8 ? result.payload_end_bit : size_bytes * 8;
         blank(bytes, (struct ue_view){bytes, from, size_bytes * 8 - from});
     }
     finish_ciphertext(r);

@@ -175,7 +175,7 @@ void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reaso
 /* Close with a cause behind the reason, both told to the peer. */
 void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
 
-/* channels.c: channels of a connection */
+/* channel_set.c: channels of a connection */
 struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
 /* A channel opened by the peer; NULL: no memory. */
 struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind);

@@ -20,7 +20,7 @@ struct capture_log *capture_log_open(const char *path, const char *title) {
 }
 
 static void put_malformed(struct event_log *log, const struct input_datagram *captured) {
-    const struct ue_fault *fault = &captured->verdict.fault;
+    const struct ue_fault *fault = &captured->result.fault;
     const struct event_log_place place = {captured->held->frame, captured->held->time_ns, captured->connection->stream,
                                           captured->role};
     event_log_begin(log, &place, "transport:datagram_malformed");
@@ -38,7 +38,7 @@ void capture_log_on_datagram(struct capture_log *events, const struct input_data
                                              .has_frames = true};
     const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
     if (tracker_table_on_datagram(events->trackers, captured, &sink) != NULL &&
-        captured->verdict.fault.status != UE_OK) {
+        captured->result.fault.status != UE_OK) {
         put_malformed(events->log, captured);
     }
 }

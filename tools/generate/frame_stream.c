@@ -47,7 +47,7 @@ static void see(void *user, const struct sim_datagram *datagram) {
     }
 }
 
-static void say(void *user, const struct sim_message *sent) {
+static void on_message_sent(void *user, const struct sim_message *sent) {
     run_log_add_message(((struct frame_stream *)user)->run_log, sent);
 }
 
@@ -55,7 +55,7 @@ static void deliver(void *user, const struct sim_delivery *delivery) {
     run_log_add_delivery(((struct frame_stream *)user)->run_log, delivery);
 }
 
-static void judge(void *user, enum ue_role side, int64_t packet_id, bool delivered) {
+static void on_packet_reported(void *user, enum ue_role side, int64_t packet_id, bool delivered) {
     run_log_add_ack(((struct frame_stream *)user)->run_log, side, packet_id, delivered);
 }
 
@@ -70,7 +70,7 @@ bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *s
     source->scenario.unchecked = !with_run_log;
     if (with_run_log) {
         source->run_log = run_log_new();
-        watch = (struct sim_callbacks){say, deliver, see, judge, end, source};
+        watch = (struct sim_callbacks){on_message_sent, deliver, see, on_packet_reported, end, source};
     }
     source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
     source->bytes = g_byte_array_new();

@@ -22,12 +22,12 @@ static void add_field(void *user, const struct ue_record *record) {
 static void load(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes,
                  size_t size_bytes) {
     struct ue_trace sink = {NULL, add_field, NULL, fuzz};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     memset(fuzz->bytes, 0, sizeof fuzz->bytes);
     memcpy(fuzz->bytes, bytes, size_bytes);
     fuzz->bits = size_bytes * 8;
     fuzz->field_count = 0;
-    ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &verdict);
+    ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &result);
 }
 
 /* ---- mutations ---- */

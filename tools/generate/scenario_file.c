@@ -212,7 +212,7 @@ static bool parse_integer(const char *text, enum scenario_kind kind, void *to) {
     return good;
 }
 
-static bool take(const char *text, enum scenario_kind kind, void *to) {
+static bool parse_value(const char *text, enum scenario_kind kind, void *to) {
     switch (kind) {
     case FLAG: return parse_flag(text, to);
     case SHARE: return cli_parse_real(text, 1, to);
@@ -242,7 +242,7 @@ struct section {
 static bool parse_key(const struct section *section, const char *name, const char *text) {
     for (const struct scenario_key *key = section->keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0) {
-            return take(text, key->kind, (char *)section->base + key->offset);
+            return parse_value(text, key->kind, (char *)section->base + key->offset);
         }
     }
     return false;

@@ -263,8 +263,8 @@ static void enter_copy(struct impair_direction *direction, uint64_t now_ns, stru
     }
 }
 
-static struct impair_record *note_entry(struct impair_direction *direction, const uint8_t *bytes, size_t size_bytes,
-                                        const char *rules) {
+static struct impair_record *record_entry(struct impair_direction *direction, const uint8_t *bytes, size_t size_bytes,
+                                          const char *rules) {
     const struct impair_endpoint *in = direction->config.in;
     struct impair_record *record =
         impair_record_new(direction->config.recording, in->side, &in->peer, &in->local, bytes, size_bytes);
@@ -275,7 +275,7 @@ static struct impair_record *note_entry(struct impair_direction *direction, cons
 void impair_direction_receive(struct impair_direction *direction, uint64_t now_ns, const uint8_t *bytes,
                               size_t size_bytes, const struct rules_outcome *outcome, const char *rules) {
     impair_direction_run(direction, now_ns);
-    struct impair_record *record = note_entry(direction, bytes, size_bytes, rules);
+    struct impair_record *record = record_entry(direction, bytes, size_bytes, rules);
     direction->counters.datagrams++;
     direction->counters.bytes += size_bytes;
     if (outcome->is_dropped) {

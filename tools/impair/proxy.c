@@ -65,7 +65,7 @@ static void forget(struct impair_proxy *proxy, struct impair_client *client, con
     impair_client_free(client);
 }
 
-/* Whether a line may be repeated now; true sets *said_ns to now. */
+/* Whether a line may be repeated now; true sets *line_ns to now. */
 static bool is_due(const struct impair_proxy *proxy, uint64_t *line_ns) {
     bool due = *line_ns == 0 || proxy->now_ns - *line_ns >= REPEAT_NS;
     *line_ns = due ? proxy->now_ns : *line_ns;

@@ -8,7 +8,7 @@
 #include "tools/impair/options.h"
 #include "tools/net/event_loop.h"
 
-/* After this silence a client makes room for another. */
+/* After this silence a confirmed client may be replaced by another, and one without an answer is removed. */
 #define IMPAIR_CLIENT_SILENCE_NS UINT64_C(5000000000)
 
 struct impair_client {
@@ -51,10 +51,11 @@ uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns);
 /* Whether nothing came from either side for longer than idle_ns. */
 bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns, uint64_t now_ns);
 
-/* Whether a client was silent for long enough to make room for another. */
+/* Whether a client was silent for long enough to be replaced by another. */
 bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns);
 
-/* Why a client is forgotten: "idle", "unanswered" or "closed"; NULL: it stays. Sends what is due. */
+/* Why a client is forgotten: "idle", "unanswered" or "closed"; NULL: it stays. Of a silent client that is not
+   confirmed, sends what is due. */
 const char *impair_client_end_reason(struct impair_client *client, uint64_t idle_ns, uint64_t now_ns);
 
 #endif

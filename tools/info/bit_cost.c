@@ -121,10 +121,10 @@ void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *data
     size_t captured_bits = datagram->captured_bytes * 8;
     struct tally tally = {.cost = cost, .channels = channels, .side = side, .limit = captured_bits};
     struct ue_trace sink = {begin_group, count_field, end_group, &tally};
-    struct ue_decode_result verdict;
-    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &sink, &verdict);
+    struct ue_decode_result result;
+    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &sink, &result);
     size_t covered = tally.is_decrypted ? tally.outside : tally.covered;
-    bool is_whole = verdict.fault.status == UE_OK && datagram->captured_bytes == datagram->length_bytes;
+    bool is_whole = result.fault.status == UE_OK && datagram->captured_bytes == datagram->length_bytes;
     uint64_t *rest = is_whole ? cost->padding : cost->unreadable;
     rest[side] += tally.gaps + captured_bits - covered;
     cost->not_captured[side] += (datagram->length_bytes - datagram->captured_bytes) * 8;

@@ -158,15 +158,15 @@ static void update_addresses(struct info_connection *info, const struct input_da
 
 static void count(struct info_connection *info, const struct input_datagram *captured) {
     struct info_side *side = &info->sides[captured->role];
-    const struct ue_decode_result *verdict = &captured->verdict;
+    const struct ue_decode_result *result = &captured->result;
     int64_t time_ns = captured->held->time_ns;
-    bool is_good = verdict->fault.status == UE_OK && !captured->is_cut;
+    bool is_good = result->fault.status == UE_OK && !captured->is_cut;
     side->datagrams++;
     side->bytes += captured->held->length_bytes;
     side->cut += captured->is_cut;
-    side->ordinary += !verdict->is_handshake;
-    side->opaque += verdict->closed_by != UE_HANDLER_NONE;
-    side->empty += is_good && !verdict->is_handshake && !verdict->is_opaque && verdict->item_count == 0;
+    side->ordinary += !result->is_handshake;
+    side->opaque += result->closed_by != UE_HANDLER_NONE;
+    side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !captured->is_cut) {
         side->malformed_frame = side->malformed++ == 0 ? captured->held->frame : side->malformed_frame;
         info_diagnosis_add_malformed(info, captured);
@@ -197,9 +197,9 @@ static void visit_ack(void *user, const struct ue_item *item) {
 static void read_legacy(struct handling *handling) {
     const struct input_datagram *captured = handling->captured;
     struct ue_visitor visitor = {.item = visit_ack, .user = handling};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     if (captured->context.profile.packet == UE_PACKET_LEGACY && captured->role == 1) {
-        ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, &visitor, &verdict);
+        ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, &visitor, &result);
     }
 }
 

@@ -30,7 +30,7 @@
 /* ---- malformed ---- */
 
 void info_diagnosis_add_malformed(struct info_connection *info, const struct input_datagram *captured) {
-    const struct ue_fault *fault = &captured->verdict.fault;
+    const struct ue_fault *fault = &captured->result.fault;
     struct info_finding finding = FINDING_AT(MALFORMED, ERROR, 0, captured->held->frame);
     ADD(info, &finding, "malformed datagram of the %s in frame %" PRIu64 ": %s at bit %zu: %s",
         phrase_side(captured->role), captured->held->frame, ue_field_row(fault->field)->name, fault->bit,

@@ -170,7 +170,7 @@ static void look(const struct observe_datagram *held, struct input_datagram *cap
     captured->role = captured->context.direction == UE_DIRECTION_UNKNOWN
                          ? held->side
                          : captured->context.direction == UE_SERVER_TO_CLIENT;
-    ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->verdict);
+    ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->result);
     captured->is_foreign =
         ue_detection_is_foreign(&captured->connection->flow, &held->link, captured->bytes, captured->size_bytes);
 }
@@ -196,8 +196,8 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
     };
     if (!captured->is_foreign) {
         shown->context = context;
-        shown->fault = captured->verdict.fault;
-        shown->canonical = captured->verdict.canonical;
+        shown->fault = captured->result.fault;
+        shown->canonical = captured->result.canonical;
     }
 }
 
@@ -207,8 +207,8 @@ static void count(struct capture_summary *summary, const struct input_datagram *
         summary->unknown++;
     } else if (captured->is_cut) {
         summary->cut++;
-    } else if (captured->verdict.fault.status != UE_OK) {
-        capture_summary_report_malformed(summary, captured->held->frame, &captured->verdict.fault);
+    } else if (captured->result.fault.status != UE_OK) {
+        capture_summary_report_malformed(summary, captured->held->frame, &captured->result.fault);
     }
 }
 

@@ -14,7 +14,7 @@ struct input_datagram {
     const struct observe_datagram *held;
     struct observe_connection *connection;
     struct ue_context context;
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     unsigned role; /* of the sender: 0 client, 1 server; if unknown, by the order of the addresses */
     const uint8_t *bytes;
     size_t size_bytes; /* captured size, plus a byte that terminates a cut datagram */

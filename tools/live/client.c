@@ -6,7 +6,7 @@
 /* leaves time for ticks during a flood */
 #define DATAGRAMS_PER_CALL 1024
 
-static void note_sent(void *user, const struct net_address *to, enum net_socket_result result) {
+static void on_sent(void *user, const struct net_address *to, enum net_socket_result result) {
     struct live_client *client = user;
     (void)to;
     live_error_timer_update(&client->sending, g_get_monotonic_time() * UINT64_C(1000), result);
@@ -29,7 +29,7 @@ bool live_client_init(struct live_client *client, struct live_transport *transpo
         live_client_clear(client);
         return false;
     }
-    live_transport_set_sent_callback(transport, note_sent, client);
+    live_transport_set_sent_callback(transport, on_sent, client);
     ue_conn_connect(client->conn, now_ns);
     live_client_send(client, now_ns);
     return true;

@@ -132,14 +132,14 @@ static void put_column(struct print_columns *columns, const struct text_buffer *
 
 void print_columns_datagram(struct print_columns *columns, const struct print_datagram *datagram) {
     const struct print_sink sink = {.sink = {NULL, on_field, NULL, columns}};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     for (size_t i = 0; i < columns->count; i++) {
         columns->values[i].length = 0;
         put_capture(&columns->values[i], (enum column_kind)columns->kinds[i], datagram);
     }
     add_capture_columns(columns, datagram);
     if (datagram->context != NULL) {
-        print_datagram_trace(datagram, &sink, &verdict);
+        print_datagram_trace(datagram, &sink, &result);
     }
     for (size_t i = 0; i < columns->count; i++) {
         if (i != 0) {

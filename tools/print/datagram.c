@@ -59,12 +59,12 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
 }
 
 void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink,
-                          struct ue_decode_result *verdict) {
+                          struct ue_decode_result *result) {
     bool is_plain = datagram->messages == NULL || datagram->messages->count == 0;
     struct forwarding forwarding = {.datagram = datagram, .to = sink};
     const struct ue_trace own = {on_begin, on_field, on_end, &forwarding};
     ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, datagram->packet_ids,
-                      is_plain ? &sink->sink : &own, verdict);
+                      is_plain ? &sink->sink : &own, result);
 }
 
 /* The most items that fit in a UDP datagram: a legacy acknowledgement has 24 bits. */
@@ -90,11 +90,11 @@ bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *
     static struct ue_item items[ITEMS_MAX];
     static uint8_t again[BYTES_MAX];
     struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_fault fault;
     size_t written;
-    if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, &verdict) != UE_OK ||
-        verdict.is_opaque || !verdict.canonical || !form_is_determined(context, &datagram) ||
+    if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, &result) != UE_OK ||
+        result.is_opaque || !result.canonical || !form_is_determined(context, &datagram) ||
         !handlers_are_distinct(&context->settings)) {
         return false;
     }

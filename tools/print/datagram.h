@@ -55,7 +55,7 @@ struct print_sink {
 /* Traces the datagram and, after each item, the messages that it completes, except messages of whole control
    bunches, which the trace of the datagram contains already. */
 void print_datagram_trace(const struct print_datagram *datagram, const struct print_sink *sink,
-                          struct ue_decode_result *verdict);
+                          struct ue_decode_result *result);
 
 /* Whether decoding and encoding reproduce the bytes, and the fields hold everything needed for it. */
 bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);

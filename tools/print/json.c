@@ -225,7 +225,7 @@ static void defer_value(struct text_buffer *deferred, const struct ue_record *re
     print_json_add_value(deferred, record);
 }
 
-static void note_bits(struct print_json *json, const struct ue_record *record) {
+static void store_bits(struct print_json *json, const struct ue_record *record) {
     if (json->with_bits && !record->generated) {
         if (json->bits.length != 0) {
             text_buffer_add_char(&json->bits, ',');
@@ -338,7 +338,7 @@ static bool is_unique_id(const struct key_position *position) {
 
 static void on_field(void *user, const struct ue_record *record) {
     struct print_json *json = user;
-    note_bits(json, record);
+    store_bits(json, record);
     if (UE_UNLIKELY(json->content.line != NULL)) {
         print_json_content_field(&json->content, record);
         return;
@@ -462,10 +462,10 @@ static void put_decode_result(struct print_json *json, const struct print_datagr
 
 static void trace(struct print_json *json, const struct print_datagram *datagram) {
     const struct print_sink sink = {{on_begin, on_field, on_end, json}, on_message, on_message_end};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     bool legacy = datagram->context->profile.packet == UE_PACKET_LEGACY && !datagram->context->settings.internal_ack;
     json->items_key = legacy ? "items" : "bunches";
-    print_datagram_trace(datagram, &sink, &verdict);
+    print_datagram_trace(datagram, &sink, &result);
     close_to(json, SCOPE_TOP);
     write_deferred(json, &json->terminators, "terminator", '[', ']');
 }

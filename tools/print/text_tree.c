@@ -65,7 +65,7 @@ void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
 
 /* ---- the trace ---- */
 
-static void note_bunch(struct print_tree *tree, const struct ue_record *record) {
+static void store_bunch(struct print_tree *tree, const struct ue_record *record) {
     struct print_tree_bunch *bunch = &tree->bunch;
     switch (record->field) {
     case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; break;
@@ -120,7 +120,7 @@ static void on_field(void *user, const struct ue_record *record) {
     struct print_tree *tree = user;
     struct text_buffer *out = &tree->page;
     const char *end = record->generated ? "]\n" : "\n";
-    note_bunch(tree, record);
+    store_bunch(tree, record);
     if (record->field == tree->last && is_list(record->field)) {
         out->length -= strlen(end);
         join_list(tree, record);
@@ -273,7 +273,7 @@ static void put_fault(struct print_tree *tree, const struct print_datagram *data
 
 void print_tree_datagram(struct print_tree *tree, const struct print_datagram *datagram) {
     const struct print_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     put_headline(tree, datagram);
     tree->indent = 1;
     tree->bunches = 0;
@@ -283,7 +283,7 @@ void print_tree_datagram(struct print_tree *tree, const struct print_datagram *d
         put_bytes(&tree->page, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8});
         text_buffer_add_char(&tree->page, '\n');
     } else {
-        print_datagram_trace(datagram, &sink, &verdict);
+        print_datagram_trace(datagram, &sink, &result);
         put_fault(tree, datagram);
     }
     text_buffer_add_char(&tree->page, '\n');

@@ -225,9 +225,9 @@ static void add_header_item(void *user, const struct ue_item *item) {
 static void read_header_items(struct header_items *header_items, const struct input_datagram *seen,
                               const struct ue_packet *packet) {
     const struct ue_visitor visitor = {.item = add_header_item, .user = header_items};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     if (!header_items->side->has_sent_control || packet->history_words == 0) {
-        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
+        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &result);
     }
 }
 
@@ -312,7 +312,7 @@ static bool is_initial(const struct input_datagram *seen) {
     struct ue_datagram head = {0};
     struct ue_item_range rest;
     struct ue_fault fault;
-    return seen->verdict.fault.status == UE_OK &&
+    return seen->result.fault.status == UE_OK &&
            ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) == UE_OK &&
            head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
 }
@@ -323,7 +323,7 @@ static void receive_clear(struct replay_connection *connection, const struct inp
     struct ue_fault fault;
     connection->begins_in_the_middle |= connection->datagrams == 0 && !is_initial(seen);
     connection->datagrams++;
-    if (seen->verdict.fault.status != UE_OK) {
+    if (seen->result.fault.status != UE_OK) {
         connection->malformed++;
         return;
     }
@@ -351,15 +351,15 @@ static bool has_key(struct replay_check_context *all) {
 /* Decrypts a datagram. False: not possible. */
 static bool decrypt(struct replay_check_context *all, struct input_datagram *seen) {
     bool was_clear;
-    if (!seen->verdict.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
+    if (!seen->result.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
         return false;
     }
     seen->size_bytes =
         ue_encryption_decrypt(all->encryption, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
     seen->bytes = all->clear;
     return seen->size_bytes != 0 &&
-           ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict) == UE_OK &&
-           !seen->verdict.is_opaque; /* otherwise it is compressed, too */
+           ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->result) == UE_OK &&
+           !seen->result.is_opaque; /* otherwise it is compressed, too */
 }
 
 /* Frees both sides when nothing of them will be compared any more. */
@@ -377,7 +377,7 @@ void replay_connection_receive(struct replay_connection *connection, const struc
         return;
     }
     clear.context.settings.decryptor = NULL;
-    if (seen->is_cut || (seen->verdict.is_opaque && !decrypt(connection->all, &clear))) {
+    if (seen->is_cut || (seen->result.is_opaque && !decrypt(connection->all, &clear))) {
         connection->sides[0].obstacle = connection->sides[1].obstacle =
             seen->is_cut ? "its datagrams are cut by the snap length" : "its content is encrypted or compressed";
         finish_if_over(connection);

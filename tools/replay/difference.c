@@ -45,9 +45,9 @@ static void list_field(void *user, const struct ue_record *record) {
 
 static void list(struct listing *listing, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_trace sink = {NULL, list_field, NULL, listing};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     *listing = (struct listing){.fields = g_array_new(FALSE, FALSE, sizeof(struct field))};
-    ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &verdict);
+    ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &result);
 }
 
 static void listing_free(struct listing *listing) {

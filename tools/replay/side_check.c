@@ -493,11 +493,11 @@ static void set_time(struct replay_side *side, int64_t time_ns) {
 static void look(struct replay_side *side, const struct replay_packet *packet) {
     static struct ue_item items[ITEMS_MAX];
     struct side_comparison l = {.side = side, .packet = packet};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     const struct ue_model_sink sink = {on_difference, receive_early, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
-    ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, &verdict);
+    ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, &result);
     set_time(side, packet->time_ns);
     if (packet->is_premature) {
         add_difference(&l, UE_MODEL_DIFFERS_PREMATURE);

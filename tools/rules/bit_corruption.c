@@ -38,9 +38,9 @@ bool rules_bit_range_find(const struct datagram_facts *facts, enum ue_field fiel
     if (field != UE_F_NONE) {
         struct bit_range_search search = {.field = field, .item = item};
         struct ue_trace sink = {on_begin, on_field, on_end, &search};
-        struct ue_decode_result verdict;
+        struct ue_decode_result result;
         if (facts->context != NULL) {
-            ue_datagram_trace(facts->context, facts->bytes, facts->size_bytes, NULL, &sink, &verdict);
+            ue_datagram_trace(facts->context, facts->bytes, facts->size_bytes, NULL, &sink, &result);
         }
         *range = search.found;
     }

@@ -54,11 +54,11 @@ static void visit(void *user, const struct ue_item *item) {
 static void read_content(struct datagram_facts *facts, const struct ue_packet_ids *packet_ids) {
     struct fact_reader reader = {.facts = facts};
     struct ue_visitor visitor = {.item = visit, .user = &reader};
-    struct ue_decode_result verdict;
-    ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &verdict);
-    facts->kinds = datagram_kinds_of_datagram(&verdict, reader.kinds) | (reader.kinds & DATAGRAM_KIND_ACK);
-    facts->has_seq = !verdict.is_handshake;
-    facts->seq = verdict.seq;
+    struct ue_decode_result result;
+    ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &result);
+    facts->kinds = datagram_kinds_of_datagram(&result, reader.kinds) | (reader.kinds & DATAGRAM_KIND_ACK);
+    facts->has_seq = !result.is_handshake;
+    facts->seq = result.seq;
     facts->has_id = facts->has_seq && packet_ids != NULL && packet_ids->has_id;
     facts->packet_id = facts->has_id ? packet_ids->packet_id : 0;
 }

@@ -45,13 +45,13 @@ uint32_t datagram_kinds_of_item(const struct ue_item *item) {
     return kinds | (b->partial ? DATAGRAM_KIND_PARTIAL : 0) | (b->has_exports ? DATAGRAM_KIND_EXPORTS : 0);
 }
 
-uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *verdict, uint32_t items) {
-    bool is_malformed = verdict->fault.status != UE_OK;
+uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *result, uint32_t items) {
+    bool is_malformed = result->fault.status != UE_OK;
     uint32_t kinds = is_malformed ? DATAGRAM_KIND_MALFORMED : 0;
-    if (verdict->is_handshake) {
+    if (result->is_handshake) {
         return kinds | DATAGRAM_KIND_HANDSHAKE;
     }
-    bool is_empty = (items & DATAGRAM_KIND_BUNCH) == 0 && !is_malformed && !verdict->is_opaque;
-    kinds |= DATAGRAM_KIND_PACKET | (verdict->is_opaque ? DATAGRAM_KIND_OPAQUE : 0);
+    bool is_empty = (items & DATAGRAM_KIND_BUNCH) == 0 && !is_malformed && !result->is_opaque;
+    kinds |= DATAGRAM_KIND_PACKET | (result->is_opaque ? DATAGRAM_KIND_OPAQUE : 0);
     return kinds | (is_empty ? DATAGRAM_KIND_EMPTY : 0);
 }

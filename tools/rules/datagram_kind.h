@@ -29,6 +29,6 @@ bool datagram_kinds_parse(const char *list, uint32_t *kinds);
 uint32_t datagram_kinds_of_item(const struct ue_item *item);
 
 /* The kinds of a datagram; items: the kinds of all its items. */
-uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *verdict, uint32_t items);
+uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *result, uint32_t items);
 
 #endif

@@ -11,7 +11,7 @@ enum config_kind { FLAG, NUMBER_8, NUMBER_32, SIGNED_32, SIZE, SECONDS };
 #define TIME(name) {#name, offsetof(struct ue_conn_config, name##_ns), SECONDS}
 #define OPTION(member, kind) {#member, offsetof(struct ue_conn_config, options.member), kind}
 
-static const struct row {
+static const struct config_row {
     const char *key;
     size_t at;
     enum config_kind kind;
@@ -47,7 +47,7 @@ static const struct row {
     OPTION(repeat_reliable, FLAG),
 };
 
-static const struct row *find(const char *key) {
+static const struct config_row *find(const char *key) {
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         if (script_token_is(key, rows[i].key)) {
             return &rows[i];
@@ -87,7 +87,7 @@ static bool set_member(void *member, enum config_kind kind, const char *value, s
 }
 
 static bool set(struct ue_conn_config *config, const char *key, const char *value, struct script_error *error) {
-    const struct row *row = find(key);
+    const struct config_row *row = find(key);
     if (row != NULL) {
         return set_member((uint8_t *)config + row->at, row->kind, value, error);
     }

@@ -94,19 +94,19 @@ static size_t store_packet(struct script_testbed *testbed, unsigned side, const 
 }
 
 static void describe_packet(struct script_testbed *testbed, unsigned side, const struct ue_context *x,
-                            const struct ue_datagram *d, const struct ue_decode_result *verdict, size_t size_bytes,
+                            const struct ue_datagram *d, const struct ue_decode_result *result, size_t size_bytes,
                             struct statement_text *w) {
-    if (verdict->fault.status != UE_OK) {
+    if (result->fault.status != UE_OK) {
         g_string_append_printf(w->head, "> malformed %zu bytes: ", size_bytes);
-        g_string_append_printf(w->tail, "%s at bit %zu", ue_field_row(verdict->fault.field)->name, verdict->fault.bit);
-    } else if (verdict->is_handshake) {
+        g_string_append_printf(w->tail, "%s at bit %zu", ue_field_row(result->fault.field)->name, result->fault.bit);
+    } else if (result->is_handshake) {
         g_string_append_printf(w->head, "> handshake %zu bytes", size_bytes);
-    } else if (verdict->is_opaque) {
+    } else if (result->is_opaque) {
         g_string_append_printf(w->head, "> opaque %zu bytes", size_bytes);
     } else {
         g_string_append(w->head, "> ");
         script_packet_print(w->tail, NULL, x, &testbed->numbers, side, d);
-        g_string_append(w->tail, verdict->canonical ? "" : " uncanonical");
+        g_string_append(w->tail, result->canonical ? "" : " uncanonical");
     }
     if (testbed->shows_sizes && w->number >= 0) {
         g_string_append_printf(w->tail, "%s %zu bytes", d->packet.has_info ? " info" : "", size_bytes);
@@ -117,18 +117,18 @@ static void add_packet(struct script_testbed *testbed, unsigned side, const uint
                        struct statement_text *w) {
     struct ue_item items[SCRIPT_PACKET_ITEMS_MAX];
     struct ue_datagram d = {.items = items, .item_capacity = SCRIPT_PACKET_ITEMS_MAX};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_context x;
     script_testbed_context(testbed, side, &x);
-    ue_datagram_decode(&x, bytes, size_bytes, &d, &verdict);
+    ue_datagram_decode(&x, bytes, size_bytes, &d, &result);
     start_statement(w, testbed->sides[side].letter);
-    if (verdict.fault.status == UE_OK && !verdict.is_handshake && !verdict.is_opaque) {
-        uint32_t seq = (verdict.seq + testbed->numbers.seq[side]) % SCRIPT_SEQ_BOUND;
+    if (result.fault.status == UE_OK && !result.is_handshake && !result.is_opaque) {
+        uint32_t seq = (result.seq + testbed->numbers.seq[side]) % SCRIPT_SEQ_BOUND;
         w->number = ue_seq_expand(seq, testbed->sides[side].next_id - 1, SCRIPT_SEQ_BOUND);
     }
     size_t packet_index = store_packet(testbed, side, bytes, size_bytes, w->number);
     if (!testbed->hides_packets) {
-        describe_packet(testbed, side, &x, &d, &verdict, size_bytes, w);
+        describe_packet(testbed, side, &x, &d, &result, size_bytes, w);
         add_statement(testbed, side, packet_index, w);
     }
 }

@@ -79,12 +79,12 @@ bool script_field_locate(const struct script_testbed *testbed, const struct scri
     struct search search = {.field = field, .index = index, .location = location};
     const struct ue_trace sink = {begin_group, handle_field, end_group, &search};
     const struct script_testbed_packet *packet = packet_of(testbed, line);
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_context x;
     *location = (struct script_field_location){0};
     if (packet != NULL) {
         script_testbed_context(testbed, line->side, &x);
-        ue_datagram_trace(&x, packet->bytes, packet->size_bytes, NULL, &sink, &verdict);
+        ue_datagram_trace(&x, packet->bytes, packet->size_bytes, NULL, &sink, &result);
     }
     return search.is_found;
 }
@@ -100,12 +100,12 @@ static GArray *text_fields_of(const struct script_testbed *testbed, const struct
     struct ue_item items[SCRIPT_PACKET_ITEMS_MAX];
     struct ue_datagram d = {.items = items, .item_capacity = SCRIPT_PACKET_ITEMS_MAX};
     const struct script_testbed_packet *packet = packet_of(testbed, line);
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_context x;
     GArray *text_fields = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
     GString *text = g_string_new(NULL);
     script_testbed_context(testbed, line->side, &x);
-    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &verdict);
+    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &result);
     script_packet_print(text, text_fields, &x, &testbed->numbers, line->side, &d);
     const char *location = strstr(line->text, text->str);
     *before = location != NULL ? (size_t)(location - line->text) : strlen(line->text);
@@ -135,11 +135,11 @@ static struct script_text_field text_field_at(const struct script_testbed *testb
 
 static size_t end_bit(const struct script_testbed *testbed, const struct script_line *line) {
     const struct script_testbed_packet *packet = packet_of(testbed, line);
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_context x;
     script_testbed_context(testbed, line->side, &x);
-    ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &verdict);
-    return verdict.payload_end_bit;
+    ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &result);
+    return result.payload_end_bit;
 }
 
 void script_field_at_offset(const struct script_testbed *testbed, const struct script_line *line, size_t at,

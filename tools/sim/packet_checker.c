@@ -106,25 +106,25 @@ static void start_ids(struct packet_checker_side *side, int64_t id) {
 /* The id of a packet that just left; NO_PACKET: it is none. */
 static int64_t read_packet(struct packet_checker *w, enum ue_role from, const struct sim_link_report *report) {
     struct packet_checker_side *side = &w->sides[from];
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     w->newest = (struct ue_datagram){.items = w->items, .item_capacity = ITEMS_MAX};
-    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &verdict);
-    if (status != UE_OK || !verdict.canonical) {
+    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &result);
+    if (status != UE_OK || !result.canonical) {
         sim_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
                         ue_status_text(status));
         return NO_PACKET;
     }
-    if (verdict.is_handshake) {
+    if (result.is_handshake) {
         return NO_PACKET;
     }
-    if (verdict.is_opaque) {
+    if (result.is_opaque) {
         return side->next_id;
     }
     w->has_newest = true;
     if (!side->has_id) {
-        start_ids(side, verdict.seq);
+        start_ids(side, result.seq);
     }
-    int64_t id = ue_seq_expand(verdict.seq, side->next_id, UE_PACKET_SEQ_MAX);
+    int64_t id = ue_seq_expand(result.seq, side->next_id, UE_PACKET_SEQ_MAX);
     if (id != side->next_id) {
         sim_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
                         (int)from, id, side->next_id);

@@ -55,7 +55,7 @@ static int64_t check_datagram(struct simulation *sim, enum ue_role from, const s
     return sim->scenario->unchecked ? -1 : packet_checker_datagram(&sim->checker.packets, from, report);
 }
 
-static void note_sent(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
+static void count_sent(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
     struct sim_side *side = &result->sides[from];
     side->datagrams++;
     side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
@@ -70,7 +70,7 @@ static void see(struct simulation *sim, enum ue_role from, const struct sim_link
     const struct packet_checker *packets = &sim->checker.packets;
     int64_t packet_id = check_datagram(sim, from, report);
     if (report->event == SIM_DATAGRAM_SENT) {
-        note_sent(&sim->result, from, report);
+        count_sent(&sim->result, from, report);
         if (!sim->scenario->unchecked) {
             note_bytes(&sim->result, from, report);
         }

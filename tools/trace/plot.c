@@ -304,7 +304,7 @@ static void G_GNUC_PRINTF(3, 4)
     add_point(plot, TRACE_PLOT_NOTES, &note);
 }
 
-static void note_handshake(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void add_handshake(struct trace_plot *plot, const struct ue_tracker_event *event) {
     const char *name = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, event->datagram->handshake.type);
     add_note(plot, event, "%s", name != NULL ? name : "handshake");
 }
@@ -339,7 +339,7 @@ void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagra
 void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
                          const struct ue_tracker_event *event) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: note_handshake(plot, event); break;
+    case UE_TRACKER_HANDSHAKE: add_handshake(plot, event); break;
     case UE_TRACKER_PACKET:
         add_packet(plot, captured, event);
         if (event->is_late) {

@@ -183,7 +183,7 @@ bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct
 /* Whether a datagram of this connection probably belongs to another protocol:
    - it does not decode, and no generation matches or it is a query (ue_profile_match_is_query);
    - the connection consists of restart requests only, which have two bits;
-   - it is the only datagram, and a packet up to 4.18 with an ack and a channel index of 1000 or more.
+   - it is the only datagram, and a packet of 4.21 or older with an ack and a channel index of 1000 or more.
    Cheap for all other datagrams. */
 bool ue_detection_is_foreign(const struct ue_detection *detection, const struct ue_decode_state *state,
                              const uint8_t *bytes, size_t size_bytes);

@@ -101,18 +101,18 @@ struct ue_tracker;
 
 /* Allocates a tracker; NULL when there is no memory. The tracker copies the allocator, whose user must outlive it. */
 struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator);
-void ue_tracker_free(struct ue_tracker *track);
+void ue_tracker_free(struct ue_tracker *tracker);
 
 /* Processes a datagram and emits its events in this order: HANDSHAKE (and RESTARTED), or NOT_LOST, LOST, PACKET, then
    ACK and NAK in the order of packet ids, then BUNCH in wire order, each followed by its CHANNEL_OPENED and
    CHANNEL_CLOSED (except after retransmissions). In legacy packets ACK, NAK and BUNCH follow the wire order. A
    malformed datagram emits the events before its fault. A packet without packet_ids->has_id (encrypted, of a replay, or
    with an implausible sequence) emits nothing. */
-void ue_tracker_feed(struct ue_tracker *track, const struct ue_tracker_datagram *datagram,
+void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
                      const struct ue_tracker_callbacks *callbacks);
 
 /* Number of bytes that the tracker has allocated. */
-size_t ue_tracker_bytes(const struct ue_tracker *track);
+size_t ue_tracker_bytes(const struct ue_tracker *tracker);
 
 /* Whether a packet of this side was delivered. Packets older than the newest 1,024 can be UNKNOWN. */
 enum ue_tracker_packet_state {
@@ -121,7 +121,8 @@ enum ue_tracker_packet_state {
     UE_TRACKER_PACKET_DELIVERED,
     UE_TRACKER_PACKET_NOT_DELIVERED
 };
-enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *track, unsigned side, int64_t packet_id);
+enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *tracker, unsigned side,
+                                                     int64_t packet_id);
 
 struct ue_tracker_counts {
     uint64_t packets, handshakes, duplicates, late;
@@ -135,7 +136,7 @@ struct ue_tracker_counts {
 };
 
 /* Counters of what a side sent. acked and nacked are reports of the other side about packets of this side. */
-const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *track, unsigned side);
+const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *tracker, unsigned side);
 
 #ifdef __cplusplus
 }

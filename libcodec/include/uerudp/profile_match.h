@@ -34,7 +34,7 @@ bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t siz
 /* Whether a datagram has the form of a handshake message of any generation, after the magic header and wrapper of the
    settings. Fills *match when it has. Other datagrams are rejected after a few comparisons. */
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
-                                struct ue_handshake_match *shape);
+                                struct ue_handshake_match *match);
 
 /* Whether a datagram begins with 32 set bits: a query of Steam's A2S protocol, or an answer, which also use the port of
    the game. Without magic header and wrapper no datagram of this protocol begins so. */
@@ -69,14 +69,14 @@ struct ue_protocol_proof {
 };
 
 /* Adds a handshake message that side 0 or 1 sent. Returns true when the proof is complete. */
-bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *binding, unsigned side,
-                                     const struct ue_handshake_match *shape);
+bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *proof, unsigned side,
+                                     const struct ue_handshake_match *match);
 
 /* Whether ue_protocol_proof_add_packet must be called for datagrams that are no handshake messages. */
-bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *binding);
+bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *proof);
 
 /* Adds such a datagram. Returns true when the proof is complete. */
-bool ue_protocol_proof_add_packet(struct ue_protocol_proof *binding, const struct ue_settings *settings, unsigned side,
+bool ue_protocol_proof_add_packet(struct ue_protocol_proof *proof, const struct ue_settings *settings, unsigned side,
                                   const uint8_t *bytes, size_t size_bytes);
 
 /* Whether a packet matches a context. */

@@ -12,7 +12,7 @@
 #include "tests/support/rng.h"
 #include "tests/tools/capture/capture_bytes.h"
 
-#define SLOTS 64 /* as frame.h promises */
+#define SLOTS 64 /* as ip_fragments.h promises */
 #define SECOND_NS INT64_C(1000000000)
 
 static struct ip_fragments *fragments;
