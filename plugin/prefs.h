@@ -9,7 +9,7 @@
 
 #include <uerudp/profile.h>
 
-/* The wire settings of a server: what a capture does not tell. */
+/* The wire settings of a server: what a capture does not show. */
 struct uerudp_prefs_wire {
     struct ue_settings settings;
     const struct ue_profile *generation; /* NULL: detected */

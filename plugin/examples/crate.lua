@@ -28,7 +28,7 @@ local function bits(buffer, from, count)
     return value
 end
 
--- SerializeIntPacked: each byte holds a bit that tells whether another byte follows, and seven bits of the number. nil:
+-- SerializeIntPacked: each byte holds a bit that shows whether another byte follows, and seven bits of the number. nil:
 -- the buffer ends before the number.
 local function packed(buffer, from)
     local value, factor = 0, 1

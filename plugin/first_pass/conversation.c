@@ -30,7 +30,7 @@ struct leg {
 };
 
 static uint32_t stream_count;
-static size_t pending_count; /* peers whose detection waits for ordinary packets */
+static size_t pending_count; /* peers whose detection waits for packets */
 static wmem_tree_t *connections_by_stream;
 static wmem_map_t *connections_by_cookie;
 static wmem_map_t *legs_by_route;
@@ -160,8 +160,8 @@ static const struct leg *require_leg(const packet_info *pinfo) {
 
 /* ---- connections ---- */
 
-/* New addresses whose first datagram is an ordinary packet: a connection that was captured from its start may have
-   moved there; only the restart handshake tells. */
+/* New addresses whose first datagram is a packet: a connection that was captured from its start may have
+   moved there; only a restart handshake shows that. */
 static bool may_have_moved(const struct peers *peers, bool is_handshake) {
     return peers->connection == NULL && !is_handshake && wmem_map_size(connections_by_cookie) != 0;
 }
@@ -234,7 +234,7 @@ bool uerudp_conversation_any_is_pending(void) {
     return pending_count != 0;
 }
 
-/* Whether this ordinary packet may prove that its peers speak this protocol. */
+/* Whether this packet may prove that its peers speak this protocol. */
 static bool may_prove(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
     const struct leg *leg = pending_count != 0 && !bytes->is_cut ? find_leg(pinfo) : NULL;
     return leg != NULL && ue_protocol_proof_needs_packets(&leg->peers->proof);

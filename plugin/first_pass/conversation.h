@@ -22,7 +22,7 @@ struct uerudp_connection {
     bool is_proven;     /* a port, the table of servers or its handshake shows that it is this protocol */
     bool is_moving;     /* has begun a restart handshake that has not yet named the earlier connection */
     bool has_moved;     /* the restart handshake has named it */
-    bool is_unanswered; /* began with ordinary packets from one side, and waits for an answer, which may be a restart
+    bool is_unanswered; /* began with packets from one side, and waits for an answer, which may be a restart
                            handshake */
 };
 
@@ -33,7 +33,7 @@ void uerudp_conversation_register(void);
 const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *pinfo,
                                                              const struct uerudp_captured_bytes *bytes, bool is_ours);
 
-/* Whether some peers began like this protocol, so that an ordinary packet may prove it. */
+/* Whether some peers began like this protocol, so that a packet may prove it. */
 bool uerudp_conversation_any_is_pending(void);
 
 /* The state that the first pass stored for this datagram, with its final packet ids; NULL: none. */

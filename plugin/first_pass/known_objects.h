@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What messages tell about a stream: path names of net GUIDs, the actor of each channel, channels with messages. The
+/* What messages of a stream contain: path names of net GUIDs, the actor of each channel, channels with messages. The
    first pass collects it; every pass asks for the state at its frame. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_KNOWN_OBJECTS_H
 #define UERUDP_PLUGIN_FIRST_PASS_KNOWN_OBJECTS_H
@@ -33,7 +33,7 @@ struct uerudp_known_objects_actor {
 
 void uerudp_known_objects_register(void);
 
-/* Adds what a whole message tells. */
+/* Adds the contents of a whole message. */
 void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
                                       const struct ue_reassembly_event *event);
 

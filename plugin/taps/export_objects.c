@@ -22,7 +22,7 @@ static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
     safe[length] = '\0';
 }
 
-/* The bit count tells how much of the last byte is used. */
+/* The number of bits shows how much of the last byte is used. */
 static char *file_name(const packet_info *pinfo, const struct uerudp_tap_message *message) {
     char channel[NAME_MAX_LENGTH + 1];
     safe_name(message->channel_name != NULL ? message->channel_name : "unknown", channel);

@@ -151,7 +151,7 @@ static const char *const loss_names[] = {
     "Spurious retransmissions",
 };
 
-/* A row with 0 tells that there was no loss. */
+/* A row with 0 shows that there was no loss. */
 static void init_losses(stats_tree *st) {
     for (int i = 0; i < LOSS_COUNT; i++) {
         stats_tree_create_node(st, loss_names[i], ROOT, STAT_DT_INT, true);

@@ -14,7 +14,7 @@ sources() {
     else
         changed '*.c'
         while read -r header; do
-            git grep -lF "${header##*/}" -- '*.c' | head -n 3 || true # a header is seen through any source
+            git grep -lF "${header##*/}" -- '*.c' | head -n 1 || true # any source shows what is wrong in a header
         done < <(changed '*.h')
     fi
 }

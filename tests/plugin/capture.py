@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads and writes classic pcap files of UDP over IPv4 over Ethernet, and builds a few uerudp datagrams."""
+"""Reads and writes classic pcap files of UDP over IPv4 over Ethernet."""
 import socket
 import struct
 from collections import namedtuple

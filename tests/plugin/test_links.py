@@ -9,7 +9,6 @@ import decoded
 import harness
 
 ACKS = {"analysis.acks_frame": "analysis.acked_in", "analysis.nacks_frame": "analysis.nacked_in"}
-COPIES = {"analysis.retransmission_of": "analysis.retransmitted_in"}
 
 
 def captures():

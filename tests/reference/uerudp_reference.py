@@ -187,7 +187,7 @@ def decode_versioned(record, profile):
 # Recognising a handshake message [5.5, 17]
 
 def recognise_handshake(data, magic_bits):
-    """(layout, ids, features) of a handshake message of an unknown flow, or None for an ordinary packet."""
+    """(layout, ids, features) of a handshake message of an unknown flow, or None for a packet."""
     end = outer_terminator(data)
     bits = end - magic_bits
     if bit_at(data, magic_bits, end):

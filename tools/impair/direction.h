@@ -25,7 +25,7 @@ struct impair_counters {
     uint64_t dropped;    /* by a rule */
     uint64_t corrupted, duplicated;
     uint64_t reordered; /* left after one that arrived later */
-    uint64_t refused;   /* could not be sent: nobody listens, or the system refused it */
+    uint64_t refused;   /* could not be sent: no program listens, or the system refused it */
 };
 
 #define IMPAIR_STAGES 3

@@ -133,7 +133,7 @@ static bool remove_silent_client(struct impair_proxy *proxy) {
     return false;
 }
 
-/* NULL: there is no room for another client. */
+/* NULL: the limit of clients is reached, or there is no socket. */
 static struct impair_client *client_at(struct impair_proxy *proxy, const struct net_address *address) {
     struct impair_client *client = g_hash_table_lookup(proxy->clients, address);
     if (client != NULL) {

@@ -9,7 +9,7 @@
 struct impair_totals {
     uint64_t clients;
     uint64_t unconfirmed;                 /* of the clients that left: sent nothing after an answer */
-    uint64_t refused;                     /* datagrams of clients that had no room */
+    uint64_t refused;                     /* datagrams of clients beyond the limit */
     struct impair_counters directions[2]; /* of the clients that left */
 };
 

@@ -164,7 +164,7 @@ static void count(struct info_connection *info, const struct input_datagram *cap
     side->datagrams++;
     side->bytes += captured->held->length_bytes;
     side->cut += captured->is_cut;
-    side->ordinary += !result->is_handshake;
+    side->packets += !result->is_handshake;
     side->opaque += result->closed_by != UE_HANDLER_NONE;
     side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !captured->is_cut) {

@@ -17,7 +17,7 @@
 struct info_side {
     char address[CAPTURE_ADDRESS_TEXT_BYTES]; /* the latest */
     uint64_t datagrams, bytes;                /* all datagrams, and the bytes of their UDP payload */
-    uint64_t ordinary, empty;                 /* packets; packets without a bunch */
+    uint64_t packets, empty;                  /* empty: without a bunch */
     uint64_t malformed, opaque, cut;
     uint64_t malformed_frame;
     struct ue_tracker_counts counts;  /* of all trackers of the connection */

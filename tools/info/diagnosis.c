@@ -63,7 +63,7 @@ static void report_silence_of_server(struct info_connection *info, const struct 
 static void report_handshake(struct info_connection *info) {
     const struct info_login_step *initial = info_login_find(&info->login, true, UE_HANDSHAKE_INITIAL);
     const struct info_login_step *response = info_login_find(&info->login, true, UE_HANDSHAKE_RESPONSE);
-    if (info->login.steps == NULL || info->sides[0].ordinary + info->sides[1].ordinary != 0) {
+    if (info->login.steps == NULL || info->sides[0].packets + info->sides[1].packets != 0) {
         return;
     }
     if (initial != NULL && response == NULL && info->sides[1].datagrams == 0) {
@@ -294,7 +294,7 @@ static void report_capture(struct info_connection *info, unsigned side) {
             figures->not_captured == 1 ? "was" : "were", figures->not_captured == 1 ? "is" : "are",
             figures->not_captured_frame);
     }
-    bool is_alone = figures->ordinary != 0 && info->sides[!side].datagrams == 0;
+    bool is_alone = figures->packets != 0 && info->sides[!side].datagrams == 0;
     if (is_alone) {
         struct info_finding finding = FINDING(ONE_WAY, WARNING, figures->datagrams);
         ADD(info, &finding,

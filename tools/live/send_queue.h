@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A send queue holds messages until their connection has room. A reliable message that exceeds the channel's buffer
-   closes the connection, as in the engine (endpoint.md 19.2), and packets beyond the acknowledgement history, or
+/* A send queue holds messages until their connection can send them. A reliable message that exceeds the channel's
+   buffer closes the connection, as in the engine (endpoint.md 19.2), and packets beyond the acknowledgement history, or
    reordered by more than a receiver sorts, count as lost (endpoint.md 15.5, 16.3): a program that sends bulk data must
    wait. */
 #ifndef UERUDP_TOOLS_LIVE_SEND_QUEUE_H

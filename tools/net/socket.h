@@ -14,7 +14,7 @@ struct net_socket;
 enum net_socket_result {
     NET_SOCKET_DONE,
     NET_SOCKET_WOULD_BLOCK, /* receiving: no datagram is waiting; sending: no buffer space, the datagram is lost */
-    NET_SOCKET_UNREACHABLE, /* ICMP: nobody listens at the address */
+    NET_SOCKET_UNREACHABLE, /* ICMP: no program listens at the address */
     NET_SOCKET_TOO_LONG,    /* the datagram is too long for the path or the buffer */
     NET_SOCKET_FAILED
 };

@@ -11,7 +11,7 @@
 #include "tools/net/event_loop.h"
 
 #define HANDSHAKE_NS UINT64_C(5000000000) /* longest handshake */
-#define REFUSED_NS UINT64_C(1000000000)   /* how long it is tried while the host reports that nobody listens */
+#define REFUSED_NS UINT64_C(1000000000)   /* how long it is tried while the host reports that no program listens */
 #define PATIENCE_NS UINT64_C(60000000000) /* longest wait for a client */
 #define STEP_NS UINT64_C(10000000)
 #define DATAGRAM_BYTES 65536
@@ -23,7 +23,7 @@ struct script_remote_host {
     struct ue_conn *conn; /* of the endpoint here */
     unsigned side;        /* of the remote one */
     bool is_shaking;
-    bool is_unreachable;          /* the host reported that nobody listens */
+    bool is_unreachable;          /* the host reported that no program listens */
     struct ue_listener *listener; /* server: until a client was accepted */
     struct net_address client;    /* server: its address */
     uint8_t bytes[DATAGRAM_BYTES];

@@ -87,7 +87,7 @@ void sim_link_set_tap(struct sim_link *link, sim_link_tap *tap, void *user);
 void sim_link_send(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 /* Sets the address from which or to which datagrams are sent from now on: a number, at first 0, that reports repeat. */
 void sim_link_set_address(struct sim_link *link, uint32_t address);
-/* Sends to an address where nobody listens: the datagram leaves and is lost. */
+/* Sends to an address where no program listens: the datagram leaves and is lost. */
 void sim_link_send_lost(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 /* The next datagram that has arrived. False: there is none. The bytes are valid until the next call. */
 bool sim_link_pop(struct sim_link *link, uint64_t now_ns, const uint8_t **bytes, size_t *size_bytes);

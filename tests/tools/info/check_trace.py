@@ -18,7 +18,6 @@ ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/ue5.5.pcapng"
 BROWSER = shutil.which("chromium")
 PACKET = ("t", "side", "id", "frame", "bytes", "fate", "verdict", "verdict_frame", "late", "duplicate")
-RESEND = ("t", "side", "id", "frame", "channel", "reliable", "copy", "first", "before", "spurious")
 DELIVERED, NOT_DELIVERED, ACK_LOST = 2, 3, 4
 
 
