@@ -14,7 +14,7 @@ static void register_key(module_t *module, const char *description) {
 #include <wsutil/report_message.h>
 
 #include "libcodec/cipher/cipher_session.h"
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 #include "plugin/uat_text.h"
 
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_TOKEN, COLUMN_KEY, COLUMN_COUNT };
@@ -147,7 +147,7 @@ static const char *describe_token(const struct ue_cipher_session *session, wmem_
         return "the Hello with its encryption token was not captured";
     }
     return session->token[0] == '\0' ? "its Hello has no encryption token"
-                                     : uerudp_label_buffer_mask_controls(
+                                     : uerudp_label_text_mask_controls(
                                            wmem_strdup_printf(pool, "its encryption token is \"%s\"", session->token));
 }
 

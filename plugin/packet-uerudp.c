@@ -7,11 +7,12 @@
 #include <epan/packet.h>
 #include <epan/tap.h>
 
+#include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/file_allocator.h"
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/taps/export_objects.h"
@@ -42,11 +43,11 @@ static struct uerudp_captured_bytes captured_bytes(tvbuff_t *tvb) {
 
 static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct uerudp_frame_state *state,
                  const struct uerudp_captured_bytes *bytes) {
-    bool wants_items = proto_field_is_referenced(tree, uerudp_proto) || uerudp_fields_expert_is_wanted(tree, NULL);
+    bool wants_items = proto_field_is_referenced(tree, uerudp_proto) || uerudp_expert_items_are_wanted(tree, NULL);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     uerudp_tap_data_queue(tvb, pinfo, state, bytes);
-    if (!wants_items && !wants_line && !uerudp_subdissectors_exist() && !uerudp_fields_expert_is_collected()) {
+    if (!wants_items && !wants_line && !uerudp_subdissectors_exist() && !uerudp_expert_items_are_collected()) {
         return;
     }
     struct uerudp_subdissector_queue *subdissectors =
@@ -58,7 +59,7 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
 /* A later pass begins after all datagrams were observed. */
 static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
     if (pinfo->fd->visited) {
-        uerudp_stream_tracking_finish();
+        uerudp_stream_trackers_finish();
     }
     return uerudp_conversation_find_frame_state(pinfo);
 }
@@ -135,6 +136,7 @@ static void register_listeners(void) {
 
 void uerudp_packet_register(void) {
     uerudp_fields_register();
+    uerudp_expert_items_register();
     uerudp_prefs_register(uerudp_proto);
     uerudp_conversation_register();
     uerudp_file_allocator_register();
@@ -142,7 +144,7 @@ void uerudp_packet_register(void) {
     register_listeners();
     uerudp_analysis_results_register();
     uerudp_reassembly_results_register();
-    uerudp_stream_tracking_register();
+    uerudp_stream_trackers_register();
     uerudp_known_objects_register();
     uerudp_subdissectors_register(uerudp_proto);
     handle = register_dissector("uerudp", dissect, uerudp_proto);

@@ -3,7 +3,7 @@
 
 #include <epan/packet.h>
 
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/packet-uerudp.h"
 #include "plugin/prefs.h"
 
@@ -196,7 +196,7 @@ static void join_earlier(struct uerudp_connection *connection, const struct ue_h
         ue_detection_adopt(&connection->detection, &earlier->detection);
         uerudp_decryption_session_adopt(connection->session, earlier->session);
         connection->stream = earlier->stream;
-        uerudp_stream_tracking_merge(connection, earlier);
+        uerudp_stream_trackers_merge(connection, earlier);
     }
 }
 
@@ -279,7 +279,7 @@ const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *
         remember_cookie(connection, &match);
     }
     if (uerudp_prefs_analyse()) {
-        uerudp_stream_tracking_datagram(state, pinfo, bytes, is_handshake ? &match : NULL);
+        uerudp_stream_trackers_datagram(state, pinfo, bytes, is_handshake ? &match : NULL);
     }
     return state;
 }

@@ -10,7 +10,7 @@
 #include <uerudp/detection.h>
 #include "plugin/decryption_keys.h"
 #include "plugin/first_pass/frame_state.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/field_items.h"
 
 /* One connection. A pair of addresses with ports may have several, one after another. */
 struct uerudp_connection {

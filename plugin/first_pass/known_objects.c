@@ -4,7 +4,7 @@
 #include <epan/packet.h>
 
 #include "plugin/first_pass/file_allocator.h"
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 
 /* The spawn of the actor of a channel. */
 struct channel_spawn {
@@ -126,7 +126,7 @@ const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *ob
                                            uint64_t guid, uint64_t frame) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
     bool is_known = objects->map != NULL && ue_guid_map_path(objects->map, guid, frame, path) != 0;
-    return is_known ? uerudp_label_buffer_mask_controls(wmem_strdup(pool, path)) : NULL;
+    return is_known ? uerudp_label_text_mask_controls(wmem_strdup(pool, path)) : NULL;
 }
 
 /* The last spawn up to a frame; the array is sorted by frame. */

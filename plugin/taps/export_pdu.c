@@ -130,8 +130,8 @@ static bool read_head(struct message_pdu *p, tvbuff_t *tvb, packet_info *pinfo) 
 
 static void show_content(const struct message_pdu *p, packet_info *pinfo, proto_tree *tree) {
     const struct uerudp_known_objects no_knowledge = {.map = NULL};
-    struct uerudp_tree_item_limit limit = {.left = uerudp_prefs_max_items()};
-    struct uerudp_item_label_allocator labels = {.pool = pinfo->pool};
+    struct uerudp_field_item_limit limit = {.left = uerudp_prefs_max_items()};
+    struct uerudp_field_label_allocator labels = {.pool = pinfo->pool};
     const struct uerudp_content_tree content_tree = {.buffer = {p->tvb, pinfo->pool, &p->bytes, &limit, &labels},
                                                      .pinfo = pinfo,
                                                      .tree = tree,
@@ -147,7 +147,7 @@ static void show_content(const struct message_pdu *p, packet_info *pinfo, proto_
         .data = {p->bytes.base, 0, p->bits},
     };
     uerudp_content_tree_add(&content_tree, &content);
-    uerudp_tree_item_report_limit(&limit, pinfo, proto_tree_get_parent(tree));
+    uerudp_field_item_report_limit(&limit, pinfo, proto_tree_get_parent(tree));
 }
 
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {

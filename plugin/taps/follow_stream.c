@@ -11,7 +11,7 @@
 #include "plugin/fields.h"
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/frame_state.h"
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/prefs.h"
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
@@ -70,7 +70,7 @@ static uerudp_callback_bool find_channel(unsigned stream, unsigned channel, ueru
                                          unsigned *found) {
     const struct uerudp_connection *connection = uerudp_conversation_of_stream(stream);
     return connection != NULL &&
-           uerudp_channel_set_find(&uerudp_stream_tracking_known_objects(connection)->channels, channel, up_to, found);
+           uerudp_channel_set_find(&uerudp_stream_trackers_known_objects(connection)->channels, channel, up_to, found);
 }
 
 /* ---- messages ---- */

@@ -4,11 +4,11 @@
 #include <epan/packet.h>
 
 #include "plugin/first_pass/analysis_results.h"
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/taps/tap.h"
-#include "plugin/tree/label_buffer.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/label_text.h"
+#include "plugin/tree/field_items.h"
 
 #define BUNCHES_EXPECTED 8
 #define ITEMS_AT_ONCE UE_TRACKER_ITEMS_MAX
@@ -55,7 +55,7 @@ static enum ue_content_kind kind_of_name(const char *name) {
 static const char *channel_name(const struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
     if (bunch->has_name && !bunch->name.hardcoded) {
         const struct ue_record record = {.text = bunch->name.text};
-        return uerudp_label_buffer_name_of_record(d->pinfo->pool, &record);
+        return uerudp_label_text_name_of_record(d->pinfo->pool, &record);
     }
     return ue_bunch_channel_name(&d->context, bunch);
 }
@@ -63,7 +63,7 @@ static const char *channel_name(const struct uerudp_tap_data *d, const struct ue
 /* Copied, because decrypted bits are overwritten by the next decryption. */
 static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *d, struct ue_view data) {
     unsigned size = (unsigned)ue_bits_bytes(data.bits);
-    return tvb_new_child_real_data(d->buffer.tvb, uerudp_tree_item_copy_bits(&d->buffer, data), size, (int)size);
+    return tvb_new_child_real_data(d->buffer.tvb, uerudp_field_item_copy_bits(&d->buffer, data), size, (int)size);
 }
 
 static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name) {
@@ -160,7 +160,7 @@ static void decode_bunches(struct uerudp_tap_data *d) {
 
 /* Uses the items that the tracker has just decoded, if it has. */
 static void fill_bunches(struct uerudp_tap_data *d) {
-    const struct ue_tracker_items *tracked = uerudp_stream_tracking_latest_items(d->state, &d->bytes);
+    const struct ue_tracker_items *tracked = uerudp_stream_trackers_latest_items(d->state, &d->bytes);
     if (tracked != NULL) {
         add_items(d, tracked->items, tracked->count);
     } else {
@@ -188,7 +188,7 @@ static void count_datagram(struct uerudp_tap_data *d) {
 static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap) {
     struct uerudp_tap_data *d = tap->data;
     if (!d->has_content) {
-        const struct ue_tracker_items *tracked = uerudp_stream_tracking_latest_items(d->state, &d->bytes);
+        const struct ue_tracker_items *tracked = uerudp_stream_trackers_latest_items(d->state, &d->bytes);
         if (tracked != NULL) {
             d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
             ue_items_count(tracked->items, tracked->count, &d->content.bunches);

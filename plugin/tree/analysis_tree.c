@@ -5,12 +5,13 @@
 
 #include <uerudp/seq.h>
 #include <uerudp/time_ns.h>
+#include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/frame_state.h"
 #include "plugin/first_pass/sequence_analysis.h"
 #include "plugin/taps/tap.h"
-#include "plugin/tree/item_label.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/field_label.h"
+#include "plugin/tree/field_items.h"
 
 /* Greatest number of ids that a sentence lists. */
 #define IDS_LISTED_MAX 8
@@ -42,12 +43,12 @@ void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_inf
 
 static void add_number(const struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field field, uint64_t number) {
     int hf = uerudp_hf[field];
-    if (uerudp_tree_item_is_wanted(tree, field)) {
+    if (uerudp_field_item_is_wanted(tree, field)) {
         bool is_wide = ue_field_row(field)->kind == UE_KIND_U64;
         proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->buffer->tvb, 0, 0, number)
                                    : proto_tree_add_uint(tree, hf, a->buffer->tvb, 0, 0, (uint32_t)number);
         proto_item_set_generated(item);
-        uerudp_item_label_set_generated(item, a->buffer->label_allocator, field, number, NULL);
+        uerudp_field_label_set_generated(item, a->buffer->label_allocator, field, number, NULL);
     }
 }
 
@@ -63,7 +64,7 @@ static void add_span(const struct uerudp_analysis_tree *a, proto_tree *tree, enu
         const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
         proto_item *item = proto_tree_add_time(tree, hf, a->buffer->tvb, 0, 0, &span);
         proto_item_set_generated(item);
-        uerudp_item_label_set_time(item, a->buffer->label_allocator, field, span_ns);
+        uerudp_field_label_set_time(item, a->buffer->label_allocator, field, span_ns);
     }
 }
 
@@ -86,7 +87,7 @@ static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum u
     va_start(arguments, format);
     const char *sentence = wmem_strdup_vprintf(a->pinfo->pool, format, arguments);
     va_end(arguments);
-    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_fields_finding_expert(finding), "%s",
+    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_expert_items_of_finding(finding), "%s",
                            sentence);
 }
 
@@ -241,7 +242,7 @@ void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *a, proto_tre
         proto_item *item =
             proto_tree_add_item(subtree(a), uerudp_hf[UE_F_ANALYSIS_FLAGS], a->buffer->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
-        if (uerudp_item_label_is_visible(item)) {
+        if (uerudp_field_label_is_visible(item)) {
             proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));
         }
     }

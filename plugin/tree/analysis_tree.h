@@ -11,7 +11,7 @@
 
 #include <uerudp/profile.h>
 #include "plugin/first_pass/analysis_results.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/field_items.h"
 
 struct uerudp_analysis_tree {
     packet_info *pinfo;

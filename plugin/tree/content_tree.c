@@ -4,9 +4,10 @@
 #include <epan/expert.h>
 #include <epan/packet.h>
 
+#include "plugin/expert_items.h"
 #include "plugin/fields.h"
-#include "plugin/tree/content_label.h"
-#include "plugin/tree/item_label.h"
+#include "plugin/tree/subtree_heading.h"
+#include "plugin/tree/field_label.h"
 
 /* Nesting limit: an exported object contains its outer object. Deeper fields are shown in the deepest tree. */
 #define DEPTH_MAX 24
@@ -16,7 +17,7 @@ struct content_level {
     proto_item *item; /* NULL: not shown; its fields go into the tree around it */
     proto_tree *tree;
     size_t bit;
-    struct uerudp_content_label label;
+    struct uerudp_subtree_heading heading;
 };
 
 struct content_pass {
@@ -28,8 +29,8 @@ struct content_pass {
 };
 
 bool uerudp_content_tree_is_wanted(proto_tree *tree) {
-    if (uerudp_fields_expert_is_wanted(tree, &uerudp_experts.message) ||
-        uerudp_fields_expert_is_wanted(tree, &uerudp_experts.content)) {
+    if (uerudp_expert_items_are_wanted(tree, &uerudp_experts.message) ||
+        uerudp_expert_items_are_wanted(tree, &uerudp_experts.content)) {
         return true;
     }
     for (int field = UE_F_CONTENT_OPAQUE; tree != NULL && field <= UE_F_VOICE_DATA; field++) {
@@ -64,9 +65,9 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     if (group == UE_GROUP_BLOCK) {
         pass->payload = (struct ue_view){0};
     }
-    if (parent != NULL && uerudp_tree_item_reserve(buffer->limit)) {
+    if (parent != NULL && uerudp_field_item_reserve(buffer->limit)) {
         level->item = proto_tree_add_item(parent, uerudp_hf_group[group], buffer->tvb,
-                                          uerudp_tree_item_first_byte(buffer, bit), 0, ENC_NA);
+                                          uerudp_field_item_first_byte(buffer, bit), 0, ENC_NA);
         level->tree = proto_item_add_subtree(level->item, uerudp_ett_group[group]);
     }
 }
@@ -75,20 +76,20 @@ static void on_field(void *user, const struct ue_record *record) {
     struct content_pass *pass = user;
     struct content_level *level = innermost(pass);
     if (pass->deeper == 0) {
-        uerudp_content_label_add_field(&level->label, record, pass->content_tree->pinfo->pool);
+        uerudp_subtree_heading_add_field(&level->heading, record, pass->content_tree->pinfo->pool);
     }
     if (record->field == UE_F_BLOCK_PAYLOAD) {
         pass->payload = record->text.units;
     }
-    if (uerudp_tree_item_is_wanted(level->tree, record->field)) {
-        uerudp_tree_item_add(&pass->content_tree->buffer, level->tree, record, NULL);
+    if (uerudp_field_item_is_wanted(level->tree, record->field)) {
+        uerudp_field_item_add(&pass->content_tree->buffer, level->tree, record, NULL);
     }
 }
 
 /* ---- blocks for subdissectors ---- */
 
 /* A block names the class of a sub-object; the class of the actor itself is known from the spawn on its channel. */
-static const char *class_of_block(const struct content_pass *pass, const struct uerudp_content_label *block,
+static const char *class_of_block(const struct content_pass *pass, const struct uerudp_subtree_heading *block,
                                   uint64_t *guid) {
     const struct uerudp_content_tree *content_tree = pass->content_tree;
     struct uerudp_known_objects_actor actor;
@@ -113,14 +114,14 @@ static void queue_block(const struct content_pass *pass, const struct content_le
     }
     struct uerudp_subdissector_data data = content_tree->subdissector_data;
     data.bits = payload.bits;
-    data.has_properties = level->label.has_properties;
-    data.class_path = class_of_block(pass, &level->label, &data.guid);
+    data.has_properties = level->heading.has_properties;
+    data.class_path = class_of_block(pass, &level->heading, &data.guid);
     if (data.class_path == NULL) {
         return;
     }
-    const uint8_t *bytes = uerudp_tree_item_copy_bits(&content_tree->buffer, payload);
+    const uint8_t *bytes = uerudp_field_item_copy_bits(&content_tree->buffer, payload);
     tvbuff_t *tvb = tvb_new_child_real_data(content_tree->buffer.tvb, bytes, (unsigned)size, (int)size);
-    if (uerudp_tree_item_reserve(content_tree->buffer.limit)) {
+    if (uerudp_field_item_reserve(content_tree->buffer.limit)) {
         add_new_data_source(content_tree->pinfo, tvb, "Block payload");
     }
     uerudp_subdissector_queue_add_block(content_tree->subdissectors, tvb, level->tree, &data);
@@ -135,12 +136,12 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
         return;
     }
     if (level->item != NULL) {
-        proto_item_set_len(level->item, uerudp_tree_item_byte_count(buffer, level->bit, bit - level->bit));
+        proto_item_set_len(level->item, uerudp_field_item_byte_count(buffer, level->bit, bit - level->bit));
     }
-    if (uerudp_item_label_is_visible(level->item)) {
-        struct uerudp_label_buffer *out = uerudp_item_label_new(buffer->label_allocator);
-        uerudp_content_label_write(&level->label, level->group, out);
-        uerudp_item_label_set(level->item, out);
+    if (uerudp_field_label_is_visible(level->item)) {
+        struct uerudp_label_text *out = uerudp_field_label_new(buffer->label_allocator);
+        uerudp_subtree_heading_write(&level->heading, level->group, out);
+        uerudp_field_label_set(level->item, out);
     }
     if (level->group == UE_GROUP_BLOCK) {
         queue_block(pass, level);
@@ -175,7 +176,7 @@ static bool is_in_datagram_tree(const struct uerudp_content_tree *content_tree, 
 
 void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, const struct ue_content *content) {
     bool has_block_dissectors = content_tree->subdissectors != NULL && uerudp_subdissectors_exist_for_classes();
-    bool is_wanted = content_tree->tree != NULL || has_block_dissectors || uerudp_fields_expert_is_collected();
+    bool is_wanted = content_tree->tree != NULL || has_block_dissectors || uerudp_expert_items_are_collected();
     if (!is_wanted || content->data.bits == 0 || is_in_datagram_tree(content_tree, content)) {
         return;
     }

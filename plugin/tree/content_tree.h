@@ -5,9 +5,9 @@
 #define UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 
 #include "plugin/first_pass/known_objects.h"
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 #include "plugin/tree/subdissectors.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/field_items.h"
 
 /* Where and how a message is shown. */
 struct uerudp_content_tree {

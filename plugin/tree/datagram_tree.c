@@ -4,16 +4,18 @@
 #include <epan/expert.h>
 
 #include "plugin/decryption_keys.h"
+#include "plugin/expert_items.h"
 #include "plugin/fields.h"
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/tree/analysis_tree.h"
 #include "plugin/tree/content_tree.h"
 #include "plugin/tree/info_column.h"
-#include "plugin/tree/item_label.h"
+#include "plugin/tree/field_label.h"
 #include "plugin/tree/reassembly_tree.h"
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/subtree_heading.h"
+#include "plugin/tree/field_items.h"
 
 /* Nesting limit: datagram, decrypted content, bunch, message, unique id, and encryption inside encryption. Deeper
    fields are shown in the deepest tree. */
@@ -24,9 +26,9 @@ struct datagram_tree {
     packet_info *pinfo;
     const struct uerudp_frame_state *state;
     size_t captured_bits;
-    struct uerudp_item_label_allocator label_allocator;
-    struct uerudp_tree_item_limit limit;
-    struct uerudp_tree_item_limit content_limit; /* of messages: their items never use up the limit of the datagram */
+    struct uerudp_field_label_allocator label_allocator;
+    struct uerudp_field_item_limit limit;
+    struct uerudp_field_item_limit content_limit; /* of messages: their items never use up the limit of the datagram */
     proto_item *items[DEPTH_MAX]; /* of the open groups; NULL: not shown, its fields go into the parent */
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
@@ -98,15 +100,15 @@ static void set_content(struct datagram_tree *t, struct ue_view data) {
 
 /* The payload as a data source (a tab in the window) and for subdissectors. */
 static void add_payload(struct datagram_tree *t, struct ue_view data) {
-    struct uerudp_label_buffer name;
+    struct uerudp_label_text name;
     size_t size = ue_bits_bytes(data.bits);
     if (size == 0 || (innermost(t) == NULL && t->content_tree.subdissectors == NULL)) {
         return;
     }
-    t->payload = uerudp_tree_item_copy_bits(&t->buffer, data);
+    t->payload = uerudp_field_item_copy_bits(&t->buffer, data);
     t->payload_tvb = tvb_new_child_real_data(t->buffer.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
-    uerudp_label_buffer_add(&name, "Payload, ");
+    uerudp_label_text_add(&name, "Payload, ");
     name_content(t);
     uerudp_info_column_write_bunch(&t->info, " ", &name);
     if (t->limit.left != 0) {
@@ -145,11 +147,6 @@ static void show_content(struct datagram_tree *t, const struct uerudp_analysis_r
     uerudp_content_tree_add(&t->content_tree, &content);
 }
 
-static void label_message(const struct datagram_tree *t, const struct ue_record *record) {
-    const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, record->number);
-    proto_item_set_text(own_item(t), "Message: %s", name != NULL ? name : "unknown");
-}
-
 static void on_field(void *user, const struct ue_record *record) {
     struct datagram_tree *t = user;
     proto_tree *tree = innermost(t);
@@ -162,13 +159,13 @@ static void on_field(void *user, const struct ue_record *record) {
         set_content(t, record->text.units);
         add_payload(t, record->text.units);
     }
-    if (!uerudp_tree_item_is_wanted(tree, record->field)) {
+    if (!uerudp_field_item_is_wanted(tree, record->field)) {
         return;
     }
     if (record->field == UE_F_CONTROL_TYPE) {
-        label_message(t, record);
+        uerudp_subtree_heading_set_message(own_item(t), record->number);
     }
-    uerudp_tree_item_add(&t->buffer, tree, record, is_data ? t->payload : NULL);
+    uerudp_field_item_add(&t->buffer, tree, record, is_data ? t->payload : NULL);
 }
 
 /* ---- groups ---- */
@@ -197,9 +194,9 @@ static void open_node(struct datagram_tree *t, enum ue_group group, size_t bit, 
     t->opened_at[t->depth] = bit;
     t->items[t->depth] = NULL;
     t->nodes[t->depth] = parent;
-    if (parent != NULL && uerudp_tree_item_reserve(&t->limit)) {
+    if (parent != NULL && uerudp_field_item_reserve(&t->limit)) {
         proto_item *item = proto_tree_add_item(parent, uerudp_hf_group[group], t->buffer.tvb,
-                                               uerudp_tree_item_first_byte(&t->buffer, bit), 0, ENC_NA);
+                                               uerudp_field_item_first_byte(&t->buffer, bit), 0, ENC_NA);
         t->items[t->depth] = item;
         t->nodes[t->depth] = proto_item_add_subtree(item, uerudp_ett_group[group]);
     }
@@ -221,13 +218,6 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void label_bunch(struct datagram_tree *t, proto_item *item) {
-    struct uerudp_label_buffer *out = uerudp_item_label_new(t->buffer.label_allocator);
-    uerudp_label_buffer_add(out, "Bunch: ");
-    uerudp_info_column_write_bunch(&t->info, ", ", out);
-    uerudp_item_label_set(item, out);
-}
-
 /* Adds what the first pass found about the bunch. */
 static void show_results(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
     proto_tree *tree = is_refused(t) ? NULL : innermost(t);
@@ -246,8 +236,8 @@ static void show_results(struct datagram_tree *t, const struct uerudp_analysis_r
 
 static void end_bunch(struct datagram_tree *t) {
     const struct uerudp_analysis_results results = uerudp_analysis_results_of_item(&t->analysis.results, t->item - 1);
-    if (uerudp_item_label_is_visible(own_item(t))) {
-        label_bunch(t, own_item(t));
+    if (uerudp_field_label_is_visible(own_item(t))) {
+        uerudp_subtree_heading_set_bunch(own_item(t), t->buffer.label_allocator, &t->info);
     }
     show_content(t, &results);
     show_results(t, &results);
@@ -262,7 +252,7 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     proto_item *item = own_item(t);
     if (item != NULL) {
         proto_item_set_len(
-            item, uerudp_tree_item_byte_count(&t->buffer, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
+            item, uerudp_field_item_byte_count(&t->buffer, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
     if (group == UE_GROUP_BUNCH) {
         end_bunch(t);
@@ -276,8 +266,8 @@ static void add_generated(const struct datagram_tree *t, enum ue_field field, si
                           const char *string) {
     const struct ue_record record = {
         .field = field, .generated = true, .bit = bit, .bits = bits, .number = number, .string = string};
-    if (uerudp_tree_item_is_wanted(innermost(t), field)) {
-        uerudp_tree_item_add(&t->buffer, innermost(t), &record, NULL);
+    if (uerudp_field_item_is_wanted(innermost(t), field)) {
+        uerudp_field_item_add(&t->buffer, innermost(t), &record, NULL);
     }
 }
 
@@ -293,21 +283,6 @@ static void add_context(const struct datagram_tree *t, const struct uerudp_frame
 
 static proto_item *root_item(const struct datagram_tree *t) {
     return t->items[0];
-}
-
-/* proto_item_append_text() takes ten times as long; it is used only for a line that must be truncated. */
-static void label_root(const struct datagram_tree *t, const char *line) {
-    if (!uerudp_item_label_is_visible(root_item(t))) {
-        return;
-    }
-    struct uerudp_label_buffer *out = uerudp_item_label_new(t->buffer.label_allocator);
-    uerudp_label_buffer_add(out, UERUDP_PROTOCOL_NAME ", ");
-    uerudp_label_buffer_add(out, line);
-    if (out->length == UERUDP_LABEL_BUFFER_MAX) {
-        proto_item_append_text(root_item(t), ", %s", line);
-    } else {
-        uerudp_item_label_set(root_item(t), out);
-    }
 }
 
 static void report_generation(const struct datagram_tree *t, const struct uerudp_frame_state *state) {
@@ -358,8 +333,8 @@ static void report_message(const struct datagram_tree *t, const struct ue_fault 
 }
 
 static void report_limit(const struct datagram_tree *t) {
-    const struct uerudp_tree_item_limit both = {.refused = t->limit.refused + t->content_limit.refused};
-    uerudp_tree_item_report_limit(&both, t->pinfo, root_item(t));
+    const struct uerudp_field_item_limit both = {.refused = t->limit.refused + t->content_limit.refused};
+    uerudp_field_item_report_limit(&both, t->pinfo, root_item(t));
 }
 
 static void report_encrypted(const struct datagram_tree *t, const struct uerudp_frame_state *state,
@@ -454,7 +429,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     t.content_tree = (struct uerudp_content_tree){
         .pinfo = pinfo,
         .context = &x,
-        .objects = uerudp_stream_tracking_known_objects(state->connection),
+        .objects = uerudp_stream_trackers_known_objects(state->connection),
         .subdissectors = subdissectors,
         .subdissector_data = {.stream = state->connection->stream, .direction = (uint8_t)x.direction}};
     t.wants_content = uerudp_content_tree_is_wanted(tree);
@@ -464,8 +439,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
         add_context(&t, state, &x);
     }
     trace(&t, state, &x, &decoded);
-    const char *head = wmem_strbuf_get_str(t.info.line);
-    label_root(&t, head);
+    uerudp_subtree_heading_set_datagram(root_item(&t), t.buffer.label_allocator, wmem_strbuf_get_str(t.info.line));
     t.buffer.limit = NULL; /* the items about the whole datagram are few */
     report_limit(&t);
     report_generation(&t, state);

@@ -17,7 +17,7 @@ void uerudp_info_column_init(struct uerudp_info_column *info, wmem_allocator_t *
 /* ---- lines ---- */
 
 /* Appends to the line, separated by one space; a column shows at most COL_MAX_INFO_LEN characters. */
-static void append_to_line(struct uerudp_info_column *info, const struct uerudp_label_buffer *out) {
+static void append_to_line(struct uerudp_info_column *info, const struct uerudp_label_text *out) {
     if (wmem_strbuf_get_len(info->line) >= COL_MAX_INFO_LEN) {
         return;
     }
@@ -28,19 +28,19 @@ static void append_to_line(struct uerudp_info_column *info, const struct uerudp_
 }
 
 static void add_member(struct uerudp_info_column *info, const char *label, const char *value) {
-    struct uerudp_label_buffer text;
+    struct uerudp_label_text text;
     text.length = 0;
     if (value != NULL) {
-        uerudp_label_buffer_add(&text, label);
-        uerudp_label_buffer_add(&text, value);
+        uerudp_label_text_add(&text, label);
+        uerudp_label_text_add(&text, value);
         append_to_line(info, &text);
     }
 }
 
 static const char *format_number(struct uerudp_info_column *info, uint64_t number) {
-    struct uerudp_label_buffer text;
+    struct uerudp_label_text text;
     text.length = 0;
-    uerudp_label_buffer_add_number(&text, number);
+    uerudp_label_text_add_number(&text, number);
     return wmem_strdup(info->pool, text.text);
 }
 
@@ -53,40 +53,40 @@ static const char *format_cookie(struct uerudp_info_column *info, const struct u
     return wmem_strdup_printf(info->pool, "%08" PRIx32, digits);
 }
 
-static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_buffer *out) {
-    uerudp_label_buffer_add(out, "Ch ");
-    uerudp_label_buffer_add_number(out, b->channel);
+static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *out) {
+    uerudp_label_text_add(out, "Ch ");
+    uerudp_label_text_add_number(out, b->channel);
     if (b->channel_name != NULL) {
-        uerudp_label_buffer_add(out, " ");
-        uerudp_label_buffer_add(out, b->channel_name);
+        uerudp_label_text_add(out, " ");
+        uerudp_label_text_add(out, b->channel_name);
     }
     if (b->messages != NULL) {
-        uerudp_label_buffer_add(out, " ");
-        uerudp_label_buffer_add(out, b->messages);
+        uerudp_label_text_add(out, " ");
+        uerudp_label_text_add(out, b->messages);
     }
     if (b->open) {
-        uerudp_label_buffer_add(out, " open");
+        uerudp_label_text_add(out, " open");
     }
     if (b->close) {
-        uerudp_label_buffer_add(out, " close");
+        uerudp_label_text_add(out, " close");
     }
     if (b->actor != NULL) {
-        uerudp_label_buffer_add(out, " ");
-        uerudp_label_buffer_add(out, b->actor);
+        uerudp_label_text_add(out, " ");
+        uerudp_label_text_add(out, b->actor);
     }
     if (b->reliable) {
-        uerudp_label_buffer_add(out, " reliable #");
-        uerudp_label_buffer_add_number(out, b->ch_seq);
+        uerudp_label_text_add(out, " reliable #");
+        uerudp_label_text_add_number(out, b->ch_seq);
     }
     if (b->partial) {
-        uerudp_label_buffer_add(out, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
+        uerudp_label_text_add(out, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
     }
 }
 
 /* Stops at a message that does not decode. */
 void uerudp_info_column_name_messages(struct uerudp_info_column *info, const struct ue_context *context,
                                       struct ue_view payload) {
-    struct uerudp_label_buffer text;
+    struct uerudp_label_text text;
     struct ue_fault fault = {.status = UE_OK};
     text.length = 0;
     size_t bit = 0;
@@ -94,42 +94,42 @@ void uerudp_info_column_name_messages(struct uerudp_info_column *info, const str
         struct ue_message message;
         ue_message_decode(context, payload, &bit, &message, &fault);
         const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, message.type);
-        uerudp_label_buffer_add(&text, count != 0 ? ", " : "");
-        uerudp_label_buffer_add(&text, count == MESSAGES_NAMED_MAX ? "..." : name != NULL ? name : "unknown");
+        uerudp_label_text_add(&text, count != 0 ? ", " : "");
+        uerudp_label_text_add(&text, count == MESSAGES_NAMED_MAX ? "..." : name != NULL ? name : "unknown");
     }
     info->bunch.messages = text.length != 0 ? wmem_strdup(info->pool, text.text) : NULL;
 }
 
 /* The same text is used in the line, in the bunch's label and in the name of its data source. */
 void uerudp_info_column_write_bunch(struct uerudp_info_column *info, const char *separator,
-                                    struct uerudp_label_buffer *out) {
+                                    struct uerudp_label_text *out) {
     if (info->bunch_head.length == 0) {
         write_head(&info->bunch, &info->bunch_head);
-        uerudp_label_buffer_add_number(&info->bunch_size, info->bunch.data_bits);
-        uerudp_label_buffer_add(&info->bunch_size, " bits");
+        uerudp_label_text_add_number(&info->bunch_size, info->bunch.data_bits);
+        uerudp_label_text_add(&info->bunch_size, " bits");
     }
-    uerudp_label_buffer_join(out, &info->bunch_head);
+    uerudp_label_text_join(out, &info->bunch_head);
     if (info->bunch.has_data_bits) {
-        uerudp_label_buffer_add(out, separator);
-        uerudp_label_buffer_join(out, &info->bunch_size);
+        uerudp_label_text_add(out, separator);
+        uerudp_label_text_join(out, &info->bunch_size);
     }
 }
 
 static void add_bunch(struct uerudp_info_column *info) {
-    struct uerudp_label_buffer text;
+    struct uerudp_label_text text;
     text.length = 0;
-    uerudp_label_buffer_add(&text, "[");
+    uerudp_label_text_add(&text, "[");
     uerudp_info_column_write_bunch(info, " ", &text);
-    uerudp_label_buffer_add(&text, "]");
+    uerudp_label_text_add(&text, "]");
     append_to_line(info, &text);
 }
 
 static void add_opaque(struct uerudp_info_column *info, const char *kind, size_t bits) {
-    struct uerudp_label_buffer text;
+    struct uerudp_label_text text;
     text.length = 0;
-    uerudp_label_buffer_add(&text, kind);
-    uerudp_label_buffer_add_number(&text, bits);
-    uerudp_label_buffer_add(&text, " bits]");
+    uerudp_label_text_add(&text, kind);
+    uerudp_label_text_add_number(&text, bits);
+    uerudp_label_text_add(&text, " bits]");
     append_to_line(info, &text);
 }
 
@@ -174,7 +174,7 @@ void uerudp_info_column_add_field(struct uerudp_info_column *info, const struct 
     case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
     case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;
     case UE_F_BUNCH_CH_SEQ: b->ch_seq = record->number; break;
-    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = uerudp_label_buffer_name_of_record(info->pool, record); break;
+    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = uerudp_label_text_name_of_record(info->pool, record); break;
     case UE_F_BUNCH_DATA_BITS:
         b->data_bits = record->number;
         b->has_data_bits = true;

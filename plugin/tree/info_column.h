@@ -9,7 +9,7 @@
 
 #include <uerudp/profile.h>
 #include <uerudp/trace.h>
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 
 /* Values of a bunch's header that its line shows or that its content depends on. */
 struct uerudp_info_column_bunch {
@@ -35,8 +35,8 @@ struct uerudp_info_column {
     wmem_allocator_t *pool;
     wmem_strbuf_t *line; /* the info column */
     struct uerudp_info_column_bunch bunch;
-    struct uerudp_label_buffer bunch_head; /* "Ch 0 Control open reliable #791"; empty until needed */
-    struct uerudp_label_buffer bunch_size; /* "96 bits"; empty until needed */
+    struct uerudp_label_text bunch_head; /* "Ch 0 Control open reliable #791"; empty until needed */
+    struct uerudp_label_text bunch_size; /* "96 bits"; empty until needed */
     const char *seq;
     const char *ack;
     const char *handshake_type;
@@ -58,6 +58,6 @@ void uerudp_info_column_name_messages(struct uerudp_info_column *info, const str
 /* Appends "Ch 0 Control open reliable #791", the separator and the length. Call it when all fields of the bunch except
    its data are known. */
 void uerudp_info_column_write_bunch(struct uerudp_info_column *info, const char *separator,
-                                    struct uerudp_label_buffer *out);
+                                    struct uerudp_label_text *out);
 
 #endif

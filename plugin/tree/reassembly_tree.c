@@ -4,6 +4,7 @@
 #include <epan/expert.h>
 #include <epan/packet.h>
 
+#include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
@@ -26,7 +27,7 @@ static void add_fragments(const struct uerudp_reassembly_tree *bunch, proto_tree
     if (!proto_field_is_referenced(tree, uerudp_hf[UE_F_FRAGMENT])) {
         return;
     }
-    for (uint32_t i = 0; i < reassembly->fragment_count && uerudp_tree_item_reserve(bunch->content_tree->buffer.limit);
+    for (uint32_t i = 0; i < reassembly->fragment_count && uerudp_field_item_reserve(bunch->content_tree->buffer.limit);
          i++) {
         const struct ue_fragment *fragment = &reassembly->fragments[i];
         proto_item *item =
@@ -89,7 +90,7 @@ static void show_message(const struct uerudp_reassembly_tree *bunch,
     if (reassembly->problem == UE_REASSEMBLY_TOO_LARGE) {
         expert_add_info(bunch->pinfo, proto_tree_get_parent(bunch->tree), &uerudp_experts.large_message);
     }
-    if (bunch->tree == NULL && bunch->content_tree->subdissectors == NULL && !uerudp_fields_expert_is_collected()) {
+    if (bunch->tree == NULL && bunch->content_tree->subdissectors == NULL && !uerudp_expert_items_are_collected()) {
         return;
     }
     size_t bits = reassembly->content.data.bits;
@@ -120,7 +121,7 @@ static void show_message(const struct uerudp_reassembly_tree *bunch,
 static void show_given_up(const struct uerudp_reassembly_tree *bunch, const struct uerudp_reassembly_result *reassembly,
                           bool is_error) {
     expert_field *expert =
-        is_error ? uerudp_fields_finding_expert(UE_F_ANALYSIS_PARTIAL_ERROR) : &uerudp_experts.unfinished;
+        is_error ? uerudp_expert_items_of_finding(UE_F_ANALYSIS_PARTIAL_ERROR) : &uerudp_experts.unfinished;
     expert_add_info_format(
         bunch->pinfo, proto_tree_get_parent(bunch->tree), expert, "%s; fragments given up on channel %u: frame %s",
         ue_reassembly_problem_text(reassembly->problem), reassembly->channel, list_frames(bunch, reassembly));

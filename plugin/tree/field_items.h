@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds tree items for the records of a trace. */
-#ifndef UERUDP_PLUGIN_TREE_TREE_ITEMS_H
-#define UERUDP_PLUGIN_TREE_TREE_ITEMS_H
+#ifndef UERUDP_PLUGIN_TREE_FIELD_ITEMS_H
+#define UERUDP_PLUGIN_TREE_FIELD_ITEMS_H
 
 #include "plugin/compat.h"
 
@@ -10,7 +10,7 @@
 
 #include <uerudp/trace.h>
 #include "plugin/fields.h"
-#include "plugin/tree/item_label.h"
+#include "plugin/tree/field_label.h"
 
 /* The captured bytes of a datagram, or bytes that were decrypted or reassembled from it. */
 struct uerudp_captured_bytes {
@@ -20,40 +20,40 @@ struct uerudp_captured_bytes {
 };
 
 /* How many more items a datagram may have, and how many were refused. */
-struct uerudp_tree_item_limit {
+struct uerudp_field_item_limit {
     uint32_t left;
     uint32_t refused;
 };
 
 /* Reserves one item; false: the limit is reached. */
-bool uerudp_tree_item_reserve(struct uerudp_tree_item_limit *limit);
+bool uerudp_field_item_reserve(struct uerudp_field_item_limit *limit);
 
 /* Adds an expert item with the number of refused items, if there are any. */
-void uerudp_tree_item_report_limit(const struct uerudp_tree_item_limit *limit, packet_info *pinfo, proto_item *item);
+void uerudp_field_item_report_limit(const struct uerudp_field_item_limit *limit, packet_info *pinfo, proto_item *item);
 
 /* The bytes in which records count their bits. */
 struct uerudp_tree_buffer {
     tvbuff_t *tvb;
-    wmem_allocator_t *pool;                              /* of the packet */
-    const struct uerudp_captured_bytes *bytes;           /* of tvb */
-    struct uerudp_tree_item_limit *limit;                /* NULL: unlimited */
-    struct uerudp_item_label_allocator *label_allocator; /* NULL: no labels are made */
+    wmem_allocator_t *pool;                               /* of the packet */
+    const struct uerudp_captured_bytes *bytes;            /* of tvb */
+    struct uerudp_field_item_limit *limit;                /* NULL: unlimited */
+    struct uerudp_field_label_allocator *label_allocator; /* NULL: no labels are made */
 };
 
 /* The bytes that a run of bits touches, limited to the captured bytes. */
-int uerudp_tree_item_first_byte(const struct uerudp_tree_buffer *buffer, size_t bit);
-int uerudp_tree_item_byte_count(const struct uerudp_tree_buffer *buffer, size_t bit, size_t bits);
+int uerudp_field_item_first_byte(const struct uerudp_tree_buffer *buffer, size_t bit);
+int uerudp_field_item_byte_count(const struct uerudp_tree_buffer *buffer, size_t bit, size_t bits);
 
 /* A copy of the bits in packet scope, aligned to bit 0, the last byte padded with zero bits. */
-const uint8_t *uerudp_tree_item_copy_bits(const struct uerudp_tree_buffer *buffer, struct ue_view view);
+const uint8_t *uerudp_field_item_copy_bits(const struct uerudp_tree_buffer *buffer, struct ue_view view);
 
 /* Adds the item of a record, with its label; NULL: the limit is reached. copy: the bits of a BYTES record, if the
    caller has copied them, else NULL. Call it only for a field that the tree wants. */
-proto_item *uerudp_tree_item_add(const struct uerudp_tree_buffer *buffer, proto_tree *tree,
-                                 const struct ue_record *record, const uint8_t *copy);
+proto_item *uerudp_field_item_add(const struct uerudp_tree_buffer *buffer, proto_tree *tree,
+                                  const struct ue_record *record, const uint8_t *copy);
 
 /* Whether a tree wants a field. A visible tree wants every field and is the most frequent case. */
-static inline bool uerudp_tree_item_is_wanted(proto_tree *tree, enum ue_field field) {
+static inline bool uerudp_field_item_is_wanted(proto_tree *tree, enum ue_field field) {
     return tree != NULL && (PTREE_DATA(tree)->visible || proto_field_is_referenced(tree, uerudp_hf[field]));
 }
 

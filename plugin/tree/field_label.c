@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/tree/item_label.h"
+#include "plugin/tree/field_label.h"
 
 #include <epan/prefs.h>
 #include <epan/wmem_scopes.h>
 #include <wsutil/utf8_entities.h>
 
 #include <uerudp/time_ns.h>
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 
 /* Longest run of bits that is drawn: a packed integer of five bytes, in up to six bytes. */
 #define PICTURE_BITS_MAX 40
@@ -20,7 +20,7 @@
 /* "Client id: ", the part before the value. */
 struct label_name {
     uint8_t length;
-    char text[UERUDP_LABEL_BUFFER_SHORT];
+    char text[UERUDP_LABEL_TEXT_SHORT];
 };
 
 static const struct label_name names[UE_FIELD_COUNT] = {
@@ -67,29 +67,29 @@ static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) 
     return to + 1;
 }
 
-static void add_named(struct uerudp_label_buffer *out, enum ue_values values, uint64_t number) {
+static void add_named(struct uerudp_label_text *out, enum ue_values values, uint64_t number) {
     const char *name = ue_values_name(values, number);
-    uerudp_label_buffer_add(out, name != NULL ? name : "Unknown");
-    uerudp_label_buffer_add(out, " (");
-    uerudp_label_buffer_add_number(out, number);
-    uerudp_label_buffer_add(out, ")");
+    uerudp_label_text_add(out, name != NULL ? name : "Unknown");
+    uerudp_label_text_add(out, " (");
+    uerudp_label_text_add_number(out, number);
+    uerudp_label_text_add(out, ")");
 }
 
 /* Formats a value as Wireshark does. */
-static void add_value(struct uerudp_label_buffer *out, const struct ue_field_row *row, uint64_t number) {
+static void add_value(struct uerudp_label_text *out, const struct ue_field_row *row, uint64_t number) {
     int64_t value = (int32_t)(uint32_t)number;
     if (row->values != UE_VALUES_NONE) {
         add_named(out, row->values, number);
     } else if (row->kind == UE_KIND_BOOL) {
-        uerudp_label_buffer_add(out, number != 0 ? "True" : "False");
+        uerudp_label_text_add(out, number != 0 ? "True" : "False");
     } else if (row->kind == UE_KIND_X32) {
-        uerudp_label_buffer_add(out, "0x");
-        uerudp_label_buffer_add_hex(out, (uint32_t)number);
+        uerudp_label_text_add(out, "0x");
+        uerudp_label_text_add_hex(out, (uint32_t)number);
     } else if (row->kind == UE_KIND_I32) {
-        uerudp_label_buffer_add(out, value < 0 ? "-" : "");
-        uerudp_label_buffer_add_number(out, (uint64_t)(value < 0 ? -value : value));
+        uerudp_label_text_add(out, value < 0 ? "-" : "");
+        uerudp_label_text_add_number(out, (uint64_t)(value < 0 ? -value : value));
     } else {
-        uerudp_label_buffer_add_number(out, number);
+        uerudp_label_text_add_number(out, number);
     }
 }
 
@@ -98,7 +98,7 @@ static char hex_digit(uint8_t number) {
 }
 
 /* All digits are computed, so that the compiler vectorises the loop. */
-static void add_hex(struct uerudp_label_buffer *out, const uint8_t *bytes, size_t size) {
+static void add_hex(struct uerudp_label_text *out, const uint8_t *bytes, size_t size) {
     uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
     char digits[2 * BYTES_DRAWN_ROUNDED];
     size_t drawn = MIN(size, BYTES_DRAWN);
@@ -109,47 +109,47 @@ static void add_hex(struct uerudp_label_buffer *out, const uint8_t *bytes, size_
         digits[2 * i] = hex_digit(bytes[i] >> 4);
         digits[2 * i + 1] = hex_digit(bytes[i] & 15);
     }
-    uerudp_label_buffer_add_bytes(out, digits, 2 * drawn);
-    uerudp_label_buffer_add(out, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    uerudp_label_text_add_bytes(out, digits, 2 * drawn);
+    uerudp_label_text_add(out, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
 /* A label text whose characters lie where Wireshark reads them. */
-union uerudp_item_label {
-    struct uerudp_label_buffer text;
+union uerudp_field_label {
+    struct uerudp_label_text text;
     struct {
         size_t length;
         item_label_t label;
     } drawn;
 };
-G_STATIC_ASSERT(offsetof(union uerudp_item_label, text.text) ==
-                offsetof(union uerudp_item_label, drawn.label.representation));
-G_STATIC_ASSERT(UERUDP_LABEL_BUFFER_MAX + 1 + UERUDP_LABEL_BUFFER_SHORT <= ITEM_LABEL_LENGTH);
+G_STATIC_ASSERT(offsetof(union uerudp_field_label, text.text) ==
+                offsetof(union uerudp_field_label, drawn.label.representation));
+G_STATIC_ASSERT(UERUDP_LABEL_TEXT_MAX + 1 + UERUDP_LABEL_TEXT_SHORT <= ITEM_LABEL_LENGTH);
 
-struct uerudp_label_buffer *uerudp_item_label_new(struct uerudp_item_label_allocator *allocator) {
+struct uerudp_label_text *uerudp_field_label_new(struct uerudp_field_label_allocator *allocator) {
     if (allocator->next == allocator->end) {
-        allocator->next = wmem_alloc_array(allocator->pool, union uerudp_item_label, LABELS_PER_ALLOCATION);
+        allocator->next = wmem_alloc_array(allocator->pool, union uerudp_field_label, LABELS_PER_ALLOCATION);
         allocator->end = allocator->next + LABELS_PER_ALLOCATION;
     }
-    struct uerudp_label_buffer *out = &allocator->next++->text;
+    struct uerudp_label_text *out = &allocator->next++->text;
     out->length = 0;
     return out;
 }
 
 /* Later series have more members after the text. */
-static item_label_t *finish_label(struct uerudp_label_buffer *out) {
-    item_label_t *label = &((union uerudp_item_label *)out)->drawn.label;
+static item_label_t *finish_label(struct uerudp_label_text *out) {
+    item_label_t *label = &((union uerudp_field_label *)out)->drawn.label;
     memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH);
     return label;
 }
 
-void uerudp_item_label_set(proto_item *item, struct uerudp_label_buffer *out) {
+void uerudp_field_label_set(proto_item *item, struct uerudp_label_text *out) {
     PITEM_FINFO(item)->rep = finish_label(out);
 }
 
 /* Allocates a label that begins with the name of its field. */
-static struct uerudp_label_buffer *new_named(struct uerudp_item_label_allocator *allocator, enum ue_field field) {
-    struct uerudp_label_buffer *out = uerudp_item_label_new(allocator);
-    uerudp_label_buffer_add_short(out, names[field].text, names[field].length);
+static struct uerudp_label_text *new_named(struct uerudp_field_label_allocator *allocator, enum ue_field field) {
+    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
+    uerudp_label_text_add_short(out, names[field].text, names[field].length);
     return out;
 }
 
@@ -159,35 +159,35 @@ static bool is_plain(const char *string, size_t length) {
     while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
         at++;
     }
-    return at == length && length <= UERUDP_LABEL_BUFFER_MAX - UERUDP_LABEL_BUFFER_SHORT;
+    return at == length && length <= UERUDP_LABEL_TEXT_MAX - UERUDP_LABEL_TEXT_SHORT;
 }
 
 static bool can_draw(enum ue_field_kind kind, const char *string) {
     return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
 }
 
-void uerudp_item_label_set_generated(proto_item *item, struct uerudp_item_label_allocator *allocator,
-                                     enum ue_field field, uint64_t number, const char *string) {
+void uerudp_field_label_set_generated(proto_item *item, struct uerudp_field_label_allocator *allocator,
+                                      enum ue_field field, uint64_t number, const char *string) {
     const struct ue_field_row *row = ue_field_row(field);
-    if (!uerudp_item_label_is_visible(item) || !can_draw(row->kind, string)) {
+    if (!uerudp_field_label_is_visible(item) || !can_draw(row->kind, string)) {
         return;
     }
-    struct uerudp_label_buffer *out = new_named(allocator, field);
+    struct uerudp_label_text *out = new_named(allocator, field);
     if (string != NULL) {
-        uerudp_label_buffer_add(out, string);
+        uerudp_label_text_add(out, string);
     } else {
         add_value(out, row, number);
     }
-    uerudp_item_label_set(item, out);
+    uerudp_field_label_set(item, out);
 }
 
-static item_label_t *draw_label(struct uerudp_item_label_allocator *allocator, const uint8_t *bytes,
+static item_label_t *draw_label(struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
                                 const struct ue_record *record) {
-    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UERUDP_LABEL_BUFFER_MAX);
+    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UERUDP_LABEL_TEXT_MAX);
     const struct label_name *name = &names[record->field];
-    struct uerudp_label_buffer *out = uerudp_item_label_new(allocator);
+    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
     out->length = (size_t)(draw_bits(out->text, bytes, record->bit, record->bits) - out->text);
-    uerudp_label_buffer_add_short(out, name->text, name->length);
+    uerudp_label_text_add_short(out, name->text, name->length);
     add_value(out, ue_field_row(record->field), record->number);
     return finish_label(out);
 }
@@ -195,7 +195,7 @@ static item_label_t *draw_label(struct uerudp_item_label_allocator *allocator, c
 /* Flags are more than half of all items, and a flag has 16 different labels: each is drawn once and shared. This is
    safe, because only its own dissector changes the label of an item. */
 static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
-    static struct uerudp_item_label_allocator allocator;
+    static struct uerudp_field_label_allocator allocator;
     static item_label_t *drawn[UE_FIELD_COUNT][8][2];
     item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
     if (*label == NULL) {
@@ -211,47 +211,47 @@ static void set_bits(proto_item *item, const struct ue_record *record, item_labe
     info->rep = label;
 }
 
-void uerudp_item_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
-    if (uerudp_item_label_is_visible(item)) {
+void uerudp_field_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
+    if (uerudp_field_label_is_visible(item)) {
         set_bits(item, record, flag_label(bytes, record));
     }
 }
 
-void uerudp_item_label_set_bits(proto_item *item, struct uerudp_item_label_allocator *allocator, const uint8_t *bytes,
-                                const struct ue_record *record) {
-    if (uerudp_item_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
+void uerudp_field_label_set_bits(proto_item *item, struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
+                                 const struct ue_record *record) {
+    if (uerudp_field_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
         record->bits <= PICTURE_BITS_MAX) {
         set_bits(item, record, draw_label(allocator, bytes, record));
     }
 }
 
-void uerudp_item_label_set_bytes(proto_item *item, struct uerudp_item_label_allocator *allocator, enum ue_field field,
-                                 const uint8_t *bytes, size_t size) {
+void uerudp_field_label_set_bytes(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
+                                  const uint8_t *bytes, size_t size) {
     bool is_ours = UERUDP_BYTES_LABELS_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
-    if (is_ours && uerudp_item_label_is_visible(item)) {
-        struct uerudp_label_buffer *out = new_named(allocator, field);
+    if (is_ours && uerudp_field_label_is_visible(item)) {
+        struct uerudp_label_text *out = new_named(allocator, field);
         add_hex(out, bytes, size);
-        uerudp_item_label_set(item, out);
+        uerudp_field_label_set(item, out);
     }
 }
 
 /* Nine decimals, as in Wireshark. */
-static void add_span(struct uerudp_label_buffer *out, int64_t span_ns) {
-    struct uerudp_label_buffer decimals;
+static void add_span(struct uerudp_label_text *out, int64_t span_ns) {
+    struct uerudp_label_text decimals;
     decimals.length = 0;
-    uerudp_label_buffer_add_number(out, (uint64_t)(span_ns / UE_NS_PER_S));
-    uerudp_label_buffer_add_number(&decimals,
-                                   (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, then nine digits */
+    uerudp_label_text_add_number(out, (uint64_t)(span_ns / UE_NS_PER_S));
+    uerudp_label_text_add_number(&decimals,
+                                 (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, then nine digits */
     decimals.text[0] = '.';
-    uerudp_label_buffer_join(out, &decimals);
-    uerudp_label_buffer_add(out, " seconds");
+    uerudp_label_text_join(out, &decimals);
+    uerudp_label_text_add(out, " seconds");
 }
 
-void uerudp_item_label_set_time(proto_item *item, struct uerudp_item_label_allocator *allocator, enum ue_field field,
-                                int64_t span_ns) {
-    if (UERUDP_TIME_LABELS_ARE_SECONDS && uerudp_item_label_is_visible(item)) {
-        struct uerudp_label_buffer *out = new_named(allocator, field);
+void uerudp_field_label_set_time(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
+                                 int64_t span_ns) {
+    if (UERUDP_TIME_LABELS_ARE_SECONDS && uerudp_field_label_is_visible(item)) {
+        struct uerudp_label_text *out = new_named(allocator, field);
         add_span(out, span_ns);
-        uerudp_item_label_set(item, out);
+        uerudp_field_label_set(item, out);
     }
 }

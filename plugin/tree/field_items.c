@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/tree/tree_items.h"
+#include "plugin/tree/field_items.h"
+
+#include "plugin/expert_items.h"
 
 #include <epan/expert.h>
 
-#include "plugin/tree/label_buffer.h"
+#include "plugin/tree/label_text.h"
 
-int uerudp_tree_item_first_byte(const struct uerudp_tree_buffer *b, size_t bit) {
+int uerudp_field_item_first_byte(const struct uerudp_tree_buffer *b, size_t bit) {
     return (int)MIN(bit / 8, b->bytes->size);
 }
 
-int uerudp_tree_item_byte_count(const struct uerudp_tree_buffer *b, size_t bit, size_t bits) {
+int uerudp_field_item_byte_count(const struct uerudp_tree_buffer *b, size_t bit, size_t bits) {
     size_t end = MIN(ue_bits_bytes(bit + bits), b->bytes->size);
     return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
 }
 
-const uint8_t *uerudp_tree_item_copy_bits(const struct uerudp_tree_buffer *b, struct ue_view view) {
+const uint8_t *uerudp_field_item_copy_bits(const struct uerudp_tree_buffer *b, struct ue_view view) {
     uint8_t *bytes = wmem_alloc(b->pool, ue_bits_bytes(view.bits) + 1);
     ue_view_copy(view, bytes);
     return bytes;
 }
 
-bool uerudp_tree_item_reserve(struct uerudp_tree_item_limit *limit) {
+bool uerudp_field_item_reserve(struct uerudp_field_item_limit *limit) {
     bool has_one = limit == NULL || limit->left > 0;
     if (limit != NULL) {
         limit->left -= has_one;
@@ -29,7 +31,7 @@ bool uerudp_tree_item_reserve(struct uerudp_tree_item_limit *limit) {
     return has_one;
 }
 
-void uerudp_tree_item_report_limit(const struct uerudp_tree_item_limit *limit, packet_info *pinfo, proto_item *item) {
+void uerudp_field_item_report_limit(const struct uerudp_field_item_limit *limit, packet_info *pinfo, proto_item *item) {
     if (limit->refused != 0) {
         expert_add_info_format(pinfo, item, &uerudp_experts.items,
                                "%u items not shown: the datagram has more than the preference uerudp.max_items allows",
@@ -41,18 +43,18 @@ static proto_item *add_bytes(const struct uerudp_tree_buffer *b, proto_tree *tre
                              const struct ue_record *record, const uint8_t *copy) {
     struct ue_view view = record->text.units;
     size_t size = ue_bits_bytes(view.bits);
-    const uint8_t *bytes = copy != NULL ? copy : uerudp_tree_item_copy_bits(b, view);
+    const uint8_t *bytes = copy != NULL ? copy : uerudp_field_item_copy_bits(b, view);
     proto_item *item =
         proto_tree_add_bytes_with_length(tree, uerudp_hf[record->field], b->tvb, start, length, bytes, (int)size);
-    uerudp_item_label_set_bytes(item, b->label_allocator, record->field, bytes, size);
+    uerudp_field_label_set_bytes(item, b->label_allocator, record->field, bytes, size);
     return item;
 }
 
 static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
                              const uint8_t *copy) {
     int hf = uerudp_hf[record->field];
-    int start = uerudp_tree_item_first_byte(b, record->bit);
-    int length = uerudp_tree_item_byte_count(b, record->bit, record->bits);
+    int start = uerudp_field_item_first_byte(b, record->bit);
+    int length = uerudp_field_item_byte_count(b, record->bit, record->bits);
     uint32_t number = (uint32_t)record->number;
     switch (ue_field_row(record->field)->kind) {
     case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, b->tvb, start, length, number);
@@ -66,7 +68,7 @@ static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tre
     case UE_KIND_BYTES: return add_bytes(b, tree, start, length, record, copy);
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
-        return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_buffer_of_record(b->pool, record));
+        return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_text_of_record(b->pool, record));
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:
@@ -83,7 +85,7 @@ static __attribute__((noinline)) proto_item *add_flag(const struct uerudp_tree_b
     proto_item *item =
         proto_tree_add_boolean(tree, uerudp_hf[record->field], b->tvb, has_byte ? (int)byte : (int)b->bytes->size,
                                has_byte, (uint32_t)record->number);
-    uerudp_item_label_set_flag(item, b->bytes->base, record);
+    uerudp_field_label_set_flag(item, b->bytes->base, record);
     return item;
 }
 
@@ -92,9 +94,9 @@ static __attribute__((noinline)) proto_item *add_other(const struct uerudp_tree_
     proto_item *item = add_value(b, tree, record, copy);
     if (record->generated) {
         proto_item_set_generated(item);
-        uerudp_item_label_set_generated(item, b->label_allocator, record->field, record->number, record->string);
+        uerudp_field_label_set_generated(item, b->label_allocator, record->field, record->number, record->string);
     } else {
-        uerudp_item_label_set_bits(item, b->label_allocator, b->bytes->base, record);
+        uerudp_field_label_set_bits(item, b->label_allocator, b->bytes->base, record);
     }
     return item;
 }
@@ -104,9 +106,9 @@ static bool is_flag(const struct ue_record *record) {
            ue_field_row(record->field)->kind == UE_KIND_BOOL;
 }
 
-proto_item *uerudp_tree_item_add(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
-                                 const uint8_t *copy) {
-    if (!uerudp_tree_item_reserve(b->limit)) {
+proto_item *uerudp_field_item_add(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
+                                  const uint8_t *copy) {
+    if (!uerudp_field_item_reserve(b->limit)) {
         return NULL;
     }
     return is_flag(record) ? add_flag(b, tree, record) : add_other(b, tree, record, copy);

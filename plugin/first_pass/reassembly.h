@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reassembles messages on the first pass, and adds results to the datagrams of their fragments. */
-#ifndef UERUDP_PLUGIN_FIRST_PASS_REASSEMBLE_H
-#define UERUDP_PLUGIN_FIRST_PASS_REASSEMBLE_H
+#ifndef UERUDP_PLUGIN_FIRST_PASS_REASSEMBLY_H
+#define UERUDP_PLUGIN_FIRST_PASS_REASSEMBLY_H
 
 #include "plugin/compat.h"
 
@@ -10,7 +10,7 @@
 struct uerudp_frame_state;
 
 /* Where the events of one datagram go. */
-struct uerudp_reassemble_target {
+struct uerudp_reassembly_target {
     struct ue_reassembly *assembly;
     struct uerudp_known_objects *objects; /* of the stream */
     struct uerudp_frame_state *state;
@@ -18,10 +18,10 @@ struct uerudp_reassemble_target {
 };
 
 /* Handles an event of a datagram. Returns the problem that it revealed in a reassembly. */
-enum ue_reassembly_problem uerudp_reassemble_event(const struct uerudp_reassemble_target *to,
-                                                   const struct ue_tracker_event *event);
+enum ue_reassembly_problem uerudp_reassembly_on_event(const struct uerudp_reassembly_target *to,
+                                                      const struct ue_tracker_event *event);
 
 /* Call it after the last event of a datagram. */
-void uerudp_reassemble_end(const struct uerudp_reassemble_target *to);
+void uerudp_reassembly_end_datagram(const struct uerudp_reassembly_target *to);
 
 #endif

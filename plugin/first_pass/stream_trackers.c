@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/first_pass/stream_tracking.h"
+#include "plugin/first_pass/stream_trackers.h"
 
 #include <epan/packet.h>
 
@@ -9,7 +9,7 @@
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/file_allocator.h"
 #include "plugin/first_pass/frame_state.h"
-#include "plugin/first_pass/reassemble.h"
+#include "plugin/first_pass/reassembly.h"
 #include "plugin/first_pass/sequence_analysis.h"
 
 /* A datagram that waits until the generation is known. */
@@ -59,7 +59,7 @@ static void reset(void) {
     latest.state = NULL;
 }
 
-void uerudp_stream_tracking_register(void) {
+void uerudp_stream_trackers_register(void) {
     register_init_routine(reset);
 }
 
@@ -104,8 +104,8 @@ static void drop_oldest_trackers(void) {
 static void on_event(void *user, const struct ue_tracker_event *event) {
     const struct observed_datagram *pass = user;
     struct uerudp_observer *observer = pass->observer;
-    const struct uerudp_reassemble_target to = {observer->assembly, &observer->objects, pass->state, pass->context};
-    enum ue_reassembly_problem problem = uerudp_reassemble_event(&to, event);
+    const struct uerudp_reassembly_target to = {observer->assembly, &observer->objects, pass->state, pass->context};
+    enum ue_reassembly_problem problem = uerudp_reassembly_on_event(&to, event);
     uerudp_sequence_analysis_add_event(&observer->analysis, pass->state, pass->context, event, problem);
 }
 
@@ -147,7 +147,8 @@ static void observe_now(struct uerudp_frame_state *state, int64_t time_ns, const
     latest.bytes = bytes->base;
     uerudp_analysis_results_begin(state);
     ue_tracker_feed(track, &datagram, &sink);
-    uerudp_reassemble_end(&(const struct uerudp_reassemble_target){observer->assembly, &observer->objects, state, &x});
+    uerudp_reassembly_end_datagram(
+        &(const struct uerudp_reassembly_target){observer->assembly, &observer->objects, state, &x});
     uerudp_analysis_results_end();
     bytes_in_use += bytes_of(observer);
     drop_oldest_trackers();
@@ -200,7 +201,7 @@ static struct uerudp_observer *observer_of(struct uerudp_connection *connection)
     return connection->observer;
 }
 
-void uerudp_stream_tracking_datagram(struct uerudp_frame_state *state, const packet_info *pinfo,
+void uerudp_stream_trackers_datagram(struct uerudp_frame_state *state, const packet_info *pinfo,
                                      const struct uerudp_captured_bytes *bytes,
                                      const struct ue_handshake_match *match) {
     struct uerudp_connection *connection = state->connection;
@@ -219,7 +220,7 @@ void uerudp_stream_tracking_datagram(struct uerudp_frame_state *state, const pac
     }
 }
 
-void uerudp_stream_tracking_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier) {
+void uerudp_stream_trackers_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier) {
     struct uerudp_observer *own = connection->observer;
     struct uerudp_observer *joined = observer_of(earlier);
     connection->is_moving = false;
@@ -235,19 +236,19 @@ void uerudp_stream_tracking_merge(struct uerudp_connection *connection, struct u
     }
 }
 
-void uerudp_stream_tracking_finish(void) {
+void uerudp_stream_trackers_finish(void) {
     while (waiting.head != NULL) {
         observe_queued(waiting.head->data);
     }
 }
 
-const struct ue_tracker_items *uerudp_stream_tracking_latest_items(const struct uerudp_frame_state *state,
+const struct ue_tracker_items *uerudp_stream_trackers_latest_items(const struct uerudp_frame_state *state,
                                                                    const struct uerudp_captured_bytes *bytes) {
     bool is_latest = state == latest.state && bytes->base == latest.bytes && latest.items.is_whole;
     return is_latest ? &latest.items : NULL;
 }
 
-const struct uerudp_known_objects *uerudp_stream_tracking_known_objects(const struct uerudp_connection *connection) {
+const struct uerudp_known_objects *uerudp_stream_trackers_known_objects(const struct uerudp_connection *connection) {
     static const struct uerudp_known_objects nothing;
     const struct uerudp_observer *observer = connection->observer;
     return observer != NULL ? &observer->objects : &nothing;

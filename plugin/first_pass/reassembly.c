@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/first_pass/reassemble.h"
+#include "plugin/first_pass/reassembly.h"
 
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/frame_state.h"
@@ -72,12 +72,12 @@ static void add_channel_kind(const struct ue_reassembly *assembly, struct uerudp
     }
 }
 
-static struct reassembly_pass pass_of(const struct uerudp_reassemble_target *to) {
+static struct reassembly_pass pass_of(const struct uerudp_reassembly_target *to) {
     return (struct reassembly_pass){.objects = to->objects, .state = to->state, .context = to->context};
 }
 
-enum ue_reassembly_problem uerudp_reassemble_event(const struct uerudp_reassemble_target *to,
-                                                   const struct ue_tracker_event *event) {
+enum ue_reassembly_problem uerudp_reassembly_on_event(const struct uerudp_reassembly_target *to,
+                                                      const struct ue_tracker_event *event) {
     struct reassembly_pass pass = pass_of(to);
     const struct ue_reassembly_callbacks sink = {on_reassembly, &pass};
     ue_reassembly_feed(to->assembly, to->context, event, &sink);
@@ -87,7 +87,7 @@ enum ue_reassembly_problem uerudp_reassemble_event(const struct uerudp_reassembl
     return pass.problem;
 }
 
-void uerudp_reassemble_end(const struct uerudp_reassemble_target *to) {
+void uerudp_reassembly_end_datagram(const struct uerudp_reassembly_target *to) {
     struct reassembly_pass pass = pass_of(to);
     const struct ue_reassembly_callbacks sink = {on_reassembly, &pass};
     ue_reassembly_end_datagram(to->assembly, &sink);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/expert_items.h"
+
+#include <epan/packet.h>
+#include <epan/tap.h>
+
+#include "plugin/fields.h"
+
+struct uerudp_experts uerudp_experts;
+
+static ei_register_info expert_rows[] = {
+    {&uerudp_experts.malformed,
+     {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its last bit", EXPFILL}},
+    {&uerudp_experts.unsettled,
+     {"uerudp.expert.unsettled", PI_UNDECODED, PI_NOTE,
+      "The datagram does not decode with the generation and bounds detected so far; a second pass uses the final ones",
+      EXPFILL}},
+    {&uerudp_experts.size_limited,
+     {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The datagram was cut by the snap length of the capture",
+      EXPFILL}},
+    {&uerudp_experts.not_canonical,
+     {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "The datagram has an encoding that the engine never sends",
+      EXPFILL}},
+    {&uerudp_experts.message,
+     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "The control message does not decode", EXPFILL}},
+    {&uerudp_experts.content,
+     {"uerudp.expert.content", PI_UNDECODED, PI_NOTE,
+      "The content of the message does not decode in the engine's format", EXPFILL}},
+    {&uerudp_experts.no_key,
+     {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "The packet is encrypted and no key is set for its connection",
+      EXPFILL}},
+    {&uerudp_experts.wrong_key,
+     {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN,
+      "The packet is encrypted and no key for its connection decrypts it", EXPFILL}},
+    {&uerudp_experts.compressed,
+     {"uerudp.expert.compressed", PI_DECRYPTION, PI_NOTE,
+      "The packet is compressed by Oodle and needs the game's dictionary", EXPFILL}},
+    {&uerudp_experts.dtls,
+     {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE,
+      "The packet is encrypted by DTLS, which the plugin does not decrypt", EXPFILL}},
+    {&uerudp_experts.generation,
+     {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was detected or set",
+      EXPFILL}},
+    {&uerudp_experts.no_generation,
+     {"uerudp.expert.no_generation", PI_PROTOCOL, PI_WARN,
+      "No generation fits this connection: the fields shown may be wrong", EXPFILL}},
+    {&uerudp_experts.unfinished,
+     {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "The fragment never becomes part of a complete message",
+      EXPFILL}},
+    {&uerudp_experts.large_message,
+     {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than a receiver accepts by default",
+      EXPFILL}},
+    {&uerudp_experts.ack_lost,
+     {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "The sender regards a packet as lost because its acks were lost",
+      EXPFILL}},
+    {&uerudp_experts.items,
+     {"uerudp.expert.items", PI_UNDECODED, PI_NOTE,
+      "The datagram has more tree items than the preference max_items allows", EXPFILL}},
+};
+
+/* ---- whether expert items are wanted ---- */
+
+static int expert_tap;
+static int expert_proto;
+
+/* The "expert" tap exists only after all dissectors are registered. */
+static void find_expert_tap(void) {
+    expert_tap = find_tap_id("expert");
+    expert_proto = proto_get_id_by_filter_name("_ws.expert");
+}
+
+bool uerudp_expert_items_are_collected(void) {
+    return have_tap_listener(expert_tap);
+}
+
+bool uerudp_expert_items_are_wanted(proto_tree *tree, const expert_field *expert) {
+    return proto_field_is_referenced(tree, expert_proto) ||
+           (expert != NULL && proto_field_is_referenced(tree, expert->hf));
+}
+
+/* ---- findings of the analysis ---- */
+
+#define FINDING_COUNT (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST + 1)
+#define AT(field) [UE_F_ANALYSIS_##field - UE_F_ANALYSIS_LOST]
+
+static expert_field findings[FINDING_COUNT];
+
+static const int severities[FINDING_COUNT] = {
+    AT(LOST) = PI_WARN,           AT(OUT_OF_ORDER) = PI_WARN,
+    AT(DUPLICATE) = PI_NOTE,      AT(NAK) = PI_NOTE,
+    AT(RETRANSMISSION) = PI_NOTE, AT(SPURIOUS_RETRANSMISSION) = PI_NOTE,
+    AT(ACK_OF_UNSEEN) = PI_WARN,  AT(PARTIAL_ERROR) = PI_ERROR,
+    AT(RELIABLE_GAP) = PI_NOTE,   AT(RELIABLE_JUMP) = PI_ERROR,
+    AT(BUFFER_HIGH) = PI_WARN,
+};
+
+expert_field *uerudp_expert_items_of_finding(enum ue_field field) {
+    return &findings[field - UE_F_ANALYSIS_LOST];
+}
+
+static void register_findings(expert_module_t *module) {
+    static ei_register_info rows[FINDING_COUNT];
+    for (int i = 0; i < FINDING_COUNT; i++) {
+        const header_field_info *row = uerudp_fields_row((enum ue_field)(UE_F_ANALYSIS_LOST + i));
+        findings[i] = (expert_field)EI_INIT;
+        rows[i] = (ei_register_info){&findings[i], {row->abbrev, PI_SEQUENCE, severities[i], row->blurb, EXPFILL}};
+    }
+    expert_register_field_array(module, rows, FINDING_COUNT);
+}
+
+void uerudp_expert_items_register(void) {
+    expert_module_t *module = expert_register_protocol(uerudp_proto);
+    for (size_t i = 0; i < G_N_ELEMENTS(expert_rows); i++) {
+        *expert_rows[i].ids = (expert_field)EI_INIT;
+    }
+    expert_register_field_array(module, expert_rows, G_N_ELEMENTS(expert_rows));
+    register_findings(module);
+    register_init_routine(find_expert_tap);
+}
