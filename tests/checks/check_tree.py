@@ -54,7 +54,7 @@ SOURCELESS = {
 CONTRACTS = {
     "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
-    "tools/print": {"columns.h", "datagram.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
+    "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }
 TAGGED = ("libcodec/", "tools/", "plugin/", "tests/")
 NO_DEFINITION = re.compile(r"static\b|extern\b|(__extension__ )?typedef\b|_Static_assert|(struct|union|enum)( \w+)? \{")

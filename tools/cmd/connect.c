@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp connect: a client that logs in to a server and runs a job. */
+/* uerudp connect: a client that logs in to a server and runs a mode. */
 #include <math.h>
 #include <string.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
-#include "tools/connect/job.h"
+#include "tools/connect/mode.h"
 #include "tools/live/client.h"
-#include "tools/live/endpoint_log.h"
-#include "tools/live/report.h"
+#include "tools/events/endpoint_log.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 
 #define NS_PER_S 1e9
@@ -23,7 +23,7 @@
 
 struct connect {
     struct live_options live;
-    struct connect_job_options job_options;
+    struct connect_mode_options mode_options;
     gboolean check;
     char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s, stay_s;
@@ -32,7 +32,7 @@ struct connect {
     struct live_transport *port;
     struct event_loop *loop;
     struct live_client client;
-    struct connect_job *job;
+    struct connect_mode *mode;
     struct event_log *log;       /* NULL: none */
     struct endpoint_log *inside; /* NULL: no log */
     uint64_t begun_ns;
@@ -65,8 +65,8 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"check", 0, 0, G_OPTION_ARG_NONE, &c->check,
          "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them",
          NULL},
-        {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->job_options.file, "send this file reliably", "FILE"},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->job_options.scenario,
+        {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->mode_options.file, "send this file reliably", "FILE"},
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->mode_options.scenario,
          "send the client's side of a scenario of the simulator", "NAME"},
         {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
          "channel for --file and lines; default the first that the server opens", "NUMBER"},
@@ -89,7 +89,7 @@ static bool resolve(struct connect *c, int argc) {
         cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
         return false;
     }
-    if ((c->check != 0) + (c->job_options.file != NULL) + (c->job_options.scenario != NULL) > 1) {
+    if ((c->check != 0) + (c->mode_options.file != NULL) + (c->mode_options.scenario != NULL) > 1) {
         cli_error("--check, --file and --scenario exclude each other");
         return false;
     }
@@ -99,24 +99,24 @@ static bool resolve(struct connect *c, int argc) {
         !cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
         return false;
     }
-    c->job_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
+    c->mode_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
     return live_options_resolve(&c->live);
 }
 
-static struct connect_job *new_job(struct connect *c) {
-    c->job_options.seed = c->live.link_seed;
-    c->job_options.as_json = c->live.json;
+static struct connect_mode *new_mode(struct connect *c) {
+    c->mode_options.seed = c->live.link_seed;
+    c->mode_options.as_json = c->live.json;
     if (c->check) {
-        return connect_job_check_new(&c->job_options);
+        return connect_mode_check_new(&c->mode_options);
     }
-    if (c->job_options.file != NULL) {
-        return connect_job_file_new(&c->job_options);
+    if (c->mode_options.file != NULL) {
+        return connect_mode_file_new(&c->mode_options);
     }
-    if (c->job_options.scenario != NULL) {
-        return connect_job_scenario_new(&c->job_options);
+    if (c->mode_options.scenario != NULL) {
+        return connect_mode_scenario_new(&c->mode_options);
     }
     c->reads_lines = true;
-    return connect_job_lines_new(&c->job_options);
+    return connect_mode_lines_new(&c->mode_options);
 }
 
 /* ---- leaving ---- */
@@ -126,10 +126,10 @@ static void report_end(struct connect *c, const char *why) {
     if (why != NULL) {
         json_object_set_new(members, "problem", json_string(why));
     }
-    json_t *result = c->job->kind->result(c->job);
+    json_t *result = c->mode->kind->result(c->mode);
     json_object_update(members, result);
     json_decref(result);
-    live_report(c->live.json, c->job->kind->name, members);
+    live_report(c->live.json, c->mode->kind->name, members);
     members = live_report_connection(c->client.conn);
     json_t *port = live_report_transport(c->port);
     json_object_set_new(members, "port", port);
@@ -189,7 +189,7 @@ static void handle_events(void *user) {
         if (event.type == UE_EVENT_STATE && event.state == UE_CONN_CLOSED) {
             lose(c, event.reason);
         } else if (c->left_ns == 0) {
-            connect_job_receive(c->job, c->now_ns, &event);
+            connect_mode_receive(c->mode, c->now_ns, &event);
         }
     }
 }
@@ -219,8 +219,8 @@ static void open_own_channel(struct connect *c) {
     uint32_t channel;
     c->open_ns = c->open_ns != 0 ? c->open_ns : c->now_ns;
     if (c->live.no_login && c->now_ns - c->open_ns >= CHANNEL_WAIT_NS &&
-        ue_conn_open(c->client.conn, UE_KIND_ACTOR, c->job_options.channel, &channel) == UE_OK) {
-        connect_job_add_channel(c->job, channel);
+        ue_conn_open(c->client.conn, UE_KIND_ACTOR, c->mode_options.channel, &channel) == UE_OK) {
+        connect_mode_add_channel(c->mode, channel);
     }
 }
 
@@ -228,17 +228,17 @@ static void check_joined(struct connect *c) {
     if (c->joined_ns != 0 || !has_logged_in(c)) {
         return;
     }
-    if (c->job->channel_count == 0) {
+    if (c->mode->channel_count == 0) {
         open_own_channel(c);
     }
-    if (c->job->channel_count != 0) {
+    if (c->mode->channel_count != 0) {
         c->joined_ns = c->now_ns;
         report_joined(c);
-        connect_job_begin(c->job, c->now_ns);
+        connect_mode_begin(c->mode, c->now_ns);
     }
 }
 
-static void do_job(struct connect *c) {
+static void run_mode(struct connect *c) {
     check_joined(c);
     if (c->left_ns != 0) {
         return;
@@ -247,11 +247,11 @@ static void do_job(struct connect *c) {
         if (c->reads_lines) {
             event_loop_read_lines(c->loop);
         }
-        connect_job_tick(c->job, c->now_ns);
+        connect_mode_tick(c->mode, c->now_ns);
     }
-    if (c->job->state == CONNECT_JOB_FAILED) {
-        leave(c, CLI_EXIT_MALFORMED, c->job->problem);
-    } else if (c->job->state == CONNECT_JOB_DONE) {
+    if (c->mode->state == CONNECT_MODE_FAILED) {
+        leave(c, CLI_EXIT_MALFORMED, c->mode->problem);
+    } else if (c->mode->state == CONNECT_MODE_DONE) {
         leave(c, CLI_EXIT_OK, NULL);
     } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
         leave(c, CLI_EXIT_MALFORMED,
@@ -273,7 +273,7 @@ static void on_tick(void *user) {
     uint64_t heard_ns = c->heard_ns;
     ue_conn_end_receive(c->client.conn, c->now_ns);
     handle_events(c);
-    do_job(c);
+    run_mode(c);
     live_client_tick(&c->client, c->now_ns);
     handle_events(c);
     c->heard_ns = heard_ns; /* time counts only when datagrams arrive */
@@ -297,7 +297,7 @@ static void on_stop(void *user) {
 
 static bool on_line(void *user, const char *line) {
     struct connect *c = user;
-    return connect_job_lines_add(c->job, line);
+    return connect_mode_lines_add(c->mode, line);
 }
 
 /* ---- start and end ---- */
@@ -343,15 +343,15 @@ static enum cli_exit run(struct connect *c, const char *target) {
                             : c->live.has_key ? "uerudp"
                                               : NULL,
     };
-    c->job = new_job(c);
-    if (c->job == NULL || !open_port(c, target) || !open_log(c, target)) {
+    c->mode = new_mode(c);
+    if (c->mode == NULL || !open_port(c, target) || !open_log(c, target)) {
         return CLI_EXIT_UNUSABLE;
     }
     c->begun_ns = c->now_ns = event_loop_now_ns();
     if (!live_client_init(&c->client, c->port, &c->live, &login, c->now_ns)) {
         return CLI_EXIT_UNUSABLE;
     }
-    connect_job_attach(c->job, c->client.conn, !c->live.no_login);
+    connect_mode_attach(c->mode, c->client.conn, !c->live.no_login);
     live_report_start(c->live.json);
     c->loop = event_loop_new(&hooks, live_transport_socket(c->port), c->live.ticks_per_second);
     c->status = CLI_EXIT_MALFORMED; /* a second signal ends the loop before there is a result */
@@ -363,15 +363,15 @@ static bool clear(struct connect *c) {
     if (c->loop != NULL) {
         event_loop_free(c->loop);
     }
-    connect_job_free(c->job);
+    connect_mode_free(c->mode);
     live_client_clear(&c->client);
     endpoint_log_free(c->inside);
     bool good = live_transport_free(c->port);
     good = event_log_close(c->log, c->loop != NULL) && good;
     good = live_report_stop() && good;
     live_options_clear(&c->live);
-    g_free((char *)c->job_options.file);
-    g_free((char *)c->job_options.scenario);
+    g_free((char *)c->mode_options.file);
+    g_free((char *)c->mode_options.scenario);
     g_free(c->player);
     g_free(c->url);
     g_free(c->token);

@@ -12,7 +12,7 @@
 #include "tools/observe/completed_messages.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 #include "tools/print/text_tree.h"
 
 /* Output is buffered up to this size, unless somebody is watching. */

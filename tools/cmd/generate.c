@@ -8,7 +8,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
 #include "tools/generate/decode_sidecars.h"
-#include "tools/generate/options.h"
+#include "tools/generate/generator_options.h"
 #include "tools/generate/sent_sidecar.h"
 #include "uerudp_version.h"
 

@@ -7,8 +7,8 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/selection.h"
 #include "tools/info/capture_info.h"
-#include "tools/info/json.h"
-#include "tools/info/text.h"
+#include "tools/info/json_report.h"
+#include "tools/info/text_report.h"
 
 #define FINDINGS_DEFAULT 5
 #define FINDINGS_MAX 1000

@@ -4,12 +4,12 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
-#include "tools/serve/event_log.h"
+#include "tools/events/server_log.h"
 #include "tools/serve/address_limits.h"
 #include "tools/serve/refusals.h"
-#include "tools/serve/report.h"
+#include "tools/serve/server_report.h"
 
 /* A flood must leave time for ticks, and replies must be sent before too many are queued. */
 #define DATAGRAMS_PER_CALL 4096
@@ -32,7 +32,7 @@ struct serve {
     struct live_transport *port;
     struct event_loop *loop;
     struct ue_server *server;
-    struct serve_event_log *log; /* NULL: no log */
+    struct server_log *log; /* NULL: no log */
     struct serve_refusals refusals;
     struct ue_pool *pool;
     void *region;
@@ -148,7 +148,7 @@ static void handle_events(struct serve *s) {
     while (ue_server_next_event(s->server, &peer, &event)) {
         bool is_message = event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login);
         struct serve_session *session = is_message ? session_of(s, peer) : NULL;
-        serve_event_log_write_event(s->log, peer, &event);
+        server_log_write_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
             handle_state(s, peer, &event);
         } else if (session != NULL) {
@@ -162,8 +162,7 @@ static void send_all(struct serve *s) {
     struct ue_bytes datagram;
     while (ue_server_next_datagram(s->server, &to, &datagram)) {
         struct net_address address = serve_address_from_host(&to);
-        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes,
-                                       datagram.size_bytes);
+        server_log_write_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes, datagram.size_bytes);
         live_transport_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
     }
     s->unanswered = 0;
@@ -190,7 +189,7 @@ static enum net_socket_result receive_one(struct serve *s) {
         ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
         const struct ue_refusal refusal = ue_server_refusal(s->server);
         serve_refusals_report(&s->refusals, s->now_ns, &address, &refusal);
-        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
+        server_log_write_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
     } else if (result == NET_SOCKET_UNREACHABLE) {
         ue_server_unreachable(s->server, s->now_ns, &address);
     }
@@ -244,7 +243,7 @@ static void on_tick(void *user) {
     ue_server_tick(s->server, s->now_ns);
     handle_events(s);
     send_all(s);
-    serve_event_log_tick(s->log, s->server);
+    server_log_tick(s->log, s->server);
     if (s->is_stopping && live_transport_run(s->port, s->now_ns) == UINT64_MAX) {
         event_loop_quit(s->loop);
     }
@@ -298,7 +297,7 @@ static bool open_server(struct serve *s) {
 }
 
 static bool open_log(struct serve *s) {
-    s->log = s->live.events != NULL ? serve_event_log_open(&s->live) : NULL;
+    s->log = s->live.events != NULL ? server_log_open(&s->live) : NULL;
     return s->live.events == NULL || s->log != NULL;
 }
 
@@ -334,7 +333,7 @@ static bool clear(struct serve *s) {
     free_server(s);
     serve_refusals_clear(&s->refusals);
     bool good = live_transport_free(s->port);
-    good = serve_event_log_close(s->log, s->loop != NULL) && good;
+    good = server_log_close(s->log, s->loop != NULL) && good;
     good = live_report_stop() && good;
     live_options_clear(&s->live);
     g_free(s->bind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/events/capture_log.h"
 
-#include "tools/events/log_events.h"
+#include "tools/events/tracker_events.h"
 
 struct capture_log {
     struct event_log *log;

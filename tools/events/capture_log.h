@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 #define UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 
-#include "tools/events/log_file.h"
+#include "tools/events/event_log.h"
 #include "tools/observe/tracker_table.h"
 
 struct capture_log;

@@ -4,7 +4,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/input/capture_reader.h"
 #include "tools/print/json.h"
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 
 #define FLUSH_BYTES 65536
 
@@ -34,7 +34,7 @@ bool generate_expected_write(const char *capture, const struct ue_settings *sett
     struct output_file output;
     char *paths[] = {(char *)capture, NULL};
     capture_reader_init(&reading);
-    reading.summary.is_silent = true;
+    reading.summary.progress.is_silent = true;
     reading.wire.settings = *settings;
     bool good = wire_options_resolve(&reading.wire) && output_file_open(&output, path);
     if (good) {

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "tools/generate/datagram_outcome.h"
+#include "tools/generate/packet_comment.h"
 #include "tools/generate/run_log.h"
 
 /* Where the capture is taken: on one side, or for each datagram where it leaves. */

@@ -5,8 +5,8 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/impair/proxy_client.h"
-#include "tools/impair/report.h"
-#include "tools/live/report.h"
+#include "tools/impair/proxy_report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/live/transport.h"
 
 #define NS_PER_S 1e9

@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_IMPAIR_PROXY_H
 #define UERUDP_TOOLS_IMPAIR_PROXY_H
 
-#include "tools/impair/options.h"
+#include "tools/impair/proxy_options.h"
 #include "tools/net/event_loop.h"
 
 struct impair_proxy;

@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_IMPAIR_PROXY_CLIENT_H
 
 #include "tools/impair/observer.h"
-#include "tools/impair/options.h"
+#include "tools/impair/proxy_options.h"
 #include "tools/net/event_loop.h"
 
 /* After this silence a confirmed client may be replaced by another, and one without an answer is removed. */

@@ -3,7 +3,10 @@
 
 #include <uerudp/actor_class.h>
 #include <uerudp/close_reason.h>
-#include "tools/info/diagnosis.h"
+#include "tools/info/bunch_findings.h"
+#include "tools/info/capture_findings.h"
+#include "tools/info/connection_end.h"
+#include "tools/info/reliable_buffer.h"
 
 struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
                                             size_t *channels_left) {
@@ -169,7 +172,7 @@ static void count(struct info_connection *info, const struct input_datagram *cap
     side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !captured->is_cut) {
         side->malformed_frame = side->malformed++ == 0 ? captured->held->frame : side->malformed_frame;
-        info_diagnosis_add_malformed(info, captured);
+        info_capture_findings_add_malformed(info, captured);
     }
     info->after_close += info->is_closed;
     info_rate_add(&side->rate, time_ns - info->first_ns, captured->held->length_bytes, info->login.rate);
@@ -267,6 +270,19 @@ static void clear_times(struct info_connection *info) {
     }
 }
 
+static void report_findings(struct info_connection *info) {
+    info_login_report(info);
+    info_connection_end_report(info);
+    info_timing_report(&info->timing, &info->findings);
+    for (unsigned side = 0; side < 2; side++) {
+        info_loss_report(info, side);
+        info_reliable_buffer_report(info, side);
+        info_bunch_findings_report(info, side);
+        info_rate_report(&info->sides[side].rate, side, info->login.rate, &info->findings);
+    }
+    info_capture_findings_report(info);
+}
+
 void info_connection_finish(struct info_connection *info) {
     if (info->implausible != 0) {
         clear_times(info);
@@ -278,49 +294,7 @@ void info_connection_finish(struct info_connection *info) {
     info_stalls_finish(&info->stalls, info->last_ns);
     info_gaps_finish(&info->gaps);
     info_silence_finish(&info->silence, info->is_closed, &info->findings);
-    info_diagnosis_finish(info);
-}
-
-/* ---- how it ended ---- */
-
-int info_connection_gone_side(const struct info_connection *info) {
-    const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_CLOSE_REASON);
-    if (step != NULL && strstr(step->text, ue_close_reason_name(UE_CLOSE_CONNECTION_TIMEOUT)) != NULL) {
-        return !step->side;
-    }
-    for (unsigned side = 0; side < 2; side++) {
-        bool was_closed_before = info->is_closed && info->closed_by == side;
-        if (!was_closed_before && info_silence_at_end_ns(&info->silence, side) >= INFO_GONE_MIN_NS) {
-            return (int)side;
-        }
-    }
-    return -1;
-}
-
-const char *info_end_name(enum info_end end) {
-    static const char *const names[] = {"none", "client", "server", "timeout"};
-    return names[end];
-}
-
-enum info_end info_connection_end(const struct info_connection *info) {
-    if (info_connection_gone_side(info) >= 0) {
-        return INFO_END_TIMEOUT;
-    }
-    if (info->is_closed) {
-        return info->closed_by == 0 ? INFO_END_CLIENT : INFO_END_SERVER;
-    }
-    return INFO_END_NONE;
-}
-
-const char *info_connection_close_text(const struct info_connection *info) {
-    static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
-    for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        const struct info_login_step *step = info_login_find(&info->login, false, types[i]);
-        if (step != NULL && step->text[0] != '\0') {
-            return step->text;
-        }
-    }
-    return NULL;
+    report_findings(info);
 }
 
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {

@@ -5,12 +5,13 @@
 
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
+#include "tools/info/data_rate.h"
 #include "tools/info/handshake_login.h"
-#include "tools/info/loss_bursts.h"
+#include "tools/info/packet_loss.h"
+#include "tools/info/ping_and_jitter.h"
 #include "tools/info/reliable_gaps.h"
 #include "tools/info/reliable_stalls.h"
 #include "tools/info/silence.h"
-#include "tools/info/timing.h"
 #include "tools/observe/tracker_table.h"
 
 /* The traffic of one side. */
@@ -32,8 +33,6 @@ struct info_side {
     struct info_loss_bursts losses;
     struct info_rate rate;
 };
-
-enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOUT };
 
 struct info_connection {
     uint32_t stream;
@@ -78,19 +77,8 @@ void info_connection_free(struct info_connection *info);
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured,
                                  struct tracker_table *trackers);
 
-/* Runs the diagnosis at the end of the capture. No datagram may follow. */
+/* Adds the findings at the end of the capture. No datagram may follow. */
 void info_connection_finish(struct info_connection *info);
-
-/* Who ended the connection; "timeout" if a side went silent. */
-const char *info_end_name(enum info_end end);
-enum info_end info_connection_end(const struct info_connection *info);
-
-/* The side that went silent for good: it sent nothing for INFO_GONE_MIN_NS before the other side's last packet, or
-   the other side reports ConnectionTimeout. -1: none. */
-int info_connection_gone_side(const struct info_connection *info);
-
-/* Why the connection closed: the name of a CloseReason, or the text of a Failure. NULL: unknown. */
-const char *info_connection_close_text(const struct info_connection *info);
 
 /* Counts the packets of a side that are missing in the capture. Returns false if the capture point cannot show
    losses, because it has all packets that were reported as not delivered. */

@@ -14,7 +14,8 @@ enum info_finding_kind {
     INFO_FINDING_COUNT
 };
 
-/* Findings are ordered by severity first. */
+/* Findings are ordered by severity first. An error ended or prevented the connection or violates the protocol; a
+   warning is something that players notice; a note is worth knowing. findings.def has the order within a severity. */
 enum info_severity { INFO_SEVERITY_ERROR, INFO_SEVERITY_WARNING, INFO_SEVERITY_NOTE };
 
 #define INFO_FINDING_FRAMES 8
@@ -27,6 +28,17 @@ struct info_finding {
     uint64_t frames[INFO_FINDING_FRAMES];
     char *text; /* a sentence without its final period */
 };
+
+/* A finding of kind id with a severity and a weight, and one with the number of a frame. */
+#define INFO_FINDING_OF(id, level, how_much)                                                                           \
+    {.kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much)}
+#define INFO_FINDING_AT(id, level, how_much, frame)                                                                    \
+    {                                                                                                                  \
+        .kind = INFO_FINDING_##id, .severity = INFO_SEVERITY_##level, .weight = (double)(how_much), .frame_count = 1,  \
+        .frames = {                                                                                                    \
+            frame                                                                                                      \
+        }                                                                                                              \
+    }
 
 /* Fill per_kind_max; the rest starts zeroed. */
 struct info_findings {

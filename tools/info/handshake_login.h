@@ -45,6 +45,11 @@ const struct info_login_step *info_login_find(const struct info_login *login, bo
 /* "Hello", "Initial", "restart Response"; a static string. */
 const char *info_login_step_name(const struct info_login_step *step);
 
+struct info_connection;
+
+/* Adds the findings on handshake and login at the end of the capture. */
+void info_login_report(struct info_connection *info);
+
 void info_login_clear(struct info_login *login);
 
 #endif

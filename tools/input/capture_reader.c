@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/input/capture_reader.h"
 
+#include "tools/input/malformed_warning.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -34,7 +36,7 @@ void capture_reader_start(struct capture_reader *reader, int path_count, char **
     reader->path_count = is_file ? path_count : 1;
     reader->frames_before = g_new0(uint64_t, (gsize)reader->path_count);
     reader->flows = connection_table_new(&reader->wire);
-    reader->summary.begun_us = g_get_monotonic_time();
+    reader->summary.progress.begun_us = g_get_monotonic_time();
 }
 
 /* ---- options ---- */
@@ -129,7 +131,7 @@ static void read_one(struct capture_reader *reader) {
         if (is_udp) {
             connection_table_add(reader->flows, &datagram);
         }
-        capture_summary_show_progress(&reader->summary, &reader->input, reader->path_bytes);
+        progress_line_show(&reader->summary.progress, &reader->input, reader->path_bytes);
         return;
     }
     datagram_source_close(&reader->input);
@@ -208,7 +210,8 @@ static void count(struct capture_summary *summary, const struct input_datagram *
     } else if (captured->is_cut) {
         summary->cut++;
     } else if (captured->result.fault.status != UE_OK) {
-        capture_summary_report_malformed(summary, captured->held->frame, &captured->result.fault);
+        summary->malformed++;
+        malformed_warning_print(&summary->progress, summary->malformed, captured->held->frame, &captured->result.fault);
     }
 }
 

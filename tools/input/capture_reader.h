@@ -7,7 +7,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/input/capture_summary.h"
 #include "tools/observe/connection_table.h"
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 
 /* One datagram of a connection. All pointers are valid until the next call. */
 struct input_datagram {

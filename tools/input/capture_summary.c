@@ -3,47 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "tools/cli/command_line.h"
-
-#define MALFORMED_SHOWN 20
-#define PROGRESS_STEP_US 250000
-#define PROGRESS_DELAY_US 1000000
-
-static void erase_progress(struct capture_summary *summary) {
-    if (summary->progress_us != 0) {
-        fputs("\r\033[K", stderr);
-        summary->progress_us = 0;
-    }
-}
-
-void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault) {
-    summary->malformed++;
-    if (summary->malformed > MALFORMED_SHOWN || summary->is_silent) {
-        return;
-    }
-    erase_progress(summary);
-    fprintf(stderr, "frame %" PRIu64 ": malformed: %s at bit %zu: %s\n", frame, ue_field_row(fault->field)->name,
-            fault->bit, ue_status_text(fault->status));
-    if (summary->malformed == MALFORMED_SHOWN) {
-        fputs("further malformed datagrams are only counted\n", stderr);
-    }
-}
-
-void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input,
-                                   uint64_t size_bytes) {
-    if (input->frame % 1024 != 0 || size_bytes == 0 || summary->is_silent || !isatty(STDERR_FILENO)) {
-        return;
-    }
-    gint64 now = g_get_monotonic_time();
-    if (now - summary->begun_us < PROGRESS_DELAY_US || now - summary->progress_us < PROGRESS_STEP_US) {
-        return;
-    }
-    summary->progress_us = now;
-    fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64,
-            100.0 * (double)datagram_source_consumed_bytes(input) / (double)size_bytes, input->frame);
-}
 
 static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
@@ -158,7 +119,7 @@ static void print_magics(const struct connection_table *flows) {
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
                                   const struct connection_table *flows) {
     uint64_t streams = connection_table_stream_count(flows);
-    erase_progress(summary);
+    progress_line_erase(&summary->progress);
     print_magics(flows);
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
@@ -172,7 +133,7 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
 
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
                            const struct connection_table *flows) {
-    erase_progress(summary);
+    progress_line_erase(&summary->progress);
     print_connections(summary, flows);
     capture_summary_print_totals(summary, input, flows);
 }

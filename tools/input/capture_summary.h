@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader's output on stderr: faults when they occur, progress in a long file, and the summary at the end. */
+/* The summary on stderr after reading: the connections, and what was read and left out. */
 #ifndef UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 #define UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 
 #include <uerudp/network_version.h>
+#include "tools/input/progress_line.h"
 #include "tools/observe/connection_table.h"
 
 struct capture_summary {
@@ -12,17 +13,8 @@ struct capture_summary {
     uint64_t cut;              /* by a snap length */
     uint64_t unknown;          /* on a server port, not recognised */
     struct ue_project project; /* name NULL: do not derive the engine release */
-    bool is_silent;            /* count only */
-    gint64 begun_us;
-    gint64 progress_us; /* time of the last progress output; 0: none */
+    struct progress_line progress;
 };
-
-/* Reports a malformed datagram; after a limit, only counts it. */
-void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault);
-
-/* Shows from time to time how much of the file is read, if stderr is a terminal. */
-void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input,
-                                   uint64_t size_bytes);
 
 /* Prints the connections, then the totals. */
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,

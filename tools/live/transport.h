@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_LIVE_TRANSPORT_H
 #define UERUDP_TOOLS_LIVE_TRANSPORT_H
 
-#include "tools/live/options.h"
+#include "tools/live/endpoint_options.h"
 #include "tools/net/socket.h"
 
 /* Larger than any datagram. */

@@ -4,7 +4,7 @@
 #define UERUDP_TOOLS_OBSERVE_COMPLETED_MESSAGES_H
 
 #include "tools/observe/tracker_table.h"
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 
 struct completed_messages;
 

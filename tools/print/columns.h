@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_PRINT_COLUMNS_H
 #define UERUDP_TOOLS_PRINT_COLUMNS_H
 
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 #include "tools/print/text_buffer.h"
 
 #define PRINT_COLUMNS_MAX 64

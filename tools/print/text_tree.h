@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_PRINT_TEXT_TREE_H
 #define UERUDP_TOOLS_PRINT_TEXT_TREE_H
 
-#include "tools/print/datagram.h"
+#include "tools/print/datagram_trace.h"
 #include "tools/print/text_buffer.h"
 
 /* The fields in the heading of a bunch. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/replay/live_comparison.h"
 
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/print/phrase.h"
 
 void live_comparison_init(struct live_comparison *comparison, const struct session_transcript *transcript) {

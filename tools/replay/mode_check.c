@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/print/json.h"
-#include "tools/print/phrase.h"
-#include "tools/replay/connection_check.h"
+#include "tools/replay/check_report.h"
+#include "tools/replay/recorded_connection.h"
 #include "tools/replay/replay.h"
 
 #define PACKETS_RESERVE_BYTES ((size_t)512 << 10) /* packet memory of a side; unused memory costs nothing; */
@@ -22,90 +21,6 @@ struct capture_check {
     uint64_t unchecked;
     bool differs;
 };
-
-/* ---- results ---- */
-
-static void print_side(struct text_buffer *out, const struct replay_connection *v, unsigned role) {
-    const struct replay_side *side = &v->sides[role];
-    const char *obstacle = replay_connection_obstacle(v, role);
-    text_buffer_add_format(out, "  %s: ", phrase_side(role));
-    if (obstacle != NULL) {
-        text_buffer_add_format(out, "not compared: %s\n", obstacle);
-        return;
-    }
-    struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
-    text_buffer_add_format(out, "%llu packets compared, %llu bunches delivered to it",
-                           (unsigned long long)side->packets, (unsigned long long)side->delivered);
-    if (retransmissions.early + retransmissions.late != 0) {
-        text_buffer_add_format(out, "; resends: %llu before the report, %llu later than at once",
-                               (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
-    }
-    text_buffer_add_char(out, '\n');
-}
-
-static void print_ignored(struct text_buffer *out, const struct replay_connection *v, uint32_t ignored) {
-    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
-        for (unsigned role = 0; role < 2; role++) {
-            uint64_t count = v->sides[role].differences[type];
-            if ((ignored >> type & 1) != 0 && count != 0) {
-                text_buffer_add_format(out, "  ignored: the %s %s [%s], %llu times\n", phrase_side(role),
-                                       ue_model_difference_text(type), ue_model_difference_name(type),
-                                       (unsigned long long)count);
-            }
-        }
-    }
-}
-
-static const char *outcome(const struct replay_connection *v) {
-    bool is_compared = replay_connection_obstacle(v, 0) == NULL || replay_connection_obstacle(v, 1) == NULL;
-    return replay_connection_difference(v) != NULL ? "differs" : is_compared ? "no difference" : "not compared";
-}
-
-static void print_text(struct capture_check *check, const struct replay_connection *v) {
-    const struct replay_difference *difference = replay_connection_difference(v);
-    struct text_buffer *out = &check->out;
-    text_buffer_add_format(out, "stream %u: %s to server %s, generation %s: %s\n", v->stream, v->texts[0], v->texts[1],
-                           v->generation, outcome(v));
-    print_side(out, v, 0);
-    print_side(out, v, 1);
-    print_ignored(out, v, check->all.ignored);
-    if (difference != NULL) {
-        replay_difference_print(difference, out);
-    }
-}
-
-static void print_json_side(struct text_buffer *out, const struct replay_connection *v, unsigned role) {
-    const struct replay_side *side = &v->sides[role];
-    const char *obstacle = replay_connection_obstacle(v, role);
-    text_buffer_add_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", phrase_side(role),
-                           v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
-    if (side->has_begun) {
-        struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
-        text_buffer_add_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu",
-                               (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
-    }
-    if (obstacle != NULL) {
-        text_buffer_add_format(out, ",\"not_compared\":\"%s\"", obstacle);
-    }
-    text_buffer_add_char(out, '}');
-}
-
-static void print_json(struct capture_check *check, const struct replay_connection *v) {
-    const struct replay_difference *difference = replay_connection_difference(v);
-    struct text_buffer *out = &check->out;
-    text_buffer_add_format(out, "{\"schema\":%d,\"stream\":%u,\"generation\":\"%s\",\"differs\":%s", PRINT_JSON_SCHEMA,
-                           v->stream, v->generation, difference != NULL ? "true" : "false");
-    print_json_side(out, v, 0);
-    print_json_side(out, v, 1);
-    if (difference != NULL) {
-        text_buffer_add(out, ",\"difference\":{");
-        replay_difference_print_json(difference, out);
-        text_buffer_add_char(out, '}');
-    }
-    text_buffer_add(out, "}\n");
-}
-
-/* ---- run ---- */
 
 static struct replay_connection *connection_of(struct capture_check *check, const struct input_datagram *seen) {
     gpointer key = GUINT_TO_POINTER(seen->connection->stream);
@@ -138,9 +53,9 @@ static void finish(struct capture_check *check) {
         replay_connection_end(v);
         check->differs |= replay_connection_difference(v) != NULL;
         if (check->replay->json) {
-            print_json(check, v);
+            check_report_print_json(v, &check->out);
         } else {
-            print_text(check, v);
+            check_report_print_text(v, &check->out);
         }
     }
     if (check->unchecked != 0) {

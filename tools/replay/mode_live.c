@@ -5,7 +5,7 @@
 
 #include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/live/send_queue.h"
 #include "tools/net/event_loop.h"
 #include "tools/replay/live_comparison.h"

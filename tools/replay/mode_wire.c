@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 #include "tools/replay/datagram_list.h"
 #include "tools/replay/send_schedule.h"

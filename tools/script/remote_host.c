@@ -7,7 +7,7 @@
 #include <uerudp/listener.h>
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
-#include "tools/live/options.h"
+#include "tools/live/endpoint_options.h"
 #include "tools/net/event_loop.h"
 
 #define HANDSHAKE_NS UINT64_C(5000000000) /* longest handshake */

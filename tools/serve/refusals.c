@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/serve/refusals.h"
 
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 #include "tools/serve/address_limits.h"
 
 /* addresses may be forged: neither lines nor memory may grow with their number */

@@ -13,7 +13,7 @@
 
 #include "tests/support/within.h"
 #include "tools/live/line_writer.h"
-#include "tools/live/report.h"
+#include "tools/live/endpoint_report.h"
 
 #define LARGE_BYTES (1u << 20)
 #define LARGE_LINES 24 /* of which some 16 are kept */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* connect without other options: sends lines of standard input as reliable calls (RPCs) on one channel and prints the
+   answers. */
+#include <string.h>
+
+#include <uerudp/replication_content.h>
+#include "tools/connect/mode.h"
+#include "tools/live/endpoint_report.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+/* Longest wait for the answer to the last line. */
+#define ANSWER_WAIT_NS NS_PER_S
+#define WAITING_BYTES_MAX (64u << 10)
+/* The function that is called; its one parameter is the text. */
+#define FUNCTION_SAY 1
+#define LINE_BYTES_MAX (UE_CALL_BITS_MAX / 8)
+
+struct lines_mode {
+    struct connect_mode mode;
+    int64_t channel;
+    bool as_json;
+    bool is_over; /* the input has ended */
+    GQueue lines;
+    size_t waiting_bytes;
+    uint64_t sent, received;
+    uint64_t acked_ns; /* since when everything is acknowledged; 0: it is not */
+};
+
+bool connect_mode_lines_add(struct connect_mode *mode, const char *line) {
+    struct lines_mode *l = (struct lines_mode *)mode;
+    if (line == NULL) {
+        l->is_over = true;
+        return false;
+    }
+    g_queue_push_tail(&l->lines, g_strdup(line));
+    l->waiting_bytes += strlen(line);
+    return l->waiting_bytes < WAITING_BYTES_MAX;
+}
+
+static void put_line(struct lines_mode *l, uint32_t channel, const char *line) {
+    uint8_t bytes[LINE_BYTES_MAX + UE_REPLICATION_CALL_BITS / 8 + 1];
+    struct ue_replication_writer writer = {bytes, 0};
+    size_t size = strlen(line);
+    l->waiting_bytes -= size;
+    if (size > LINE_BYTES_MAX) {
+        connect_mode_fail(&l->mode, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
+        return;
+    }
+    memset(bytes, 0, sizeof bytes);
+    ue_replication_write_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
+    l->sent += send_queue_push(&l->mode.queue, channel, true, (struct ue_view){bytes, 0, writer.bits});
+}
+
+static void put_lines(struct lines_mode *l, uint32_t channel) {
+    char *line;
+    while (l->mode.queue.size_bytes < WAITING_BYTES_MAX && (line = g_queue_pop_head(&l->lines)) != NULL) {
+        put_line(l, channel, line);
+        g_free(line);
+    }
+}
+
+static void finish(struct lines_mode *l, uint32_t channel, uint64_t now_ns) {
+    bool quiet = g_queue_is_empty(&l->lines) && send_queue_is_empty(&l->mode.queue) &&
+                 (l->sent == 0 || ue_conn_unacked(l->mode.conn, channel) == 0);
+    if (!quiet || l->mode.state != CONNECT_MODE_RUNNING) {
+        l->acked_ns = 0;
+        return;
+    }
+    l->acked_ns = l->acked_ns != 0 ? l->acked_ns : now_ns;
+    uint64_t since_ns = l->acked_ns > l->mode.last_received_ns ? l->acked_ns : l->mode.last_received_ns;
+    if (l->is_over && (l->received >= l->sent || now_ns - since_ns > ANSWER_WAIT_NS)) {
+        l->mode.state = CONNECT_MODE_DONE;
+    }
+}
+
+static void tick(struct connect_mode *mode, uint64_t now_ns) {
+    struct lines_mode *l = (struct lines_mode *)mode;
+    uint32_t channel = l->channel >= 0 ? (uint32_t)l->channel : mode->channel_count != 0 ? mode->channels[0] : 0;
+    if (connect_mode_channel_index(mode, channel) != CONNECT_MODE_NO_CHANNEL) {
+        put_lines(l, channel);
+        finish(l, channel, now_ns);
+    } else if (l->is_over && g_queue_is_empty(&l->lines)) {
+        mode->state = CONNECT_MODE_DONE;
+    }
+}
+
+static void print_call(struct lines_mode *l, const struct ue_event *bunch, struct ue_view text) {
+    char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
+    ue_view_copy(text, (uint8_t *)line);
+    live_report(l->as_json, "message",
+                json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
+                          live_report_text(line)));
+    g_free(line);
+}
+
+static void receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *bunch) {
+    struct lines_mode *l = (struct lines_mode *)mode;
+    struct ue_replication_reader reader = {.data = bunch->data};
+    struct ue_replication_block item;
+    (void)now_ns;
+    while (ue_replication_read(&reader, &item)) {
+        if (item.kind == UE_REPLICATION_CALL) {
+            l->received++;
+            print_call(l, bunch, item.value);
+        }
+    }
+}
+
+static json_t *result(const struct connect_mode *mode) {
+    const struct lines_mode *l = (const struct lines_mode *)mode;
+    return json_pack("{s:I, s:I, s:b}", "sent", (json_int_t)l->sent, "received", (json_int_t)l->received, "delivered",
+                     mode->state == CONNECT_MODE_DONE);
+}
+
+static void clear(struct connect_mode *mode) {
+    g_queue_clear_full(&((struct lines_mode *)mode)->lines, g_free);
+}
+
+struct connect_mode *connect_mode_lines_new(const struct connect_mode_options *options) {
+    static const struct connect_mode_type kind = {"lines", receive, tick, result, clear};
+    struct lines_mode *l = g_new0(struct lines_mode, 1);
+    l->mode.kind = &kind;
+    l->channel = options->channel;
+    l->as_json = options->as_json;
+    g_queue_init(&l->lines);
+    return &l->mode;
+}

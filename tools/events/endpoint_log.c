@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/events/endpoint_log.h"
+
+#include <uerudp/detection.h>
+#include "libcodec/cipher/cipher.h"
+#include "tools/events/tracker_events.h"
+#include "tools/observe/message_assembler.h"
+
+/* Sides are numbered by role; the server is side 1. */
+#define SERVER_SIDE 1
+
+struct endpoint_log {
+    struct event_log *log;
+    uint32_t stream;
+    struct ue_settings settings;
+    struct ue_cipher *cipher; /* NULL: no encryption */
+    struct ue_decryptor decryptor;
+    struct ue_detection flow;
+    struct ue_tracker *track;
+    uint64_t smoothed_ns;
+    int64_t now_ns;  /* time of the datagram or event being logged, and of everything that follows from it */
+    int64_t closing; /* the channel that the peer closes; -1: none */
+    uint8_t close_reason;
+};
+
+static void use_key(struct endpoint_log *endpoint_log, const struct live_options *options) {
+    char hex[2 * UE_CIPHER_KEY_BYTES + 1] = "";
+    for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
+        g_snprintf(hex + 2 * i, 3, "%02x", options->key[i]);
+    }
+    endpoint_log->cipher = ue_cipher_new();
+    if (endpoint_log->cipher != NULL && ue_cipher_add_key(endpoint_log->cipher, hex)) {
+        ue_cipher_decryptor(endpoint_log->cipher, &endpoint_log->decryptor);
+        endpoint_log->settings.decryptor = &endpoint_log->decryptor;
+    }
+}
+
+struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_options *options, uint32_t stream) {
+    struct endpoint_log *endpoint_log = g_new0(struct endpoint_log, 1);
+    endpoint_log->log = log;
+    endpoint_log->stream = stream;
+    endpoint_log->closing = -1;
+    endpoint_log->settings = options->settings;
+    if (options->has_key) {
+        use_key(endpoint_log, options);
+    }
+    ue_detection_init(&endpoint_log->flow, &endpoint_log->settings, options->profile, SERVER_SIDE);
+    endpoint_log->track = ue_tracker_new(&glib_memory);
+    return endpoint_log;
+}
+
+void endpoint_log_free(struct endpoint_log *endpoint_log) {
+    if (endpoint_log != NULL) {
+        ue_tracker_free(endpoint_log->track);
+        ue_cipher_free(endpoint_log->cipher);
+        g_free(endpoint_log);
+    }
+}
+
+/* The system's clock; small steps backwards are hidden, because the times of a log never decrease. */
+static int64_t now_ns(void) {
+    static int64_t last_ns;
+    last_ns = MAX(last_ns, g_get_real_time() * 1000);
+    return last_ns;
+}
+
+/* Source of an event: the role of its sender. */
+static struct event_log_place source_of(const struct endpoint_log *endpoint_log, bool is_own) {
+    unsigned own = (unsigned)event_log_vantage(endpoint_log->log);
+    return (struct event_log_place){0, endpoint_log->now_ns, endpoint_log->stream, is_own ? own : !own};
+}
+
+void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent, const uint8_t *bytes,
+                                 size_t size_bytes) {
+    endpoint_log->now_ns = now_ns();
+    unsigned side = source_of(endpoint_log, is_sent).role;
+    struct ue_handshake_match shape;
+    struct ue_decode_state frame;
+    struct ue_context context;
+    bool is_handshake = ue_profile_match_handshake(&endpoint_log->settings, bytes, size_bytes, &shape);
+    ue_detection_feed(&endpoint_log->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &frame);
+    ue_detection_context(&endpoint_log->flow, &frame, &context);
+    struct event_log_from_tracker tracked = {
+        .log = endpoint_log->log, .context = &context, .stream = endpoint_log->stream, .size_bytes = size_bytes};
+    const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
+    const struct ue_tracker_datagram datagram = {.time_ns = endpoint_log->now_ns,
+                                                 .side = side,
+                                                 .context = &context,
+                                                 .packet_ids = &frame.packet_ids,
+                                                 .bytes = bytes,
+                                                 .size_bytes = size_bytes};
+    ue_tracker_feed(endpoint_log->track, &datagram, &sink);
+}
+
+/* ---- events ---- */
+
+static const char *kind_name(enum ue_channel_kind kind) {
+    static const char *const names[] = {
+        [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = NULL};
+    return names[kind];
+}
+
+static void put_state(struct endpoint_log *endpoint_log, const struct ue_event *event) {
+    static const char *const names[] = {[UE_CONN_INVALID] = "invalid",
+                                        [UE_CONN_HANDSHAKE] = "handshaking",
+                                        [UE_CONN_PENDING] = "pending",
+                                        [UE_CONN_OPEN] = "open",
+                                        [UE_CONN_CLOSED] = "closed"};
+    struct event_log_place source = source_of(endpoint_log, true);
+    if (event->reason == UE_CLOSE_CONTROL_CHANNEL_CLOSE) {
+        struct event_log_place peer = source_of(endpoint_log, false);
+        event_log_channel_closed(endpoint_log->log, &peer, 0,
+                                 endpoint_log->closing == 0 ? endpoint_log->close_reason : 0);
+    }
+    event_log_begin(endpoint_log->log, &source, "connectivity:connection_state_updated");
+    event_log_text(endpoint_log->log, "new", names[event->state]);
+    event_log_text(endpoint_log->log, "reason",
+                   event->reason != UE_CLOSE_NONE ? ue_close_reason_name(event->reason) : NULL);
+    event_log_end(endpoint_log->log);
+}
+
+static void put_delivered(struct endpoint_log *endpoint_log, const struct ue_event *event) {
+    struct event_log_place source = source_of(endpoint_log, false);
+    event_log_begin(endpoint_log->log, &source, "transport:bunch_delivered");
+    event_log_number(endpoint_log->log, "packet_id", event->packet_id);
+    event_log_number(endpoint_log->log, "channel", event->channel);
+    event_log_text(endpoint_log->log, "channel_name", kind_name(event->kind));
+    event_log_number(endpoint_log->log, "bits", (int64_t)event->data.bits);
+    if (event->reliable) {
+        event_log_number(endpoint_log->log, "reliable_id", event->ch_seq);
+    }
+    event_log_flag(endpoint_log->log, "open", event->open);
+    event_log_flag(endpoint_log->log, "close", event->close);
+    event_log_end(endpoint_log->log);
+}
+
+static void put_fault(struct endpoint_log *endpoint_log, const struct ue_event *event) {
+    struct event_log_place source = source_of(endpoint_log, false);
+    event_log_begin(endpoint_log->log, &source, "connectivity:fault");
+    event_log_text(endpoint_log->log, "reason", ue_close_reason_name(event->reason));
+    event_log_end(endpoint_log->log);
+}
+
+/* Writes the round-trip time, which changes with each reported packet. */
+static void write_metrics(struct endpoint_log *endpoint_log, const struct ue_conn *conn) {
+    const struct ue_ping *ping = ue_conn_ping(conn);
+    if (ping->smoothed_ns != endpoint_log->smoothed_ns) {
+        struct event_log_place source = source_of(endpoint_log, true);
+        endpoint_log->smoothed_ns = ping->smoothed_ns;
+        event_log_begin(endpoint_log->log, &source, "recovery:metrics_updated");
+        event_log_number(endpoint_log->log, "latest_rtt_ns", (int64_t)ping->last_ns);
+        event_log_number(endpoint_log->log, "smoothed_rtt_ns", (int64_t)ping->smoothed_ns);
+        event_log_end(endpoint_log->log);
+    }
+}
+
+/* A channel is removed after the peer's close, or after an own one, which was logged when it was sent. */
+static void write_channel_closed(struct endpoint_log *endpoint_log, const struct ue_event *event) {
+    if (endpoint_log->closing == (int64_t)event->channel && event->channel != 0) {
+        struct event_log_place source = source_of(endpoint_log, false);
+        event_log_channel_closed(endpoint_log->log, &source, event->channel, endpoint_log->close_reason);
+    }
+}
+
+void endpoint_log_write_event(struct endpoint_log *endpoint_log, const struct ue_conn *conn,
+                              const struct ue_event *event) {
+    endpoint_log->now_ns = now_ns();
+    struct event_log_place own = source_of(endpoint_log, true);
+    struct event_log_place peer = source_of(endpoint_log, false);
+    switch (event->type) {
+    case UE_EVENT_STATE: put_state(endpoint_log, event); break;
+    case UE_EVENT_CHANNEL_OPENED:
+        event_log_channel_opened(endpoint_log->log, &peer, event->channel, kind_name(event->kind));
+        break;
+    case UE_EVENT_BUNCH:
+        endpoint_log->closing = event->close ? (int64_t)event->channel : -1;
+        endpoint_log->close_reason = event->close_reason;
+        put_delivered(endpoint_log, event);
+        break;
+    case UE_EVENT_CHANNEL_CLOSED: write_channel_closed(endpoint_log, event); break;
+    case UE_EVENT_PACKET:
+        event_log_delivery(endpoint_log->log, &own, event->packet_id, event->delivered,
+                           (struct event_log_sent_packet){.elapsed_ns = -1});
+        write_metrics(endpoint_log, conn);
+        break;
+    case UE_EVENT_FAULT: put_fault(endpoint_log, event); break;
+    case UE_EVENT_EXPORTS: break; /* fragment of a bunch that is not complete yet */
+    }
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/generate/generator_options.h"
+
+#include <float.h>
+#include <string.h>
+
+#include <uerudp/settings.h>
+#include "tools/cli/command_line.h"
+#include "tools/generate/scenario_file.h"
+
+#define NS_PER_MS 1e6
+#define NS_PER_S 1e9
+#define MS_MAX 60000
+#define BYTES_MAX 1e12
+#define DURATION_S_MAX 1e6
+#define TICK_HZ_MAX 1000.0
+#define CLIENT_PACE 0.998
+#define UNSET (-DBL_MAX) /* not set by an option */
+
+struct network_option {
+    const char *name;
+    const char *about;
+    const char *unit;
+    double max;
+};
+
+static const struct network_option network[GENERATE_NETWORK_COUNT] = {
+    [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
+    [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
+    [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX},
+    [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX},
+    [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1},
+    [GENERATE_NETWORK_DUP] = {"dup", "duplicate with this probability", "P", 1},
+    [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
+    [GENERATE_NETWORK_RATE] = {"rate", "limit the rate to this many bytes per second; 0 no limit", "BYTES", BYTES_MAX},
+    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes of the queue before --rate; 0 no limit", "BYTES", UINT32_MAX},
+};
+
+void generate_options_init(struct generate_options *options) {
+    memset(options, 0, sizeof *options);
+    options->duration_s = UNSET;
+    options->tick_hz = UNSET;
+    options->connection_count = 1;
+    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
+        options->network[i] = UNSET;
+    }
+}
+
+void generate_options_clear(struct generate_options *options) {
+    g_free(options->output);
+    g_free(options->seed_text);
+    g_free(options->generation);
+    g_free(options->capture_at);
+    g_free(options->magic_bits);
+    g_free(options->magic);
+    g_free(options->handlers);
+}
+
+/* ---- command line ---- */
+
+static void add_group(GOptionContext *context, const char *name, const char *title, const GOptionEntry *entries) {
+    GOptionGroup *group = g_option_group_new(name, title, title, NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+static void add_output(struct generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
+        {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
+         "write only the capture, without the files beside it; faster, with less memory", NULL},
+        {"capture-at", 0, 0, G_OPTION_ARG_STRING, &o->capture_at,
+         "capture point: client (default), server, or sender (each datagram where it leaves)", "POINT"},
+        {"fuzz", 0, 0, G_OPTION_ARG_NONE, &o->fuzz,
+         "mutate half of the datagrams at the borders of their fields; comments describe each mutation", NULL},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of the scenarios, with a sentence for each", NULL},
+        {0},
+    };
+    add_group(context, "output", "Output:", entries);
+}
+
+static void add_run(struct generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "seed of all random numbers; default 1", "NUMBER"},
+        {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release of both sides, 4.13 to 5.8", "NAME"},
+        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &o->duration_s, "duration in seconds", "SECONDS"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->tick_hz, "ticks per second of both sides, 1 to 1000", "HZ"},
+        {"connections", 0, 0, G_OPTION_ARG_INT64, &o->connection_count,
+         "number of clients of one server, each on its own port; default 1", "NUMBER"},
+        {0},
+    };
+    add_group(context, "run", "Changes to the scenario:", entries);
+}
+
+static void add_wire(struct generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"magic-bits", 0, 0, G_OPTION_ARG_STRING, &o->magic_bits, "bits of a magic header, 0 to 32; default 0",
+         "NUMBER"},
+        {"magic", 0, 0, G_OPTION_ARG_STRING, &o->magic, "value of the magic header, first wire bit least significant",
+         "NUMBER"},
+        {"handlers", 0, 0, G_OPTION_ARG_STRING, &o->handlers,
+         "packet handler components, outermost first: oodle, and aesgcm or aes-ecb; default none, or aesgcm where the "
+         "scenario encrypts, which needs aesgcm first. Other components write their flag and do not change packets",
+         "LIST"},
+        {0},
+    };
+    add_group(context, "wire", "Settings of both sides:", entries);
+}
+
+static void add_network(struct generate_options *o, GOptionContext *context) {
+    GOptionEntry entries[GENERATE_NETWORK_COUNT + 1] = {0};
+    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
+        entries[i] = (GOptionEntry){network[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], network[i].about,
+                                    network[i].unit};
+    }
+    add_group(context, "network", "Network impairment in both directions; default the scenario's:", entries);
+}
+
+void generate_options_add(struct generate_options *options, GOptionContext *context) {
+    add_output(options, context);
+    add_run(options, context);
+    add_wire(options, context);
+    add_network(options, context);
+}
+
+/* ---- resolution ---- */
+
+static void apply(struct sim_link_config *path, enum generate_network_option network_option, double value) {
+    switch (network_option) {
+    case GENERATE_NETWORK_LOSS: path->loss = value; break;
+    case GENERATE_NETWORK_BURST: path->loss_burst = value; break;
+    case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
+    case GENERATE_NETWORK_JITTER: path->jitter_ns = (uint64_t)(value * NS_PER_MS); break;
+    case GENERATE_NETWORK_REORDER: path->reorder = value; break;
+    case GENERATE_NETWORK_DUP: path->duplicate = value; break;
+    case GENERATE_NETWORK_CORRUPT: path->corrupt = value; break;
+    case GENERATE_NETWORK_RATE: path->rate_bytes = (uint64_t)value; break;
+    case GENERATE_NETWORK_QUEUE: path->queue_bytes = (uint32_t)value; break;
+    case GENERATE_NETWORK_COUNT: break;
+    }
+}
+
+static bool resolve_network(struct generate_options *o) {
+    for (enum generate_network_option network_option = 0; network_option < GENERATE_NETWORK_COUNT; network_option++) {
+        if (o->network[network_option] == UNSET) {
+            continue;
+        }
+        if (!cli_check_range(network[network_option].name, o->network[network_option], 0,
+                             network[network_option].max)) {
+            return false;
+        }
+        apply(&o->scenario.paths[UE_ROLE_CLIENT], network_option, o->network[network_option]);
+        apply(&o->scenario.paths[UE_ROLE_SERVER], network_option, o->network[network_option]);
+    }
+    o->scenario.hostile |= o->network[GENERATE_NETWORK_CORRUPT] > 0;
+    return true;
+}
+
+static bool find_scenario(struct generate_options *o, const char *name) {
+    const struct sim_scenario *named = sim_scenario_find(name);
+    if (named != NULL) {
+        o->scenario = *named;
+        return true;
+    }
+    if (g_file_test(name, G_FILE_TEST_EXISTS)) {
+        return scenario_file_read(name, &o->scenario);
+    }
+    cli_error("%s: neither a scenario nor a file; see uerudp generate --list", name);
+    return false;
+}
+
+static bool resolve_point(struct generate_options *o) {
+    static const char *const names[] = {"client", "server", "sender"};
+    for (size_t i = 0; o->capture_at != NULL && i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(o->capture_at, names[i]) == 0) {
+            o->point = (enum generate_capture_point)i;
+            return true;
+        }
+    }
+    if (o->capture_at != NULL) {
+        cli_error("--capture-at=%s: neither client, server nor sender", o->capture_at);
+    }
+    return o->capture_at == NULL;
+}
+
+static bool resolve_generation(struct generate_options *o) {
+    if (o->generation == NULL) {
+        return true;
+    }
+    if (ue_profile_find(o->generation) == NULL) {
+        cli_error("--generation=%s: not an engine release from 4.13 to 5.8", o->generation);
+        return false;
+    }
+    o->scenario.sides[UE_ROLE_CLIENT].release = o->generation;
+    o->scenario.sides[UE_ROLE_SERVER].release = o->generation;
+    return true;
+}
+
+static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
+    if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
+        char *option = g_strdelimit(g_strdup(key), "_", '-');
+        cli_error("--%s=%s: invalid value", option, text);
+        g_free(option);
+        return false;
+    }
+    return true;
+}
+
+/* Whether an endpoint can use these handlers: at most one that encrypts, which must be the first, and one that
+   compresses. */
+static bool are_supported(const struct sim_scenario *scenario) {
+    const enum ue_handler *handlers = scenario->settings.handlers;
+    unsigned ciphers = 0;
+    unsigned compressors = 0;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && handlers[i] != UE_HANDLER_NONE; i++) {
+        ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
+        compressors += handlers[i] == UE_HANDLER_OODLE;
+        if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
+            cli_error("--handlers: %s is not supported here; use at most one of aesgcm and aes-ecb, and oodle once",
+                      ue_handler_name(handlers[i]));
+            return false;
+        }
+    }
+    if (scenario->encrypt && handlers[0] != UE_HANDLER_NONE && handlers[0] != UE_HANDLER_AESGCM) {
+        cli_error("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_wire(struct generate_options *o) {
+    struct ue_settings *settings = &o->scenario.settings;
+    if (!set_wire(settings, "magic_bits", o->magic_bits) || !set_wire(settings, "magic", o->magic) ||
+        !set_wire(settings, "handlers", o->handlers)) {
+        return false;
+    }
+    if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
+        cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
+        return false;
+    }
+    return are_supported(&o->scenario);
+}
+
+/* The client ticks a little slower, so that the phase between the sides changes. */
+static bool resolve_tick(struct generate_options *o) {
+    if (o->tick_hz == UNSET) {
+        return true;
+    }
+    if (!cli_check_range("tick", o->tick_hz, 1, TICK_HZ_MAX)) {
+        return false;
+    }
+    o->scenario.sides[UE_ROLE_CLIENT].tick_hz = o->tick_hz * CLIENT_PACE;
+    o->scenario.sides[UE_ROLE_SERVER].tick_hz = o->tick_hz;
+    return true;
+}
+
+static bool resolve_run(struct generate_options *o) {
+    uint64_t seed = 1;
+    if (!cli_parse_seed(o->seed_text, &seed)) {
+        return false;
+    }
+    o->scenario.seed = seed;
+    if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
+        cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
+                  GENERATE_CONNECTIONS_MAX);
+        return false;
+    }
+    o->connections = (uint32_t)o->connection_count;
+    if (o->duration_s != UNSET) {
+        if (!cli_check_range("duration", o->duration_s, 0, DURATION_S_MAX)) {
+            return false;
+        }
+        o->scenario.duration_ns = (uint64_t)(o->duration_s * NS_PER_S);
+    }
+    return true;
+}
+
+/* Whether the generation has what the scenario needs. */
+static bool is_valid(const struct sim_scenario *scenario) {
+    const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
+    if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
+        cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
+        return false;
+    }
+    return true;
+}
+
+bool generate_options_resolve(struct generate_options *options, int argc, char **argv) {
+    if (argc != 2) {
+        cli_error("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
+        return false;
+    }
+    return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_wire(options) &&
+           resolve_point(options) && resolve_run(options) && resolve_tick(options) && resolve_network(options) &&
+           is_valid(&options->scenario);
+}
+
+bool generate_has_sidecars(const struct generate_options *options) {
+    return !options->no_sidecar && options->output != NULL && strcmp(options->output, "-") != 0;
+}

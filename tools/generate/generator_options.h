@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of `uerudp generate`: a scenario and what the command line changes in it. */
+#ifndef UERUDP_TOOLS_GENERATE_GENERATOR_OPTIONS_H
+#define UERUDP_TOOLS_GENERATE_GENERATOR_OPTIONS_H
+
+#include <glib.h>
+
+#include "tools/generate/generator.h"
+
+enum generate_network_option {
+    GENERATE_NETWORK_LOSS,
+    GENERATE_NETWORK_BURST,
+    GENERATE_NETWORK_DELAY,
+    GENERATE_NETWORK_JITTER,
+    GENERATE_NETWORK_REORDER,
+    GENERATE_NETWORK_DUP,
+    GENERATE_NETWORK_CORRUPT,
+    GENERATE_NETWORK_RATE,
+    GENERATE_NETWORK_QUEUE,
+    GENERATE_NETWORK_COUNT
+};
+
+struct generate_options {
+    struct sim_scenario scenario;
+    enum generate_capture_point point;
+    uint32_t connections;
+    char *output;
+    gboolean list, fuzz, no_sidecar;
+
+    char *seed_text, *generation, *capture_at;
+    char *magic_bits, *magic, *handlers;
+    double tick_hz;                         /* negative: the scenario's */
+    double duration_s;                      /* negative: the scenario's */
+    double network[GENERATE_NETWORK_COUNT]; /* negative: the scenario's */
+    gint64 connection_count;
+};
+
+void generate_options_init(struct generate_options *options);
+void generate_options_clear(struct generate_options *options);
+/* Adds the options to a command line. */
+void generate_options_add(struct generate_options *options, GOptionContext *context);
+/* Call it after parsing, with the remaining arguments. False, with a message: an option is unusable. */
+bool generate_options_resolve(struct generate_options *options, int argc, char **argv);
+
+/* Whether files are written beside the capture. */
+bool generate_has_sidecars(const struct generate_options *options);
+
+#endif

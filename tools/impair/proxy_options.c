@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/impair/proxy_options.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli/command_line.h"
+
+#define NS_PER_MS 1e6
+#define MS_MAX 60000.0
+#define IDLE_S 60
+#define SECONDS_MAX 1e9
+#define CLIENTS 256
+#define CLIENTS_MAX 65536
+#define TICKS_PER_SECOND 30
+#define TICKS_MAX 1000.0
+
+/* ---- impairments ---- */
+
+static void set_loss(struct sim_link_config *config, double value) {
+    config->loss = value;
+}
+
+static void set_loss_burst(struct sim_link_config *config, double value) {
+    config->loss_burst = value;
+}
+
+static void set_corrupt(struct sim_link_config *config, double value) {
+    config->corrupt = value;
+}
+
+static void set_duplicate(struct sim_link_config *config, double value) {
+    config->duplicate = value;
+}
+
+static void set_reorder(struct sim_link_config *config, double value) {
+    config->reorder = value;
+}
+
+static void set_delay(struct sim_link_config *config, double value) {
+    config->delay_ns = (uint64_t)(value * NS_PER_MS);
+}
+
+static void set_jitter(struct sim_link_config *config, double value) {
+    config->jitter_ns = (uint64_t)(value * NS_PER_MS);
+}
+
+static void set_rate(struct sim_link_config *config, double value) {
+    config->rate_bytes = (uint64_t)value;
+}
+
+static void set_queue(struct sim_link_config *config, double value) {
+    config->queue_bytes = (uint32_t)value;
+}
+
+static const struct impairment {
+    const char *name, *unit, *help;
+    double max;
+    void (*set)(struct sim_link_config *config, double value);
+} impairments[IMPAIR_IMPAIRMENTS] = {
+    {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, set_loss},
+    {"loss-burst", "N", "mean length of a run of losses", 1000, set_loss_burst},
+    {"corrupt", "P", "flip one or more bits with this probability", 1, set_corrupt},
+    {"dup", "P", "duplicate with this probability", 1, set_duplicate},
+    {"reorder", "P", "reorder with this probability: the next one overtakes", 1, set_reorder},
+    {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12, set_rate},
+    {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX, set_queue},
+    {"delay", "MS", "delay each by this many milliseconds", MS_MAX, set_delay},
+    {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX, set_jitter},
+};
+
+static const struct form {
+    const char *prefix, *title, *group;
+} forms[IMPAIR_OPTION_FORMS] = {
+    {"", "Impairment in both directions:", "network"},
+    {"up-", "Impairment from clients to the server, instead of the above:", "up"},
+    {"down-", "Impairment from the server to clients, instead of the above:", "down"},
+};
+
+/* The value that an option such as --up-loss sets. */
+static double *value_of(struct impair_options *options, const char *option) {
+    size_t form = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
+    const char *name = option + strlen("--") + strlen(forms[form].prefix);
+    size_t i = 0;
+    while (strcmp(impairments[i].name, name) != 0) {
+        i++;
+    }
+    return &options->values[form][i];
+}
+
+static double max_of(const struct impair_options *options, const double *value) {
+    return impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS].max;
+}
+
+static gboolean set_impairment(const char *option, const char *text, void *user, GError **error) {
+    struct impair_options *options = user;
+    double *value = value_of(options, option);
+    if (!cli_parse_real(text, max_of(options, value), value)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between 0 and %.15g", option, text,
+                    max_of(options, value));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
+    struct sim_link_config path = {0};
+    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
+        double own = options->values[1 + direction][i];
+        double value = isnan(own) ? options->values[0][i] : own;
+        if (!isnan(value)) {
+            impairments[i].set(&path, value);
+        }
+    }
+    return path;
+}
+
+static void resolve_stages(struct impair_options *options) {
+    for (size_t direction = 0; direction < 2; direction++) {
+        struct sim_link_config *stages = options->stages[direction];
+        stages[0] = options->engines[direction].outgoing;
+        stages[1] = path_of(options, direction);
+        stages[2] = options->engines[!direction].incoming;
+        for (size_t i = 0; i < IMPAIR_STAGES; i++) {
+            stages[i].loss_by_number = true;
+        }
+    }
+}
+
+/* ---- the engine's own parameters ---- */
+
+/* The names of all: "PktLoss, PktLossMinSize, ..." */
+static char *parameter_names(void) {
+    GString *names = g_string_new(NULL);
+    for (size_t i = 0; sim_emulation_row_at(i) != NULL; i++) {
+        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", sim_emulation_row_at(i)->name);
+    }
+    return g_string_free(names, FALSE);
+}
+
+static const struct sim_emulation_row *find_parameter(const char *text) {
+    size_t length = strcspn(text, "="), i = 0;
+    const struct sim_emulation_row *row;
+    while ((row = sim_emulation_row_at(i++)) != NULL) {
+        if (strlen(row->name) == length && strncmp(row->name, text, length) == 0) {
+            break;
+        }
+    }
+    return row;
+}
+
+static void explain_engine(const char *option, const char *text, GError **error) {
+    const struct sim_emulation_row *row = find_parameter(text);
+    if (row != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be %s=N, N from 0 to %u (%s)", option,
+                    text, row->name, row->max, row->unit);
+        return;
+    }
+    char *names = parameter_names();
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "%s=%s: must be NAME=N, such as PktLoss=5; there are %s", option, text, names);
+    g_free(names);
+}
+
+static gboolean set_engine(struct sim_emulation *engine, const char *option, const char *text, GError **error) {
+    enum sim_emulation_result result = sim_emulation_set(engine, text);
+    if (result != SIM_EMULATION_OK) {
+        explain_engine(option, text, error);
+    }
+    return result == SIM_EMULATION_OK;
+}
+
+static gboolean set_emulation(const char *option, const char *text, void *user, GError **error) {
+    struct impair_options *options = user;
+    bool is_client = strcmp(option, "--server-pkt") != 0;
+    bool is_server = strcmp(option, "--client-pkt") != 0;
+    return (!is_client || set_engine(&options->engines[0], option, text, error)) &&
+           (!is_server || set_engine(&options->engines[1], option, text, error));
+}
+
+/* ---- rules ---- */
+
+static gboolean add_rule(const char *option, const char *text, void *user, GError **error) {
+    struct impair_options *options = user;
+    (void)error;
+    g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "", text, NULL));
+    return TRUE;
+}
+
+static bool resolve_rules(struct impair_options *options) {
+    options->rules = rules_new(options->seed);
+    for (size_t i = 0; i < options->rule_texts->len; i++) {
+        const char *text = options->rule_texts->pdata[i];
+        char error[RULES_ERROR_BYTES];
+        bool is_file = text[0] == '@';
+        if (!(is_file ? rules_read_file(options->rules, text + 1, error) : rules_add(options->rules, text, error))) {
+            cli_error(is_file ? "--rules: %s" : "--rule: %s", error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- command line ---- */
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+static void add_impairments(struct impair_options *options, GOptionContext *context, const struct form *form) {
+    GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
+    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
+        const struct impairment *impairment = &impairments[i];
+        char *name = g_strconcat(form->prefix, impairment->name, NULL);
+        char *same = g_strconcat("as --", impairment->name, NULL);
+        const GOptionEntry entries[] = {
+            {g_intern_string(name), 0, 0, CALLBACK(set_impairment),
+             form == forms ? impairment->help : g_intern_string(same), impairment->unit},
+            {0},
+        };
+        g_option_group_add_entries(group, entries);
+        g_free(name);
+        g_free(same);
+    }
+    g_option_context_add_group(context, group);
+}
+
+static void add_engine(struct impair_options *options, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"pkt", 0, 0, CALLBACK(set_emulation),
+         "set the engine's network emulation in client and server; may be repeated", "PktLoss=5"},
+        {"client-pkt", 0, 0, CALLBACK(set_emulation), "... in the client only", "PktLag=50"},
+        {"server-pkt", 0, 0, CALLBACK(set_emulation), "... in the server only", "PktIncomingLoss=5"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &options->ticks_per_second,
+         "ticks per second, for PktFrameDelay; default 30", "HZ"},
+        {"rule", 0, 0, CALLBACK(add_rule), "apply a rule, such as \"drop channel=0 reliable copy=1\"; may be repeated",
+         "RULE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(add_rule), "a file of rules, one per line", "FILE"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "seed of all random numbers", "NUMBER"},
+        {0},
+    };
+    GOptionGroup *group =
+        g_option_group_new("engine", "Engine emulation and rules:", "Show these options", options, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+static void add_link(struct impair_options *options, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"bind", 0, 0, G_OPTION_ARG_STRING, &options->bind,
+         "address to listen on; default all addresses of IPv4 and IPv6", "ADDRESS"},
+        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "maximum number of clients; default 256",
+         "NUMBER"},
+        {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "remove a client after this much silence; default 60",
+         "SECONDS"},
+        {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after this time", "SECONDS"},
+        {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
+         "write both sides to this file (pcapng), each as an interface", "FILE"},
+        {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_CLIENT],
+         "write the datagrams between clients and link to this file", "FILE"},
+        {"pcap-server", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_SERVER],
+         "write the datagrams between link and server to this file", "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "report as JSON Lines", NULL},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("link", "Link and output:", "Show these options", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+void impair_options_add(struct impair_options *options, GOptionContext *context) {
+    add_link(options, context);
+    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
+        add_impairments(options, context, &forms[form]);
+    }
+    add_engine(options, context);
+    wire_options_add_without_ports(&options->wire, context);
+}
+
+void impair_options_init(struct impair_options *options) {
+    memset(options, 0, sizeof *options);
+    wire_options_init(&options->wire);
+    options->max_clients = CLIENTS;
+    options->idle_s = IDLE_S;
+    options->duration_s = INFINITY;
+    options->ticks_per_second = TICKS_PER_SECOND;
+    options->rule_texts = g_ptr_array_new_with_free_func(g_free);
+    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
+        for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
+            options->values[form][i] = NAN;
+        }
+    }
+}
+
+void impair_options_clear(struct impair_options *options) {
+    wire_options_clear(&options->wire);
+    rules_free(options->rules);
+    g_ptr_array_unref(options->rule_texts);
+    g_free(options->seed_text);
+    g_free(options->bind);
+    g_free(options->duration_text);
+    g_free(options->paths.both);
+    g_free(options->paths.sides[0]);
+    g_free(options->paths.sides[1]);
+}
+
+/* ---- resolution ---- */
+
+static bool resolve_seed(struct impair_options *options) {
+    if (options->seed_text == NULL) {
+        if (getentropy(&options->seed, sizeof options->seed) != 0) {
+            cli_error("the system has no random numbers; use --seed");
+            return false;
+        }
+        return true;
+    }
+    return cli_parse_seed(options->seed_text, &options->seed);
+}
+
+bool impair_options_resolve(struct impair_options *options) {
+    resolve_stages(options);
+    return cli_check_range("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
+           cli_check_range("idle", options->idle_s, 0.1, SECONDS_MAX) &&
+           cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
+           cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
+           resolve_rules(options) && wire_options_resolve(&options->wire);
+}

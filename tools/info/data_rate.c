@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/data_rate.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "tools/print/phrase.h"
+
+#define SATURATED_PERCENT 95
+
+void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes) {
+    if (rate->bytes > rate->peak_bytes) {
+        rate->peak_bytes = rate->bytes;
+        rate->peak_second = rate->second;
+    }
+    bool is_saturated = agreed_bytes > 0 && rate->bytes * 100 >= (uint64_t)agreed_bytes * SATURATED_PERCENT;
+    rate->saturated_seconds += is_saturated;
+    rate->bytes = 0;
+}
+
+void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes) {
+    int64_t second = since_ns / INT64_C(1000000000);
+    if (second != rate->second) {
+        info_rate_finish(rate, agreed_bytes);
+        rate->second = second;
+    }
+    rate->bytes += bytes + INFO_DATAGRAM_OVERHEAD_BYTES;
+}
+
+void info_rate_report(const struct info_rate *rate, unsigned side, int32_t agreed_bytes,
+                      struct info_findings *findings) {
+    if (rate->saturated_seconds != 0) {
+        struct info_finding finding = INFO_FINDING_OF(SATURATED, WARNING, rate->saturated_seconds);
+        info_findings_add(findings, &finding,
+                          "the %s used up the rate of %" PRId32
+                          " bytes/s that the client asked for in %s; the most was "
+                          "%" PRIu64 " bytes, %" PRId64 " s into the connection",
+                          phrase_side(side), agreed_bytes, phrase_count(rate->saturated_seconds, "second").text,
+                          rate->peak_bytes, rate->peak_second);
+    }
+}

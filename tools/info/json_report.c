@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/json_report.h"
+
+#include "tools/info/connection_end.h"
+
+#include <inttypes.h>
+
+#include "tools/print/json.h"
+#include "tools/print/phrase.h"
+
+/* ---- values ---- */
+
+static json_t *count(uint64_t number) {
+    return json_integer((json_int_t)number);
+}
+
+static json_t *real(double number) {
+    return json_real(number);
+}
+
+static json_t *both(json_t *client, json_t *server) {
+    return json_pack("{s:o, s:o}", "c2s", client, "s2c", server);
+}
+
+static json_t *counts(uint64_t client, uint64_t server) {
+    return both(count(client), count(server));
+}
+
+static json_t *text_or_null(const char *text) {
+    return text != NULL && text[0] != '\0' ? json_string(text) : json_null();
+}
+
+static json_t *since_s(const struct info_connection *info, int64_t time_ns) {
+    return info->implausible != 0 ? json_null() : real(phrase_seconds(time_ns - info->first_ns));
+}
+
+static json_t *moment(const struct info_connection *info, uint64_t frame, int64_t time_ns) {
+    return frame == 0 ? json_null() : json_pack("{s:o, s:o}", "frame", count(frame), "time_s", since_s(info, time_ns));
+}
+
+static json_t *percentiles(const struct info_histogram *histogram, double unit) {
+    if (histogram->count == 0) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)info_histogram_percentile(histogram, 50) / unit), "p90",
+        real((double)info_histogram_percentile(histogram, 90) / unit), "p99",
+        real((double)info_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit),
+        "max", real((double)histogram->max / unit), "samples", count(histogram->count));
+}
+
+/* ---- traffic ---- */
+
+static json_t *lost(const struct info_connection *info, unsigned side) {
+    uint64_t number;
+    return info_connection_lost_packets(info, side, &number) ? count(number) : json_null();
+}
+
+static json_t *peak(const struct info_side *side) {
+    return json_pack("{s:o, s:o, s:o}", "bunches", count(side->reliable_peak), "channel",
+                     count(side->reliable_peak_channel), "frame",
+                     side->reliable_peak_frame != 0 ? count(side->reliable_peak_frame) : json_null());
+}
+
+static void add_traffic(json_t *object, const struct info_connection *info) {
+    const struct info_side *client = &info->sides[0], *server = &info->sides[1];
+    const struct ue_tracker_counts *up = &client->counts, *down = &server->counts;
+    json_object_set_new(object, "packets", counts(client->datagrams, server->datagrams));
+    json_object_set_new(object, "bytes", counts(client->bytes, server->bytes));
+    json_object_set_new(object, "empty", counts(client->empty, server->empty));
+    json_object_set_new(object, "acked", counts(up->acked, down->acked));
+    json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
+    json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
+    json_object_set_new(object, "lost", both(lost(info, 0), lost(info, 1)));
+    json_object_set_new(object, "late", counts(up->late, down->late));
+    json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
+    json_object_set_new(object, "malformed", counts(client->malformed, server->malformed));
+    json_object_set_new(object, "opaque", counts(client->opaque, server->opaque));
+    json_object_set_new(object, "reliable", counts(up->reliable, down->reliable));
+    json_object_set_new(object, "resends", counts(up->resends, down->resends));
+    json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));
+    json_object_set_new(object, "reliable_limit", count(info->reliable_limit));
+    json_object_set_new(object, "reliable_peak", both(peak(client), peak(server)));
+    json_object_set_new(object, "peak_bytes_per_s",
+                        info->implausible != 0 ? json_null()
+                                               : counts(client->rate.peak_bytes, server->rate.peak_bytes));
+    json_object_set_new(object, "agreed_bytes_per_s",
+                        info->login.rate != 0 ? json_integer(info->login.rate) : json_null());
+}
+
+/* ---- times ---- */
+
+static json_t *jitter(const struct info_jitter *jitter) {
+    return jitter->samples == 0 ? json_null() : real(phrase_milliseconds(jitter->clock.average_ns));
+}
+
+static void add_times(json_t *object, const struct info_connection *info) {
+    const struct info_timing *timing = &info->timing;
+    int64_t handshake_ns = info_timing_handshake_ns(timing);
+    json_object_set_new(object, "rtt_ms", percentiles(&timing->rtt, 1e6));
+    json_object_set_new(object, "half_ms",
+                        both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));
+    json_object_set_new(object, "handshake_rtt_ms",
+                        handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
+    json_object_set_new(object, "jitter_ms", both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
+    json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
+}
+
+/* ---- handshake and login ---- */
+
+static json_t *step_object(const struct info_connection *info, const struct info_login_step *step) {
+    json_t *object =
+        json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "frame", count(step->frame), "time_s", since_s(info, step->time_ns),
+                  "from", phrase_side(step->side), "kind", step->is_handshake ? "handshake" : "message", "name",
+                  info_login_step_name(step), "count", count(step->count));
+    if (step->text[0] != '\0') {
+        json_object_set_new(object, "text", json_string(step->text));
+    }
+    if (step->span_ns >= 0) {
+        json_object_set_new(object, "after_ms", real(phrase_milliseconds(step->span_ns)));
+    }
+    if (step->epoch != 0) {
+        json_object_set_new(object, "restarts", count(step->epoch));
+    }
+    return object;
+}
+
+static json_t *login_array(const struct info_connection *info) {
+    json_t *array = json_array();
+    for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
+        json_array_append_new(array, step_object(info, &g_array_index(info->login.steps, struct info_login_step, i)));
+    }
+    return array;
+}
+
+/* ---- channels ---- */
+
+static json_t *channel_object(const struct info_connection *info, const struct info_channel *channel) {
+    const struct info_channel_traffic *flows = channel->flows;
+    bool is_rest = channel->index == UINT32_MAX;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "channel",
+                     is_rest ? json_null() : count(channel->index), "name", text_or_null(channel->name), "actor",
+                     text_or_null(channel->actor), "opens", count(channel->opens), "opened",
+                     moment(info, channel->opened_frame, channel->opened_ns), "closes", count(channel->closes),
+                     "closed", moment(info, channel->closed_frame, channel->closed_ns), "close_reason",
+                     text_or_null(info_channel_close_reason(channel)), "bunches",
+                     counts(flows[0].bunches, flows[1].bunches), "bits", counts(flows[0].bits, flows[1].bits),
+                     "reliable", counts(flows[0].reliable, flows[1].reliable), "resends",
+                     counts(flows[0].resends, flows[1].resends));
+}
+
+static json_t *channels_array(const struct info_connection *info) {
+    json_t *array = json_array();
+    GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_INDEX);
+    for (guint i = 0; i < sorted->len; i++) {
+        json_array_append_new(array, channel_object(info, g_ptr_array_index(sorted, i)));
+    }
+    g_ptr_array_unref(sorted);
+    return array;
+}
+
+/* ---- findings ---- */
+
+static json_t *finding_object(const struct info_finding *finding) {
+    json_t *frames = json_array();
+    for (unsigned i = 0; i < finding->frame_count; i++) {
+        json_array_append_new(frames, count(finding->frames[i]));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o}", "kind", info_finding_name(finding->kind), "severity",
+                     info_severity_name(finding->severity), "text", finding->text, "frames", frames);
+}
+
+static void add_findings(json_t *object, const struct info_connection *info) {
+    json_t *array = json_array(), *more = json_object();
+    GPtrArray *sorted = info_findings_sorted(&info->findings);
+    for (guint i = 0; i < sorted->len; i++) {
+        json_array_append_new(array, finding_object(g_ptr_array_index(sorted, i)));
+    }
+    g_ptr_array_unref(sorted);
+    for (int kind = 0; kind < INFO_FINDING_COUNT; kind++) {
+        uint64_t left = info_findings_more(&info->findings, (enum info_finding_kind)kind);
+        if (left != 0) {
+            json_object_set_new(more, info_finding_name((enum info_finding_kind)kind), count(left));
+        }
+    }
+    json_object_set_new(object, "findings", array);
+    json_object_set_new(object, "findings_more", more);
+}
+
+/* ---- bits ---- */
+
+static json_t *cost_object(const struct info_cost *cost) {
+    json_t *array = json_array();
+    GArray *parts = info_cost_parts(cost);
+    for (guint i = 0; i < parts->len; i++) {
+        const struct info_cost_part *part = &g_array_index(parts, struct info_cost_part, i);
+        json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:o}", "group", part->group, "name", part->name, "c2s",
+                                               count(part->bits[0]), "s2c", count(part->bits[1])));
+    }
+    g_array_unref(parts);
+    return json_pack("{s:o, s:o, s:o}", "total", counts(cost->total[0], cost->total[1]), "ip_udp",
+                     counts(cost->overhead[0], cost->overhead[1]), "parts", array);
+}
+
+/* ---- the connection ---- */
+
+static json_t *close_object(const struct info_connection *info) {
+    if (!info->is_closed) {
+        return json_null();
+    }
+    return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->closed_by), "frame", count(info->closed_frame),
+                     "time_s", since_s(info, info->closed_ns), "reason",
+                     text_or_null(info_connection_close_text(info)));
+}
+
+static json_t *heading_object(const struct info_connection *info) {
+    char start[24];
+    g_snprintf(start, sizeof start, "%" PRId64, info->first_ns);
+    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", PRINT_JSON_SCHEMA,
+                     "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
+                     "client_before", text_or_null(info->former), "interface", info->interface, "generation",
+                     info->generation, "generation_reason", info->reason, "start",
+                     info->implausible != 0 ? NULL : start, "duration_s", since_s(info, info->last_ns), "frames",
+                     "first", count(info->first_frame), "last", count(info->last_frame));
+}
+
+json_t *info_to_json(const struct info_connection *info) {
+    json_t *object = heading_object(info);
+    add_traffic(object, info);
+    add_times(object, info);
+    json_object_set_new(object, "story", login_array(info));
+    json_object_set_new(object, "channels", channels_array(info));
+    json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));
+    json_object_set_new(object, "close", close_object(info));
+    add_findings(object, info);
+    if (info->cost != NULL) {
+        json_object_set_new(object, "bits", cost_object(info->cost));
+    }
+    return object;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/ping_and_jitter.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "tools/print/phrase.h"
+
+/* Thresholds of findings. */
+#define PING_HIGH_MS 150
+#define FRAME_TIME_HIGH_MS 50 /* the default of servers is 30 frames per second */
+
+static void on_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
+    if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
+        int64_t average_ns = jitter->clock.average_ns;
+        jitter->max_ns = average_ns > jitter->max_ns ? average_ns : jitter->max_ns;
+        jitter->samples++;
+    }
+}
+
+static void on_packet(struct info_timing *timing, const struct ue_tracker_event *event) {
+    const struct ue_packet *packet = &event->datagram->packet;
+    if (packet->has_info && !event->is_late) {
+        on_clock(&timing->jitter[event->side], event->time_ns, packet->jitter_ms);
+    }
+    if (packet->has_frame_time) {
+        info_timing_add_frame_time(timing, event->side, packet->frame_time_ms);
+    }
+}
+
+static void on_ack(struct info_timing *timing, const struct ue_tracker_event *event) {
+    unsigned side = !event->side;
+    if (event->other_frame == 0 || event->span_ns < 0) {
+        return;
+    }
+    info_histogram_add(&timing->halves[side], event->span_ns);
+    timing->last_half_ns[side] = event->span_ns;
+    if (timing->halves[!side].count != 0) {
+        info_histogram_add(&timing->rtt, timing->last_half_ns[0] + timing->last_half_ns[1]);
+    }
+}
+
+/* Challenge and Ack answer the client, Response the server. */
+static void on_handshake(struct info_timing *timing, const struct ue_tracker_event *event) {
+    if (event->span_ns >= 0 && timing->handshake_ns[!event->side] == 0) {
+        timing->handshake_ns[!event->side] = event->span_ns;
+    }
+}
+
+void info_timing_on_event(struct info_timing *timing, const struct ue_tracker_event *event) {
+    switch (event->type) {
+    case UE_TRACKER_HANDSHAKE: on_handshake(timing, event); break;
+    case UE_TRACKER_PACKET: on_packet(timing, event); break;
+    case UE_TRACKER_ACK: on_ack(timing, event); break;
+    default: break;
+    }
+}
+
+void info_timing_add_frame_time(struct info_timing *timing, unsigned side, uint8_t frame_time_ms) {
+    if (side == 1) {
+        info_histogram_add(&timing->frame_time_ms, frame_time_ms);
+    }
+}
+
+int64_t info_timing_handshake_ns(const struct info_timing *timing) {
+    bool is_known = timing->handshake_ns[0] != 0 && timing->handshake_ns[1] != 0;
+    return is_known ? timing->handshake_ns[0] + timing->handshake_ns[1] : -1;
+}
+
+void info_timing_clear_spans(struct info_timing *timing) {
+    struct info_timing kept = {.frame_time_ms = timing->frame_time_ms};
+    timing->frame_time_ms = (struct info_histogram){0};
+    info_timing_clear(timing);
+    *timing = kept;
+}
+
+void info_timing_clear(struct info_timing *timing) {
+    info_histogram_clear(&timing->rtt);
+    info_histogram_clear(&timing->halves[0]);
+    info_histogram_clear(&timing->halves[1]);
+    info_histogram_clear(&timing->frame_time_ms);
+}
+
+/* ---- findings ---- */
+
+static void report_ping(const struct info_timing *timing, struct info_findings *findings) {
+    const struct info_histogram *rtt = &timing->rtt;
+    double p50 = phrase_milliseconds(info_histogram_percentile(rtt, 50)), least = phrase_milliseconds(rtt->min);
+    if (p50 < PING_HIGH_MS) {
+        return;
+    }
+    struct info_finding finding = INFO_FINDING_OF(PING, WARNING, p50);
+    info_findings_add(findings, &finding, "round trips are long: %.0f ms in the median, %.0f ms at best%s", p50, least,
+                      least * 2 < p50 ? "; the difference is waiting, in queues or until an end acknowledges" : "");
+}
+
+static void report_frame_time(const struct info_timing *timing, struct info_findings *findings) {
+    int64_t p90_ms = info_histogram_percentile(&timing->frame_time_ms, 90);
+    if (p90_ms >= FRAME_TIME_HIGH_MS) {
+        struct info_finding finding = INFO_FINDING_OF(FRAME_TIME, WARNING, p90_ms);
+        info_findings_add(findings, &finding,
+                          "the server's frames are long: %" PRId64 " ms in the median, a tenth of %" PRId64
+                          " ms or more",
+                          info_histogram_percentile(&timing->frame_time_ms, 50), p90_ms);
+    }
+}
+
+void info_timing_report(const struct info_timing *timing, struct info_findings *findings) {
+    report_ping(timing, findings);
+    report_frame_time(timing, findings);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/text_report.h"
+
+#include "tools/info/connection_end.h"
+
+#include <inttypes.h>
+
+#include "tools/info/text_tables.h"
+#include "tools/print/phrase.h"
+
+#define LABEL_CHARS 11
+
+/* ---- heading ---- */
+
+static void label(struct text_buffer *out, const char *text) {
+    text_buffer_add_format(out, "  %-*s", LABEL_CHARS, text);
+}
+
+static void print_time(struct text_buffer *out, int64_t time_ns) {
+    GDateTime *time = g_date_time_new_from_unix_utc(time_ns / INT64_C(1000000000));
+    char *text = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M:%S") : NULL;
+    text_buffer_add_format(out, "%s.%03" PRId64 " UTC", text != NULL ? text : "?", time_ns / 1000000 % 1000);
+    g_free(text);
+    g_clear_pointer(&time, g_date_time_unref);
+}
+
+static void print_heading(struct text_buffer *out, const struct info_connection *info) {
+    text_buffer_add_format(out, "connection %" PRIu32 ": client %s", info->stream, info->sides[0].address);
+    if (info->former[0] != '\0') {
+        text_buffer_add_format(out, " (before: %s)", info->former);
+    }
+    text_buffer_add_format(out, ", server %s\n", info->sides[1].address);
+    label(out, "generation");
+    text_buffer_add_format(out, "%s (%s)\n", info->generations, info->reason);
+    if (info->first_path != NULL) {
+        bool is_one = info->first_path == info->last_path;
+        label(out, "file");
+        text_buffer_add_format(out, "%s%s%s\n", info->first_path, is_one ? "" : " to ", is_one ? "" : info->last_path);
+    }
+    if (info->interface != NULL) {
+        label(out, "interface");
+        text_buffer_add_utf8(out, info->interface, TEXT_ESCAPE_PLAIN);
+        text_buffer_add_char(out, '\n');
+    }
+    label(out, "time");
+    if (info->implausible == 0) {
+        print_time(out, info->first_ns);
+        text_buffer_add_format(out, ", %.3f s", phrase_seconds(info->last_ns - info->first_ns));
+    } else {
+        text_buffer_add(out, "not known");
+    }
+    text_buffer_add_format(out, ", frames %" PRIu64 " to %" PRIu64 "\n", info->first_frame, info->last_frame);
+}
+
+/* ---- the end ---- */
+
+static void print_close(struct text_buffer *out, const struct info_connection *info) {
+    const char *why = info_connection_close_text(info);
+    text_buffer_add_format(out, "closed by the %s in frame %" PRIu64, phrase_side(info->closed_by), info->closed_frame);
+    if (info->implausible == 0) {
+        text_buffer_add_format(out, ", %.3f s into the connection", phrase_seconds(info->closed_ns - info->first_ns));
+    }
+    if (why != NULL) {
+        text_buffer_add_format(out, ": %s", why);
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_end(struct text_buffer *out, const struct info_connection *info) {
+    int gone = info_connection_gone_side(info);
+    label(out, "end");
+    if (gone >= 0) {
+        const struct info_silence_side *self = &info->silence.sides[gone];
+        text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
+                               phrase_side((unsigned)gone), self->last_frame,
+                               phrase_seconds(self->last_ns - info->first_ns), info->is_closed ? "; " : "\n");
+    }
+    if (info->is_closed) {
+        print_close(out, info);
+    } else if (gone < 0) {
+        text_buffer_add(out, "nobody closed it while the capture lasted\n");
+    }
+}
+
+/* ---- diagnosis ---- */
+
+static bool is_last_of_kind(const GPtrArray *findings, guint i) {
+    const struct info_finding *finding = g_ptr_array_index(findings, i);
+    for (guint j = i + 1; j < findings->len; j++) {
+        if (((const struct info_finding *)g_ptr_array_index(findings, j))->kind == finding->kind) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_findings(struct text_buffer *out, const struct info_connection *info) {
+    GPtrArray *findings = info_findings_sorted(&info->findings);
+    text_buffer_add(out, findings->len != 0 ? "  diagnosis, worst first\n" : "  diagnosis  nothing found\n");
+    for (guint i = 0; i < findings->len; i++) {
+        const struct info_finding *finding = g_ptr_array_index(findings, i);
+        uint64_t more = is_last_of_kind(findings, i) ? info_findings_more(&info->findings, finding->kind) : 0;
+        text_buffer_add_format(out, "    %-8s %s\n", info_severity_name(finding->severity), finding->text);
+        if (more != 0) {
+            text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
+                                   info_finding_name(finding->kind));
+        }
+    }
+    g_ptr_array_unref(findings);
+}
+
+/* ---- handshake and login ---- */
+
+static void print_step(struct text_buffer *out, const struct info_connection *info,
+                       const struct info_login_step *step) {
+    if (info->implausible == 0) {
+        text_buffer_add_format(out, "    %9.3f s", phrase_seconds(step->time_ns - info->first_ns));
+    } else {
+        text_buffer_add_format(out, "    %11s", "?");
+    }
+    text_buffer_add_format(out, "  frame %-7" PRIu64 " %s  %s%s", step->frame, phrase_side(step->side),
+                           step->epoch != 0 && step->is_handshake ? "again " : "", info_login_step_name(step));
+    if (step->count > 1) {
+        text_buffer_add_format(out, " (%s)", phrase_times(step->count).text);
+    }
+    if (step->text[0] != '\0') {
+        text_buffer_add_format(out, ": %s", step->text);
+    }
+    if (step->span_ns >= 0) {
+        text_buffer_add_format(out, " [after %s]", phrase_duration(step->span_ns).text);
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_login(struct text_buffer *out, const struct info_connection *info) {
+    const GArray *steps = info->login.steps;
+    if (steps == NULL) {
+        text_buffer_add(out, "  handshake and login are not in the capture\n");
+        return;
+    }
+    text_buffer_add(out, "  handshake and control messages\n");
+    for (guint i = 0; i < steps->len; i++) {
+        print_step(out, info, &g_array_index(steps, struct info_login_step, i));
+    }
+    if (info->login.more != 0) {
+        text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->login.more);
+    }
+}
+
+/* ---- several connections ---- */
+
+static const struct info_finding *worst_of(const GPtrArray *findings) {
+    return findings->len != 0 ? g_ptr_array_index(findings, 0) : NULL;
+}
+
+/* Compares connections by their worst finding. */
+static gint by_worst(gconstpointer a, gconstpointer b) {
+    const struct info_connection *infos[] = {*(struct info_connection *const *)a, *(struct info_connection *const *)b};
+    int ranks[2];
+    for (int i = 0; i < 2; i++) {
+        GPtrArray *findings = info_findings_sorted(&infos[i]->findings);
+        const struct info_finding *worst = worst_of(findings);
+        ranks[i] = worst != NULL ? (int)worst->severity * INFO_FINDING_COUNT + (int)worst->kind : INT32_MAX;
+        g_ptr_array_unref(findings);
+    }
+    return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
+}
+
+static void print_line(struct text_buffer *out, const struct info_connection *info) {
+    GPtrArray *findings = info_findings_sorted(&info->findings);
+    const struct info_finding *worst = worst_of(findings);
+    char duration[32] = "?";
+    if (info->implausible == 0) {
+        g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->last_ns - info->first_ns));
+    }
+    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
+                           duration, info_end_name(info_connection_end(info)),
+                           worst != NULL ? info_severity_name(worst->severity) : "nothing found",
+                           worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
+    g_ptr_array_unref(findings);
+}
+
+static void print_overview(struct text_buffer *out, const GPtrArray *infos) {
+    GPtrArray *sorted = g_ptr_array_new();
+    for (guint i = 0; i < infos->len; i++) {
+        g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
+    }
+    g_ptr_array_sort(sorted, by_worst);
+    text_buffer_add_format(out, "%u connections, worst first\n", infos->len);
+    text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
+                           "worst finding");
+    for (guint i = 0; i < sorted->len; i++) {
+        print_line(out, g_ptr_array_index(sorted, i));
+    }
+    text_buffer_add_char(out, '\n');
+    g_ptr_array_unref(sorted);
+}
+
+void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
+    if (infos->len > 1) {
+        print_overview(out, infos);
+    }
+    for (guint i = 0; i < infos->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(infos, i);
+        text_buffer_add(out, i != 0 ? "\n" : "");
+        print_heading(out, info);
+        print_end(out, info);
+        print_findings(out, info);
+        print_login(out, info);
+        info_print_tables(out, info);
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections as text: the diagnosis first, then the statistics. */
+#ifndef UERUDP_TOOLS_INFO_TEXT_REPORT_H
+#define UERUDP_TOOLS_INFO_TEXT_REPORT_H
+
+#include "tools/info/connection_info.h"
+#include "tools/print/text_buffer.h"
+
+/* Prints all connections (struct info_connection); if there are several, first a table with one line each, the worst
+   first. */
+void info_print_text(struct text_buffer *out, const GPtrArray *infos);
+
+#endif

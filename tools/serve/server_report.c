@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/serve/server_report.h"
+
+#include "tools/live/endpoint_report.h"
+#include "tools/serve/address_limits.h"
+
+#define NS_PER_S 1e9
+
+static json_t *address_of(const struct ue_peer *peer) {
+    char text[NET_ADDRESS_TEXT_BYTES];
+    struct net_address address = serve_address_from_host(&peer->address);
+    return json_pack("{s:s}", "client", net_address_format(&address, text));
+}
+
+void serve_report_connected(bool as_json, const struct ue_peer *peer) {
+    live_report(as_json, "connected", address_of(peer));
+}
+
+void serve_report_joined(bool as_json, const struct ue_peer *peer) {
+    json_t *members = address_of(peer);
+    if (peer->login.conn != NULL) {
+        json_object_set_new(members, "url", live_report_text(peer->login.url));
+    }
+    live_report(as_json, "joined", members);
+}
+
+static void update(json_t *members, json_t *more) {
+    json_object_update(members, more);
+    json_decref(more);
+}
+
+void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
+    json_t *members = address_of(peer);
+    json_object_set_new(members, "reason", json_string(ue_close_reason_name(reason)));
+    if (peer->login.close_reason[0] != '\0') {
+        json_object_set_new(members, "told", live_report_text(peer->login.close_reason));
+    }
+    json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
+    if (peer->user != NULL) {
+        update(members, serve_session_result(peer->user));
+    }
+    update(members, live_report_connection(peer->conn));
+    live_report(as_json, "left", members);
+}
+
+static void set(json_t *members, const char *key, uint64_t value) {
+    json_object_set_new(members, key, json_integer((json_int_t)value));
+}
+
+/* Packets from a client's address whose session or client id differs from that of its handshake. */
+static uint64_t wrong_ids(const struct ue_server *server) {
+    uint64_t count = ue_server_counters(server)->ended.wrong_ids;
+    for (uint32_t i = 0; i < ue_server_count(server); i++) {
+        count += ue_conn_counters(ue_server_peer(server, i)->conn)->wrong_ids;
+    }
+    return count;
+}
+
+/* Packets that were not a client's: garbage, forged and late handshakes, duplicates of old packets. */
+static json_t *refused(const struct ue_server *server, const struct serve_refusals *refusals) {
+    const struct ue_server_counters *counters = ue_server_counters(server);
+    const struct ue_listener_counters *listener = ue_server_listener_counters(server);
+    json_t *members = json_object();
+    set(members, "bad_cookies", listener->bad_cookies);
+    set(members, "old_cookies", listener->old_cookies);
+    set(members, "bad_versions", listener->bad_versions);
+    set(members, "malformed", listener->malformed);
+    set(members, "restart_requests", listener->restart_requests);
+    set(members, "restart_requests_withheld", listener->restart_requests_withheld);
+    set(members, "wrong_session", listener->wrong_session);
+    set(members, "stragglers", counters->stragglers);
+    set(members, "empty", counters->empty);
+    set(members, "full", counters->refused_full);
+    set(members, "address_full", counters->refused_machine);
+    set(members, "lost_restarts", counters->refused_restart);
+    set(members, "dropped", counters->dropped);
+    set(members, "replies_lost", counters->replies_lost);
+    set(members, "wrong_ids", wrong_ids(server));
+    set(members, "unreported", refusals->withheld);
+    return members;
+}
+
+void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                          const struct ue_pool *pool, const struct live_transport *transport) {
+    const struct ue_server_counters *counters = ue_server_counters(server);
+    json_t *members = json_object();
+    set(members, "clients", counters->accepted);
+    set(members, "moved", counters->rebound);
+    set(members, "unknown_senders", counters->unknown);
+    set(members, "handshakes", ue_server_listener_counters(server)->initials);
+    set(members, "unreachable", counters->unreachable);
+    set(members, "memory_bytes", ue_pool_peak_bytes(pool));
+    update(members, live_report_transport(transport));
+    live_report(as_json, "refused", refused(server, refusals));
+    live_report(as_json, "served", members);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of a server: clients that connect, log in and leave, and at the end what it did and refused. */
+#ifndef UERUDP_TOOLS_SERVE_SERVER_REPORT_H
+#define UERUDP_TOOLS_SERVE_SERVER_REPORT_H
+
+#include "tools/serve/refusals.h"
+#include "tools/serve/session.h"
+
+void serve_report_connected(bool as_json, const struct ue_peer *peer);
+void serve_report_joined(bool as_json, const struct ue_peer *peer);
+void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
+void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                          const struct ue_pool *pool, const struct live_transport *transport);
+
+#endif
