@@ -42,6 +42,8 @@ def objects(build):
 def call_graph(build):
     """Of each source, the sources that it calls."""
     source_of = {object_file: source for source, object_file in objects(build)}
+    if not source_of:
+        return {}  # without names nm reads a.out
     listing = subprocess.run(["nm", "--extern-only", "--format=posix", "--print-file-name", *source_of],
                              capture_output=True, text=True, check=True).stdout
     defined, needed = {}, collections.defaultdict(set)
