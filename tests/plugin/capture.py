@@ -4,8 +4,12 @@ import socket
 import struct
 from collections import namedtuple
 
+import classic_pcap
+
 Datagram = namedtuple("Datagram", "source source_port destination destination_port payload")
 
+LINKTYPE_ETHERNET = 1
+BEGIN_US = 1_700_000_000_000_000
 ETHERNET_BYTES = 14
 IPV4_BYTES = 20
 UDP_BYTES = 8
@@ -31,13 +35,8 @@ def read(path):
 
 def pcap(datagrams, snap_bytes=65535):
     """The bytes of a pcap file with one datagram every 10 ms."""
-    parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, snap_bytes, 1)]
-    for number, datagram in enumerate(datagrams):
-        frame = ethernet(datagram)
-        seconds, fraction = divmod(number, 100)
-        kept = frame[:snap_bytes]
-        parts += [struct.pack("<IIII", 1700000000 + seconds, fraction * 10000, len(kept), len(frame)), kept]
-    return b"".join(parts)
+    frames = ((BEGIN_US + 10_000 * number, ethernet(datagram)) for number, datagram in enumerate(datagrams))
+    return classic_pcap.file(frames, LINKTYPE_ETHERNET, snap_bytes)
 
 
 def ethernet(datagram):

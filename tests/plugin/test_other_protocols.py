@@ -6,7 +6,7 @@ import random
 import unittest
 
 import capture
-import known_protocols
+import other_protocol_datagrams
 import harness
 import other_protocols
 
@@ -24,7 +24,7 @@ class Foreign(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def protocols(self, datagrams, *options):
-        path = self.stage.put("known_protocols.pcap", capture.pcap(datagrams))
+        path = self.stage.put("other_protocol_datagrams.pcap", capture.pcap(datagrams))
         text = self.stage.tshark("-2", "-r", path, *options, "-T", "fields", "-e", "frame.protocols")
         return [line.split(":") for line in text.splitlines()]
 
@@ -39,7 +39,7 @@ class Foreign(unittest.TestCase):
         return made
 
     def test_protocols(self):
-        for name, (port, layer, make) in known_protocols.PROTOCOLS.items():
+        for name, (port, layer, make) in other_protocol_datagrams.PROTOCOLS.items():
             with self.subTest(name):
                 generator = random.Random(SEED)
                 datagrams = self.both_ways([make(generator) for _ in range(PACKETS)], port)

@@ -5,6 +5,7 @@ import struct
 import unittest
 
 import capture
+import classic_pcap
 import harness
 
 LINKTYPE_IEEE802_11 = 105
@@ -21,11 +22,9 @@ def subframe(datagram):
 
 
 def pcap(frames):
-    parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, LINKTYPE_IEEE802_11)]
-    for number, datagrams in enumerate(frames):
-        frame = QOS_DATA + AGGREGATE + b"".join(map(subframe, datagrams))
-        parts += [struct.pack("<IIII", 1700000000 + number, 0, len(frame), len(frame)), frame]
-    return b"".join(parts)
+    bodies = (QOS_DATA + AGGREGATE + b"".join(map(subframe, datagrams)) for datagrams in frames)
+    return classic_pcap.file(((1_000_000 * (1_700_000_000 + number), body) for number, body in enumerate(bodies)),
+                        LINKTYPE_IEEE802_11)
 
 
 class Tunnel(unittest.TestCase):

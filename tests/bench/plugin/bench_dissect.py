@@ -29,7 +29,7 @@ import capture  # noqa: E402
 import command  # noqa: E402
 import figure  # noqa: E402
 import harness  # noqa: E402
-import known_protocols  # noqa: E402
+import other_protocol_datagrams  # noqa: E402
 
 FEW, MANY = 500, 2500
 LUA_FEW, LUA_MANY = 100, 300
@@ -150,7 +150,7 @@ def count_listeners(stage):
 def make_foreign(packets):
     """A capture on ports that no dissector has, half of it of known protocols."""
     dice = random.Random(command.SEED)
-    makers = [maker for _, _, maker in known_protocols.PROTOCOLS.values()]
+    makers = [maker for _, _, maker in other_protocol_datagrams.PROTOCOLS.values()]
     datagrams = []
     for number in range(packets):
         message = dice.choice(makers)(dice) if number % 2 == 0 else dice.randbytes(dice.randrange(20, 1000))

@@ -25,7 +25,7 @@ SEED = 20240607
 FLAGS = (0, 0, 1, 2, 3, 4, 8, 0x10, 0x20, 0x40, 0x60, 0x80, 0x81, 0xC0, 0xE0, 0xFF)
 
 
-class Conversation:
+class ProtocolConversation:
     """The constants and counters of one conversation."""
 
     def __init__(self, dice):
@@ -426,7 +426,7 @@ UNNAMED = (counter_first, flags_and_counter, two_counters, counter_last, changin
 
 def payloads(make, dice):
     """(side, payload) of one conversation."""
-    conv = Conversation(dice)
+    conv = ProtocolConversation(dice)
     received = b""
     for number in range(dice.randrange(DATAGRAMS_MIN, DATAGRAMS_MAX + 1)):
         side = number % 2

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import unittest
 
+import classic_pcap
 import known_failures
 import recordings
 
+LINKTYPE_NULL = 0
 PROGRAM = os.environ["UERUDP_PROGRAM"]
 ROOT = recordings.ROOT
 
@@ -63,18 +65,18 @@ def payloads(path):
         at += 16 + captured
 
 
-def pcap(datagrams, snap=None):
-    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2, whose port is the lower one.
-    The link type is loopback, and checksums are 0."""
-    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0)
-    for number, (source, destination, payload) in enumerate(datagrams):
-        udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload
-        addresses = bytes([10, 0, 0, 1 + (source < destination), 10, 0, 0, 1 + (source > destination)])
-        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), number, 0, 64, 17, 0) + addresses
-        frame = struct.pack("<I", 2) + ip + udp
-        kept = frame[:snap]
-        out += struct.pack("<IIII", 1 + number, 0, len(kept), len(frame)) + kept
-    return out
+def loopback_frame(number, source, destination, payload):
+    udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload
+    addresses = bytes([10, 0, 0, 1 + (source < destination), 10, 0, 0, 1 + (source > destination)])
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), number, 0, 64, 17, 0) + addresses
+    return struct.pack("<I", 2) + ip + udp
+
+
+def pcap(datagrams, snap=65535):
+    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2, whose port is the lower one,
+    one each second. The link type is loopback, and checksums are 0."""
+    frames = ((1_000_000 * (1 + number), loopback_frame(number, *datagram)) for number, datagram in enumerate(datagrams))
+    return classic_pcap.file(frames, LINKTYPE_NULL, snap)
 
 
 def main():
