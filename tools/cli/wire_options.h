@@ -46,9 +46,9 @@ const struct user_profile *wire_options_server_profile(const struct wire_options
                                                        const struct capture_address *a,
                                                        const struct capture_address *b);
 
-/* Returns a session that the flow uses from now on, to be freed with g_free; NULL if nothing is encrypted or there
-   is no cipher. */
+/* Returns a session that decrypts the connection from now on, to be freed with g_free; NULL if nothing is encrypted or
+   there is no cipher. */
 struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2],
-                                                   struct ue_detection *flow);
+                                                   struct ue_detection *detection);
 
 #endif

@@ -7,7 +7,7 @@
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 #include "tools/events/server_log.h"
-#include "tools/serve/address_limits.h"
+#include "tools/serve/protection_options.h"
 #include "tools/serve/refusals.h"
 #include "tools/serve/server_report.h"
 

@@ -246,7 +246,7 @@ static void begin(struct editor *editor, const struct capture_block *block, cons
 /* Frames before the oldest waiting datagram are decided; if none waits, all but the last one. */
 static void on_block(void *user, const struct capture_block *block, const struct capture_packet *packet) {
     struct editor *editor = user;
-    write_others_before(editor, connection_table_oldest_frame(editor->reader->flows));
+    write_others_before(editor, connection_table_oldest_frame(editor->reader->connections));
     if (packet != NULL) {
         begin(editor, block, packet);
     }
@@ -258,7 +258,7 @@ static void on_block(void *user, const struct capture_block *block, const struct
              "a block that is not a packet is too large to be held until the generation is detected; use --generation");
         write_others_before(editor, UINT64_MAX);
     } else if (editor->waiting_bytes > WAITING_BYTES_MAX) {
-        connection_table_flush(editor->reader->flows);
+        connection_table_flush(editor->reader->connections);
     }
 }
 

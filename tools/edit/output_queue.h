@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
 #define UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
 
-#include "tools/edit/writer.h"
+#include "tools/edit/block_writer.h"
 #include "tools/rules/rules.h"
 
 struct edit_output_queue;

@@ -15,7 +15,7 @@ struct endpoint_log {
     struct ue_settings settings;
     struct ue_cipher *cipher; /* NULL: no encryption */
     struct ue_decryptor decryptor;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_tracker *track;
     uint64_t smoothed_ns;
     int64_t now_ns;  /* time of the datagram or event being logged, and of everything that follows from it */
@@ -44,7 +44,7 @@ struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_o
     if (options->has_key) {
         use_key(endpoint_log, options);
     }
-    ue_detection_init(&endpoint_log->flow, &endpoint_log->settings, options->profile, SERVER_SIDE);
+    ue_detection_init(&endpoint_log->detection, &endpoint_log->settings, options->profile, SERVER_SIDE);
     endpoint_log->track = ue_tracker_new(&glib_memory);
     return endpoint_log;
 }
@@ -75,18 +75,18 @@ void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent
     endpoint_log->now_ns = now_ns();
     unsigned side = source_of(endpoint_log, is_sent).role;
     struct ue_handshake_match shape;
-    struct ue_decode_state frame;
+    struct ue_decode_state decode_state;
     struct ue_context context;
     bool is_handshake = ue_profile_match_handshake(&endpoint_log->settings, bytes, size_bytes, &shape);
-    ue_detection_feed(&endpoint_log->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &frame);
-    ue_detection_context(&endpoint_log->flow, &frame, &context);
+    ue_detection_feed(&endpoint_log->detection, side, bytes, size_bytes, is_handshake ? &shape : NULL, &decode_state);
+    ue_detection_context(&endpoint_log->detection, &decode_state, &context);
     struct event_log_from_tracker tracked = {
         .log = endpoint_log->log, .context = &context, .stream = endpoint_log->stream, .size_bytes = size_bytes};
     const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
     const struct ue_tracker_datagram datagram = {.time_ns = endpoint_log->now_ns,
                                                  .side = side,
                                                  .context = &context,
-                                                 .packet_ids = &frame.packet_ids,
+                                                 .packet_ids = &decode_state.packet_ids,
                                                  .bytes = bytes,
                                                  .size_bytes = size_bytes};
     ue_tracker_feed(endpoint_log->track, &datagram, &sink);

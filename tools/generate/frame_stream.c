@@ -112,9 +112,9 @@ const struct frame_stream_frame *frame_stream_peek(struct frame_stream *source) 
 }
 
 void frame_stream_comment(const struct frame_stream *source, const struct frame_stream_frame *frame,
-                          char text[DATAGRAM_OUTCOME_COMMENT_BYTES]) {
-    datagram_outcome_comment(frame_stream_outcome(source, frame), leaves_here(source, frame->from), frame->copy,
-                             frame->is_corrupted, frame->time_ns - source->offset_ns, text);
+                          char text[PACKET_COMMENT_BYTES]) {
+    packet_comment_write(frame_stream_outcome(source, frame), leaves_here(source, frame->from), frame->copy,
+                         frame->is_corrupted, frame->time_ns - source->offset_ns, text);
 }
 
 /* Moves the waiting frames to the front once enough were popped. */

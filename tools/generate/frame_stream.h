@@ -52,7 +52,7 @@ static inline struct datagram_outcome *frame_stream_outcome(const struct frame_s
 }
 /* The comment on a frame; empty: nothing happened to it. */
 void frame_stream_comment(const struct frame_stream *source, const struct frame_stream_frame *frame,
-                          char text[DATAGRAM_OUTCOME_COMMENT_BYTES]);
+                          char text[PACKET_COMMENT_BYTES]);
 /* Removes the frame, which was written with this number. */
 void frame_stream_pop(struct frame_stream *source, uint64_t frame_number);
 

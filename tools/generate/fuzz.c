@@ -105,7 +105,7 @@ static void insert(struct generate_fuzz *fuzz, const struct generate_fuzz_field 
     move_tail(fuzz, f->bit + 1, f->bit);
     uint8_t mask = (uint8_t)(1u << f->bit % 8);
     fuzz->bytes[f->bit / 8] = (uint8_t)(bit ? fuzz->bytes[f->bit / 8] | mask : fuzz->bytes[f->bit / 8] & ~mask);
-    describe(fuzz, f, "a bit %d in front of it", bit);
+    describe(fuzz, f, "a bit %d inserted before it", bit);
 }
 
 static void leave_out(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
@@ -119,7 +119,7 @@ static void repeat(struct generate_fuzz *fuzz, const struct generate_fuzz_field 
         return;
     }
     move_tail(fuzz, f->bit + f->bits, f->bit);
-    describe(fuzz, f, "said twice");
+    describe(fuzz, f, "repeated");
 }
 
 /* Each group of a packed integer says whether another one follows; sets that bit in all. */
@@ -127,7 +127,7 @@ static void set_continuation_bits(struct generate_fuzz *fuzz, const struct gener
     for (size_t bit = f->bit; bit < f->bit + f->bits; bit += 8) {
         fuzz->bytes[bit / 8] |= (uint8_t)(1u << bit % 8);
     }
-    describe(fuzz, f, "every eighth bit set, as of a packed number without end");
+    describe(fuzz, f, "every eighth bit set, as in a packed number without end");
 }
 
 typedef void mutation(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f);

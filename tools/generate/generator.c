@@ -63,7 +63,7 @@ static void write_frame(struct generator *generator, uint32_t index, const struc
     const uint8_t *bytes = frame_stream_bytes(source, frame);
     size_t size_bytes = frame->size_bytes;
     struct capture_address addresses[2]; /* [role] */
-    char outcome_comment[DATAGRAM_OUTCOME_COMMENT_BYTES];
+    char outcome_comment[PACKET_COMMENT_BYTES];
     frame_stream_comment(source, frame, outcome_comment);
     const char *comment = outcome_comment[0] != '\0' ? outcome_comment : NULL;
     if (fuzz != NULL && generate_fuzz_datagram(fuzz, &source->contexts[frame->from], bytes, size_bytes)) {

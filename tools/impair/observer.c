@@ -7,7 +7,7 @@
 struct impair_observer {
     const struct wire_options *options;
     uint32_t stream;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_context context; /* of the newest datagram */
     struct ue_tracker *track;
     struct datagram_facts facts;
@@ -16,7 +16,7 @@ struct impair_observer {
 };
 
 static void begin(struct impair_observer *observer) {
-    ue_detection_init(&observer->flow, &observer->options->settings, observer->options->generation, 1);
+    ue_detection_init(&observer->detection, &observer->options->settings, observer->options->generation, 1);
     observer->track = ue_tracker_new(&glib_memory);
     observer->has_handshake = observer->is_closed = false;
 }
@@ -55,36 +55,36 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
 /* Detects from a datagram how to decode the next ones. A new handshake on the same addresses starts another
    connection. */
 static void learn(struct impair_observer *observer, unsigned side, const uint8_t *bytes, size_t size_bytes,
-                  struct ue_decode_state *frame) {
+                  struct ue_decode_state *decode_state) {
     struct ue_handshake_match shape;
-    bool is_handshake = ue_profile_match_handshake(&observer->flow.settings, bytes, size_bytes, &shape);
-    if (is_handshake && ue_detection_is_new_connection(&observer->flow, &shape)) {
+    bool is_handshake = ue_profile_match_handshake(&observer->detection.settings, bytes, size_bytes, &shape);
+    if (is_handshake && ue_detection_is_new_connection(&observer->detection, &shape)) {
         end_track(observer);
         begin(observer);
     }
     observer->has_handshake |= is_handshake;
-    ue_detection_feed(&observer->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, frame);
-    ue_detection_context(&observer->flow, frame, &observer->context);
+    ue_detection_feed(&observer->detection, side, bytes, size_bytes, is_handshake ? &shape : NULL, decode_state);
+    ue_detection_context(&observer->detection, decode_state, &observer->context);
 }
 
 /* Whether something proves that the traffic is of this protocol. */
 static bool is_certain(const struct impair_observer *observer) {
-    enum ue_detection_reason reason = (enum ue_detection_reason)observer->flow.result.reason;
+    enum ue_detection_reason reason = (enum ue_detection_reason)observer->detection.result.reason;
     return observer->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
 }
 
 const struct datagram_facts *impair_observer_read(struct impair_observer *observer, uint64_t frame, int64_t time_ns,
                                                   unsigned side, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_tracker_callbacks sink = {.event = on_event, .user = observer};
-    struct ue_decode_state link;
-    learn(observer, side, bytes, size_bytes, &link);
+    struct ue_decode_state decode_state;
+    learn(observer, side, bytes, size_bytes, &decode_state);
     struct ue_tracker_datagram datagram = {.frame = frame,
                                            .time_ns = time_ns,
                                            .side = side,
-                                           .packet_ids = &link.packet_ids,
+                                           .packet_ids = &decode_state.packet_ids,
                                            .bytes = bytes,
                                            .size_bytes = size_bytes};
-    if (!ue_detection_is_foreign(&observer->flow, &link, bytes, size_bytes)) {
+    if (!ue_detection_is_foreign(&observer->detection, &decode_state, bytes, size_bytes)) {
         datagram.context = &observer->context;
     }
     datagram_facts_read(&observer->facts, observer->stream, &datagram);

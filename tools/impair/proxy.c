@@ -147,8 +147,9 @@ static struct impair_client *client_at(struct impair_proxy *proxy, const struct 
     if (client == NULL) {
         proxy->totals.refused++;
         if (is_due(proxy, &proxy->full_line_ns)) {
-            cli_error("no place for another client; clients that are silent for %g s are removed",
-                      (double)IMPAIR_CLIENT_SILENCE_NS / NS_PER_S);
+            cli_error("no place for another client; a client that is silent for %g s is removed, or for %g s if it has "
+                      "sent nothing after the server's first reply",
+                      (double)IMPAIR_CLIENT_SILENCE_NS / NS_PER_S, (double)IMPAIR_CLIENT_UNCONFIRMED_NS / NS_PER_S);
         }
     }
     return client;

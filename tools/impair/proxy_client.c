@@ -7,9 +7,6 @@
 
 /* Both sides retransmit and confirm the end of a connection for about a second. */
 #define CLOSED_NS UINT64_C(3000000000)
-/* Source addresses can be forged. Until a client has sent something after an answer, it keeps its place only for as
-   long as a client needs that repeats its handshake every second. */
-#define UNCONFIRMED_NS UINT64_C(2000000000)
 
 static bool open_endpoints(struct impair_client *client, const struct impair_client_config *config) {
     struct impair_endpoint *near = &client->endpoints[0];
@@ -114,7 +111,8 @@ bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns,
 }
 
 bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns) {
-    return now_ns - client->last_received_ns >= (client->is_confirmed ? IMPAIR_CLIENT_SILENCE_NS : UNCONFIRMED_NS);
+    return now_ns - client->last_received_ns >=
+           (client->is_confirmed ? IMPAIR_CLIENT_SILENCE_NS : IMPAIR_CLIENT_UNCONFIRMED_NS);
 }
 
 const char *impair_client_end_reason(struct impair_client *client, uint64_t idle_ns, uint64_t now_ns) {

@@ -10,6 +10,9 @@
 
 /* After this silence a confirmed client may be replaced by another, and one without an answer is removed. */
 #define IMPAIR_CLIENT_SILENCE_NS UINT64_C(5000000000)
+/* Source addresses can be forged. Until a client has sent something after an answer, it may be replaced after this
+   silence, which is as long as a client needs that repeats its handshake every second. */
+#define IMPAIR_CLIENT_UNCONFIRMED_NS UINT64_C(2000000000)
 
 struct impair_client {
     struct impair_endpoint endpoints[2];    /* the client and the server */

@@ -18,8 +18,8 @@ void capture_reader_init(struct capture_reader *reader) {
 }
 
 void capture_reader_clear(struct capture_reader *reader) {
-    if (reader->flows != NULL) {
-        connection_table_free(reader->flows);
+    if (reader->connections != NULL) {
+        connection_table_free(reader->connections);
     }
     datagram_source_clear(&reader->input);
     wire_options_clear(&reader->wire);
@@ -35,7 +35,7 @@ void capture_reader_start(struct capture_reader *reader, int path_count, char **
     reader->paths = is_file ? paths : &reader->live.interface;
     reader->path_count = is_file ? path_count : 1;
     reader->frames_before = g_new0(uint64_t, (gsize)reader->path_count);
-    reader->flows = connection_table_new(&reader->wire);
+    reader->connections = connection_table_new(&reader->wire);
     reader->summary.progress.begun_us = g_get_monotonic_time();
 }
 
@@ -129,7 +129,7 @@ static void read_one(struct capture_reader *reader) {
     enum capture_result result = datagram_source_next_packet(&reader->input, &datagram, &is_udp);
     if (result == CAPTURE_PACKET) {
         if (is_udp) {
-            connection_table_add(reader->flows, &datagram);
+            connection_table_add(reader->connections, &datagram);
         }
         progress_line_show(&reader->summary.progress, &reader->input, reader->path_bytes);
         return;
@@ -150,7 +150,7 @@ static bool advance(struct capture_reader *reader) {
         open_next(reader);
     } else if (!reader->is_over) {
         reader->is_over = true;
-        connection_table_flush(reader->flows);
+        connection_table_flush(reader->connections);
     } else {
         return false;
     }
@@ -159,42 +159,42 @@ static bool advance(struct capture_reader *reader) {
 
 /* ---- one datagram ---- */
 
-static void look(const struct observe_datagram *held, struct input_datagram *captured) {
-    captured->held = held;
-    captured->connection = held->connection;
-    captured->bytes = held->bytes;
-    captured->size_bytes = held->captured_bytes;
-    captured->is_cut = held->captured_bytes < held->length_bytes;
-    ue_detection_context(&captured->connection->flow, &held->link, &captured->context);
+static void look(const struct observe_datagram *observed, struct input_datagram *captured) {
+    captured->held = observed;
+    captured->connection = observed->connection;
+    captured->bytes = observed->bytes;
+    captured->size_bytes = observed->captured_bytes;
+    captured->is_cut = observed->captured_bytes < observed->length_bytes;
+    ue_detection_context(&captured->connection->flow, &observed->link, &captured->context);
     if (captured->is_cut) {
-        held->bytes[captured->size_bytes++] = captured->context.settings.terminators > 1 ? 3 : 1;
+        observed->bytes[captured->size_bytes++] = captured->context.settings.terminators > 1 ? 3 : 1;
     }
     captured->role = captured->context.direction == UE_DIRECTION_UNKNOWN
-                         ? held->side
+                         ? observed->side
                          : captured->context.direction == UE_SERVER_TO_CLIENT;
     ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->result);
     captured->is_foreign =
-        ue_detection_is_foreign(&captured->connection->flow, &held->link, captured->bytes, captured->size_bytes);
+        ue_detection_is_foreign(&captured->connection->flow, &observed->link, captured->bytes, captured->size_bytes);
 }
 
 void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,
                              struct print_datagram *shown) {
-    const struct observe_datagram *held = captured->held;
+    const struct observe_datagram *observed = captured->held;
     const struct observe_connection *connection = captured->connection;
     *context = captured->context;
     *shown = (struct print_datagram){
-        .frame = held->frame,
-        .time_ns = held->time_ns,
-        .source = connection->texts[held->side],
-        .destination = connection->texts[!held->side],
+        .frame = observed->frame,
+        .time_ns = observed->time_ns,
+        .source = connection->texts[observed->side],
+        .destination = connection->texts[!observed->side],
         .bytes = captured->bytes,
         .size_bytes = captured->size_bytes,
-        .captured_bytes = held->captured_bytes,
-        .length_bytes = held->length_bytes,
+        .captured_bytes = observed->captured_bytes,
+        .length_bytes = observed->length_bytes,
         .stream = connection->stream,
-        .packet_ids = &held->link.packet_ids,
+        .packet_ids = &observed->link.packet_ids,
         .reason = ue_detection_reason_text(
-            (enum ue_detection_reason)ue_detection_result_of(&connection->flow, &held->link)->reason),
+            (enum ue_detection_reason)ue_detection_result_of(&connection->flow, &observed->link)->reason),
     };
     if (!captured->is_foreign) {
         shown->context = context;
@@ -216,13 +216,13 @@ static void count(struct capture_summary *summary, const struct input_datagram *
 }
 
 bool capture_reader_next(struct capture_reader *reader, struct input_datagram *captured) {
-    const struct observe_datagram *held;
-    while ((held = connection_table_next(reader->flows)) == NULL) {
+    const struct observe_datagram *observed;
+    while ((observed = connection_table_next(reader->connections)) == NULL) {
         if (!advance(reader)) {
             return false;
         }
     }
-    look(held, captured);
+    look(observed, captured);
     count(&reader->summary, captured);
     return true;
 }
@@ -235,13 +235,13 @@ bool capture_reader_is_live(const struct capture_reader *reader) {
 
 void capture_reader_print_summary(struct capture_reader *reader) {
     if (reader->is_any) {
-        capture_summary_print(&reader->summary, &reader->input, reader->flows);
+        capture_summary_print(&reader->summary, &reader->input, reader->connections);
     }
 }
 
 void capture_reader_print_totals(struct capture_reader *reader) {
     if (reader->is_any) {
-        capture_summary_print_totals(&reader->summary, &reader->input, reader->flows);
+        capture_summary_print_totals(&reader->summary, &reader->input, reader->connections);
     }
 }
 

@@ -45,7 +45,7 @@ struct capture_reader {
     bool is_any; /* at least one file was opened */
     bool is_over;
     struct datagram_source input;
-    struct connection_table *flows;
+    struct connection_table *connections;
     struct capture_summary summary;
     enum cli_exit worst;
 };

@@ -11,9 +11,9 @@ static const char *plural(uint64_t count) {
 }
 
 static void print_bounds(const struct observe_connection *connection) {
-    struct ue_decode_state frame = {.result = connection->flow.result};
+    struct ue_decode_state decode_state = {.result = connection->flow.result};
     struct ue_context context;
-    ue_detection_context(&connection->flow, &frame, &context);
+    ue_detection_context(&connection->flow, &decode_state, &context);
     if (connection->flow.result.variant != 0) {
         fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
     }
@@ -30,14 +30,14 @@ static void print_magic(const struct observe_connection *connection) {
 }
 
 static void print_generation(const struct observe_connection *connection) {
-    const struct ue_detection *flow = &connection->flow;
-    const char *reason = ue_detection_reason_text((enum ue_detection_reason)flow->result.reason);
+    const struct ue_detection *detection = &connection->flow;
+    const char *reason = ue_detection_reason_text((enum ue_detection_reason)detection->result.reason);
     char releases[UE_RANGE_CHARS];
-    if (flow->result.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
+    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", ue_detection_generations(flow, &flow->result, releases), reason);
+    fprintf(stderr, ", generation %s (%s", ue_detection_generations(detection, &detection->result, releases), reason);
     print_bounds(connection);
     fputs(")\n", stderr);
 }
@@ -58,8 +58,8 @@ static void print_engine(const struct capture_summary *summary, const struct con
 
 static void print_connection(const struct capture_summary *summary, const struct connection_listing *listing) {
     const struct observe_connection *connection = listing->latest;
-    const struct ue_detection *flow = &connection->flow;
-    int server = flow->server_side;
+    const struct ue_detection *detection = &connection->flow;
+    int server = detection->server_side;
     unsigned from = server >= 0 ? !server : 0;
     fprintf(stderr, "stream %" PRIu32 ": %s%s%s %s %s, %" PRIu64 " datagram%s", connection->stream, listing->former,
             listing->former[0] != '\0' ? ", then " : "", connection->texts[from], server >= 0 ? "to server" : "and",
@@ -87,10 +87,10 @@ static void print_others(const struct capture_summary *summary, const struct dat
     }
 }
 
-static void print_connections(const struct capture_summary *summary, const struct connection_table *flows) {
+static void print_connections(const struct capture_summary *summary, const struct connection_table *connections) {
     size_t count;
-    const struct connection_listing *listings = connection_table_listings(flows, &count);
-    uint64_t more = connection_table_stream_count(flows);
+    const struct connection_listing *listings = connection_table_listings(connections, &count);
+    uint64_t more = connection_table_stream_count(connections);
     for (size_t i = 0; i < count; i++) {
         if (listings[i].latest != NULL) {
             print_connection(summary, &listings[i]);
@@ -100,15 +100,15 @@ static void print_connections(const struct capture_summary *summary, const struc
     if (more != 0) {
         fprintf(stderr, "and %" PRIu64 " more\n", more);
     }
-    if (connection_table_forgotten_count(flows) != 0) {
+    if (connection_table_forgotten_count(connections) != 0) {
         fprintf(stderr, "%" PRIu64 " connections were dropped from memory, each after %d others had been used since\n",
-                connection_table_forgotten_count(flows), CONNECTION_TABLE_CONNECTIONS_MAX);
+                connection_table_forgotten_count(connections), CONNECTION_TABLE_CONNECTIONS_MAX);
     }
 }
 
-static void print_magics(const struct connection_table *flows) {
+static void print_magics(const struct connection_table *connections) {
     size_t count;
-    const struct connection_listing *listings = connection_table_listings(flows, &count);
+    const struct connection_listing *listings = connection_table_listings(connections, &count);
     for (size_t i = 0; i < count; i++) {
         if (listings[i].latest != NULL) {
             print_magic(listings[i].latest);
@@ -117,10 +117,10 @@ static void print_magics(const struct connection_table *flows) {
 }
 
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
-                                  const struct connection_table *flows) {
-    uint64_t streams = connection_table_stream_count(flows);
+                                  const struct connection_table *connections) {
+    uint64_t streams = connection_table_stream_count(connections);
     progress_line_erase(&summary->progress);
-    print_magics(flows);
+    print_magics(connections);
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,
@@ -132,8 +132,8 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
 }
 
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
-                           const struct connection_table *flows) {
+                           const struct connection_table *connections) {
     progress_line_erase(&summary->progress);
-    print_connections(summary, flows);
-    capture_summary_print_totals(summary, input, flows);
+    print_connections(summary, connections);
+    capture_summary_print_totals(summary, input, connections);
 }

@@ -18,10 +18,10 @@ struct capture_summary {
 
 /* Prints the connections, then the totals. */
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
-                           const struct connection_table *flows);
+                           const struct connection_table *connections);
 
 /* Prints how much was read and what was left out. */
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
-                                  const struct connection_table *flows);
+                                  const struct connection_table *connections);
 
 #endif

@@ -37,7 +37,7 @@ static void describe(const struct rules_outcome *outcome, GString *text) {
     }
     if (outcome->is_reordered) {
         next(text);
-        g_string_append(text, "put behind the next");
+        g_string_append(text, "moved after the next");
     }
     if (outcome->copies != 0) {
         next(text);

@@ -8,7 +8,7 @@
 #include <uerudp/time_ns.h>
 #include "tools/rules/bit_corruption.h"
 #include "tools/rules/number_ranges.h"
-#include "tools/rules/rule_text.h"
+#include "tools/rules/rule_parser.h"
 
 #define TEXT_BYTES_MAX (1 << 20)
 

@@ -47,7 +47,7 @@ struct script_testbed_config {
     uint64_t steps_max; /* 0: SCRIPT_TESTBED_STEPS_MAX */
 };
 
-/* Limits of a script: steps of work (frames, lines, bunches and packets; long ones count more), and memory. */
+/* Limits of a script: steps of work (ticks, lines, bunches and packets; long ones count more), and memory. */
 #define SCRIPT_TESTBED_STEPS_MAX 1000000
 #define SCRIPT_TESTBED_BYTES_MAX (128u << 20)
 
@@ -131,7 +131,7 @@ bool script_testbed_inject(struct script_testbed *testbed, unsigned to, char *li
 enum ue_status script_testbed_send(struct script_testbed *testbed, unsigned side, const struct ue_outgoing *bunch,
                                    uint64_t count, bool flush);
 
-/* Runs frames of the sides in `who` (bit 0 client, bit 1 server) at multiples of 1/hz after now, up to until_ns on the
+/* Runs ticks of the sides in `who` (bit 0 client, bit 1 server) at multiples of 1/hz after now, up to until_ns on the
    script's clock: each side reads what the other sent delay_ns ago, if that side takes part, then ticks. */
 void script_testbed_run(struct script_testbed *testbed, unsigned who, uint64_t until_ns, uint64_t hz,
                         uint64_t delay_ns);

@@ -33,7 +33,7 @@ static void carry_old(struct script_testbed *testbed, unsigned from, uint64_t de
     }
 }
 
-static void frame_of(struct script_testbed *testbed, unsigned side, bool accepts, uint64_t delay_ns) {
+static void tick_side(struct script_testbed *testbed, unsigned side, bool accepts, uint64_t delay_ns) {
     struct ue_conn *c = testbed->sides[side].conn;
     if (accepts) {
         carry_old(testbed, !side, delay_ns);
@@ -47,15 +47,14 @@ static void frame_of(struct script_testbed *testbed, unsigned side, bool accepts
 
 void script_testbed_run(struct script_testbed *testbed, unsigned who, uint64_t until_ns, uint64_t hz,
                         uint64_t delay_ns) {
-    uint64_t frame =
-        (script_testbed_clock_ns(testbed) + 1) * hz / NS_PER_S; /* frames are rounded down to nanoseconds */
-    while ((frame + 1) * NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(testbed)) {
-        frame++;
+    uint64_t tick = (script_testbed_clock_ns(testbed) + 1) * hz / NS_PER_S; /* ticks are rounded down to nanoseconds */
+    while ((tick + 1) * NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(testbed)) {
+        tick++;
         script_testbed_count_step(testbed, 0);
-        script_testbed_advance(testbed, frame * NS_PER_S / hz);
+        script_testbed_advance(testbed, tick * NS_PER_S / hz);
         for (unsigned side = 0; side < 2; side++) {
             if ((who >> side & 1) != 0) {
-                frame_of(testbed, side, (who >> !side & 1) != 0, delay_ns);
+                tick_side(testbed, side, (who >> !side & 1) != 0, delay_ns);
             }
         }
     }

@@ -2,7 +2,7 @@
 #include "tools/serve/refusals.h"
 
 #include "tools/live/endpoint_report.h"
-#include "tools/serve/address_limits.h"
+#include "tools/serve/protection_options.h"
 
 /* addresses may be forged: neither lines nor memory may grow with their number */
 #define REPORTED_MAX 1024

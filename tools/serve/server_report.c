@@ -2,7 +2,7 @@
 #include "tools/serve/server_report.h"
 
 #include "tools/live/endpoint_report.h"
-#include "tools/serve/address_limits.h"
+#include "tools/serve/protection_options.h"
 
 #define NS_PER_S 1e9
 

@@ -116,7 +116,7 @@ static void add_packet(struct trace_plot *plot, const struct input_datagram *cap
                                        .frame = event->frame,
                                        .bytes = (uint32_t)captured->held->length_bytes,
                                        .side = (uint8_t)event->side,
-                                       .fate = UE_TRACKER_PACKET_PENDING,
+                                       .state = UE_TRACKER_PACKET_PENDING,
                                        .is_late = event->is_late,
                                        .is_duplicate = event->is_duplicate,
                                        .is_plain = is_plain};
@@ -142,13 +142,13 @@ static guint find_packet(const struct trace_plot *plot, unsigned side, int64_t i
 
 static void set_report(struct trace_plot_packet *packet, const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
-        packet->fate = TRACE_PLOT_ACK_LOST; /* keeps what reported it as delivered */
+        packet->state = TRACE_PLOT_ACK_LOST; /* keeps what reported it as delivered */
         packet->is_plain = false;
         return;
     }
     packet->report_ns = event->time_ns;
     packet->report_frame = event->frame;
-    packet->fate = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+    packet->state = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
     packet->is_plain &= event->type == UE_TRACKER_ACK;
 }
 

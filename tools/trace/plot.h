@@ -39,7 +39,7 @@ struct trace_plot_packet {
     uint64_t report_frame;
     uint32_t bytes; /* 0: its frame is not kept */
     uint8_t side;
-    uint8_t fate; /* enum ue_tracker_packet_state, or TRACE_PLOT_ACK_LOST */
+    uint8_t state; /* enum ue_tracker_packet_state, or TRACE_PLOT_ACK_LOST */
     bool is_late;
     bool is_duplicate;
     bool is_plain; /* TRACE_PLOT_ORDINARY, else TRACE_PLOT_MARKED */

@@ -39,7 +39,7 @@ static void write_time(const struct trace_plot *plot, struct text_buffer *out, i
 static void write_packet(const struct trace_plot *plot, struct text_buffer *out, const struct trace_plot_packet *p) {
     write_time(plot, out, p->time_ns);
     text_buffer_add_format(out, "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%u,", p->side, p->id, p->frame,
-                           p->bytes, p->fate);
+                           p->bytes, p->state);
     if (p->report_frame != 0) {
         write_time(plot, out, p->report_ns);
     } else {

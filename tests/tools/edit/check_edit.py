@@ -153,7 +153,7 @@ class Rules(unittest.TestCase):
         place = [packet.data for packet in after].index(self.before[up[2] - 1].data)
         self.assertEqual(after[place - 1].raw, self.before[up[3] - 1].raw)
         self.assertEqual(after[place].ticks, self.before[up[3] - 1].ticks)
-        self.assertEqual(after[place].comments, ["put behind the next"])
+        self.assertEqual(after[place].comments, ["moved after the next"])
         last = blocks.packets(edit(self.data, "--rule", f"reorder frame={up[-1]}"))
         self.assertEqual(len(last), len(self.before))
         self.assertEqual(sorted(packet.data for packet in last), sorted(packet.data for packet in self.before))

@@ -291,8 +291,8 @@ class Network(Case):
         self.assertGreater(runs("--loss-burst=6"), 2 * runs())
 
     def test_comments(self):
-        for point, phrases in (("client", ("lost behind this point", "duplicate", "late by")),
-                               ("sender", ("lost behind this point", "duplicated behind this point", "overtaken"))):
+        for point, phrases in (("client", ("lost after this point", "duplicate", "late by")),
+                               ("sender", ("lost after this point", "duplicated after this point", "overtaken"))):
             path, sent = self.generate("game", "--loss=0.05", "--dup=0.05", "--reorder=0.05", "--jitter=20",
                                        "--capture-at", point)
             comments = self.comments(path)
@@ -300,7 +300,7 @@ class Network(Case):
                 self.assertTrue(any(phrase in comment for comment in comments.values()), phrase)
             for datagram in sent["datagrams"]:
                 if datagram["frame"] is not None and datagram["fate"] == ["lost"]:
-                    self.assertEqual("lost behind this point", comments[datagram["frame"]])
+                    self.assertEqual("lost after this point", comments[datagram["frame"]])
         self.assertEqual({}, self.comments(self.generate("game")[0]))
 
     def test_corruption(self):

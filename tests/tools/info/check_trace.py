@@ -17,7 +17,7 @@ from conversation import lost_acks
 ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/ue5.5.pcapng"
 BROWSER = shutil.which("chromium")
-PACKET = ("t", "side", "id", "frame", "bytes", "fate", "verdict", "verdict_frame", "late", "duplicate")
+PACKET = ("t", "side", "id", "frame", "bytes", "state", "reported", "report_frame", "late", "duplicate")
 DELIVERED, NOT_DELIVERED, ACK_LOST = 2, 3, 4
 
 
@@ -63,16 +63,16 @@ class Data(unittest.TestCase):
         self.assertEqual(sorted((each["frame"], each["packet"]["id"], each["length"]) for each in decoded),
                          sorted((each["frame"], each["id"], each["bytes"]) for each in packets if each["frame"] != 0))
         acked = {each for packet in decoded for each in packet["packet"].get("acked", [])}
-        self.assertEqual(acked, {each["id"] % 16384 for each in packets if each["fate"] == DELIVERED})
+        self.assertEqual(acked, {each["id"] % 16384 for each in packets if each["state"] == DELIVERED})
 
-    def test_fates(self):
+    def test_states(self):
         with tempfile.TemporaryDirectory() as folder:
             drawn = data_of(trace(capture(folder, "a.pcapng", conversation(20, lost={7}))))
         packets = [each for each in rows(PACKET, drawn["packets"]) if each["side"] == 0]
-        self.assertEqual([107], [each["id"] for each in packets if each["fate"] == NOT_DELIVERED])
-        self.assertEqual(19, sum(each["fate"] == DELIVERED for each in packets))
-        self.assertEqual({5.0}, {round(each["verdict"] - each["t"], 6) for each in packets
-                               if each["fate"] == DELIVERED})
+        self.assertEqual([107], [each["id"] for each in packets if each["state"] == NOT_DELIVERED])
+        self.assertEqual(19, sum(each["state"] == DELIVERED for each in packets))
+        self.assertEqual({5.0}, {round(each["reported"] - each["t"], 6) for each in packets
+                               if each["state"] == DELIVERED})
         self.assertEqual(8 * 20, sum(sum(band["bits"][0]) for band in drawn["bands"]))
 
     def test_withdrawn_acks(self):
@@ -83,7 +83,7 @@ class Data(unittest.TestCase):
             packets = rows(PACKET, data_of(trace(path, status=None))["packets"])
             info, = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
         for side, way in enumerate(("c2s", "s2c")):
-            states = [each["fate"] for each in packets if each["side"] == side]
+            states = [each["state"] for each in packets if each["side"] == side]
             self.assertEqual((info["acked"][way], info["not_acked"][way]),
                              (states.count(DELIVERED), states.count(NOT_DELIVERED) + states.count(ACK_LOST)))
 
@@ -95,7 +95,7 @@ class Data(unittest.TestCase):
     def test_lost_acks(self):
         """Packets keep the frame that acknowledged them, and no frame reports them as lost."""
         packets = rows(PACKET, data_of(trace("-", data=lost_acks().capture()))["packets"])
-        states = {(each["id"], each["fate"], each["verdict_frame"]) for each in packets if each["fate"] > DELIVERED}
+        states = {(each["id"], each["state"], each["report_frame"]) for each in packets if each["state"] > DELIVERED}
         self.assertEqual({(number, ACK_LOST, 22) for number in range(11, 26)} |
                          {(number, NOT_DELIVERED, 28) for number in (2, 3)}, states)
 
@@ -217,7 +217,7 @@ class Browser(unittest.TestCase):
         legend = 1
         self.assertEqual(legend + 2, marks["lost", "l6,6"])
         self.assertEqual(2, marks["nak", "H"])
-        self.assertEqual(sum(each["fate"] == DELIVERED for each in packets), marks["ack", "H"])
+        self.assertEqual(sum(each["state"] == DELIVERED for each in packets), marks["ack", "H"])
 
     def dump(self, page, folder):
         return subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/b",

@@ -368,7 +368,8 @@ class Life(Folder):
                 first.sendto(b"last", ("127.0.0.1", link.port))
                 self.assertEqual(first.recv(100), b"last")  # the link has read the three datagrams before
             self.assertEqual(link.stop(), 0)
-        self.assertIn("no place", link.errors)
+        self.assertIn("no place for another client; a client that is silent for 5 s is removed, or for 2 s if it has sent "
+                      "nothing after the server's first reply\n", link.errors)
         self.assertEqual(link.errors.count("no place"), 1)
         self.assertEqual(link.reported("linked")["refused"], 3)
 

@@ -90,7 +90,7 @@ class FaultlessCapture:
         data, kept, at = path.read_bytes(), bytearray(), 0
         while at < len(data):
             block = data[at:at + struct.unpack_from("<I", data, at + 4)[0]]
-            if b"lost behind this point" not in block or self.random.random() < 0.5:
+            if b"lost after this point" not in block or self.random.random() < 0.5:
                 kept += block
             at += len(block)
         moved = self.path("between")

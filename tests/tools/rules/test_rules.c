@@ -295,7 +295,7 @@ static void outcomes_have_texts(void **state) {
         {{.copies = 1}, "duplicated"},
         {{.copies = 3, .flips = {77}, .flip_count = 1}, "corrupted bit 77, duplicated 3 times"},
         {{.flips = {77, 80}, .flip_count = 2, .delay_ns = 50000000}, "corrupted bits 77, 80, delayed 50 ms"},
-        {{.is_reordered = true, .delay_ns = 1500000}, "delayed 1.5 ms, put behind the next"},
+        {{.is_reordered = true, .delay_ns = 1500000}, "delayed 1.5 ms, moved after the next"},
     };
     char text[64];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -4,9 +4,9 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const WIDTH = 1200, LEFT = 70, RIGHT = 20, GAP = 46;
   const DIRECTIONS = ["client to server", "server to client"];
-  const FATES = ["unknown whether delivered", "not reported in this capture", "delivered", "not delivered",
+  const STATES = ["unknown whether delivered", "not reported in this capture", "delivered", "not delivered",
     "delivered, but the acks were lost"];
-  const isLost = p => p.fate >= 3;
+  const isLost = p => p.state >= 3;
   const BANDS_NAMED = 9;
 
   /* Part of the picture, so that a saved SVG has the same style. */
@@ -22,8 +22,8 @@
 
   /* ---- rows of the data, with names ---- */
 
-  const packets = data.packets.map(([t, side, id, frame, bytes, fate, verdict, verdictFrame, late, duplicate]) =>
-    ({ t, side, id, frame, bytes, fate, verdict, verdictFrame, late, duplicate }));
+  const packets = data.packets.map(([t, side, id, frame, bytes, state, reported, reportFrame, late, duplicate]) =>
+    ({ t, side, id, frame, bytes, state, reported, reportFrame, late, duplicate }));
   const resends = data.resends.map(([t, side, id, frame, channel, reliable, copy, first, before, spurious]) =>
     ({ t, side, id, frame, channel, reliable, copy, first, before, spurious }));
   const gaps = data.gaps.map(([t, side, first, last, filled]) => ({ t, side, id: first, first, last, filled }));
@@ -74,7 +74,7 @@
 
   function isVisible(row) {
     const [from, to] = x.domain();
-    return row.t <= to && Math.max(row.t, row.verdict || row.filled || row.t) >= from;
+    return row.t <= to && Math.max(row.t, row.reported || row.filled || row.t) >= from;
   }
 
   function put(panel, kind, rows, shape) {
@@ -88,14 +88,14 @@
     const ids = d3.extent(mine.concat(again, missing), p => p.id);
     const y = d3.scaleLinear().domain([(ids[0] || 0) - 1, (ids[1] || 1) + 1]).range([panel.top + panel.height, panel.top]);
     const at = shape => p => shape(point(x(p.t)), point(y(p.id)));
-    const to = p => `M${point(x(p.t))},${point(y(p.id))}H${point(x(p.verdict))}`;
-    const told = mine.filter(p => p.verdict !== null);
-    put(panel, "ack", told.filter(p => p.fate === 2), to);
-    put(panel, "nak", told.filter(p => p.fate === 3), to);
+    const to = p => `M${point(x(p.t))},${point(y(p.id))}H${point(x(p.reported))}`;
+    const known = mine.filter(p => p.reported !== null);
+    put(panel, "ack", known.filter(p => p.state === 2), to);
+    put(panel, "nak", known.filter(p => p.state === 3), to);
     put(panel, "gap", missing, g => `M${point(x(g.t))},${point(y(g.first - 0.5))}V${point(y(g.last + 0.5))}` +
       (g.filled === null ? "" : `M${point(x(g.t))},${point(y(g.last))}H${point(x(g.filled))}`));
-    put(panel, "delivered", mine.filter(p => p.fate === 2), at(dash));
-    put(panel, "pending", mine.filter(p => p.fate < 2), at(dash));
+    put(panel, "delivered", mine.filter(p => p.state === 2), at(dash));
+    put(panel, "pending", mine.filter(p => p.state < 2), at(dash));
     put(panel, "lost", mine.filter(isLost), at(cross));
     put(panel, "late", mine.filter(p => p.late), at(ring));
     put(panel, "duplicate", mine.filter(p => p.duplicate), at(ring));
@@ -106,12 +106,12 @@
   }
 
   function drawRtt(panel) {
-    const samples = packets.filter(p => p.fate === 2 && isVisible(p));
-    const most = d3.max(samples, p => p.verdict - p.t) || 1;
+    const samples = packets.filter(p => p.state === 2 && isVisible(p));
+    const most = d3.max(samples, p => p.reported - p.t) || 1;
     const y = d3.scaleLinear().domain([0, most * 1.05]).range([panel.top + panel.height, panel.top]);
-    const dot = p => `M${point(x(p.verdict))},${point(y(p.verdict - p.t))}h0`;
+    const dot = p => `M${point(x(p.reported))},${point(y(p.reported - p.t))}h0`;
     [0, 1].forEach(side => put(panel, "half" + side, samples.filter(p => p.side === side), dot));
-    panel.hits = samples.map(p => ({ px: x(p.verdict), py: y(p.verdict - p.t), row: p }));
+    panel.hits = samples.map(p => ({ px: x(p.reported), py: y(p.reported - p.t), row: p }));
     return y;
   }
 
@@ -172,7 +172,7 @@
   function describePacket(p) {
     const lines = [`packet ${p.id} ${DIRECTIONS[p.side]}` + (p.frame ? `, frame ${p.frame}` : ", not in this capture")];
     lines.push(`${ms(p.t)}` + (p.bytes ? `, ${p.bytes} bytes` : ""));
-    lines.push(p.verdict === null ? FATES[p.fate] : `${FATES[p.fate]}: frame ${p.verdictFrame}, ${ms(p.verdict - p.t)} later`);
+    lines.push(p.reported === null ? STATES[p.state] : `${STATES[p.state]}: frame ${p.reportFrame}, ${ms(p.reported - p.t)} later`);
     return lines.concat(p.late ? ["arrived after later packets"] : [], p.duplicate ? ["duplicate"] : []);
   }
 

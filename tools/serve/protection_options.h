@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits of a server that the engine does not have: flood detection, restart requests, and clients from one address. */
-#ifndef UERUDP_TOOLS_SERVE_ADDRESS_LIMITS_H
-#define UERUDP_TOOLS_SERVE_ADDRESS_LIMITS_H
+#ifndef UERUDP_TOOLS_SERVE_PROTECTION_OPTIONS_H
+#define UERUDP_TOOLS_SERVE_PROTECTION_OPTIONS_H
 
 #include <glib.h>
 

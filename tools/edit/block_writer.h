@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes edited blocks in the format of the input or in the other format. */
-#ifndef UERUDP_TOOLS_EDIT_WRITER_H
-#define UERUDP_TOOLS_EDIT_WRITER_H
+#ifndef UERUDP_TOOLS_EDIT_BLOCK_WRITER_H
+#define UERUDP_TOOLS_EDIT_BLOCK_WRITER_H
 
 #include "tools/capture/pcapng_writer.h"
 #include "tools/edit/edited_block.h"

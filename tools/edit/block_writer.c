@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/edit/writer.h"
+#include "tools/edit/block_writer.h"
 
 #include <uerudp/time_ns.h>
 

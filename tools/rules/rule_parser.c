@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/rules/rule_text.h"
+#include "tools/rules/rule_parser.h"
 
 #include <stdio.h>
 #include <string.h>

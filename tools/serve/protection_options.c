@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/serve/address_limits.h"
+#include "tools/serve/protection_options.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Private: parses one rule from its text. */
-#ifndef UERUDP_TOOLS_RULES_RULE_TEXT_H
-#define UERUDP_TOOLS_RULES_RULE_TEXT_H
+#ifndef UERUDP_TOOLS_RULES_RULE_PARSER_H
+#define UERUDP_TOOLS_RULES_RULE_PARSER_H
 
 #include "tools/rules/rules.h"
 #include "tools/sim/rng.h"
