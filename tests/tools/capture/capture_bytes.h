@@ -36,6 +36,11 @@ void put_enhanced(struct bytes *bytes, uint32_t interface, uint64_t ticks, const
 /* A packet of a link type, from hex, as if read from a file. The bytes are valid until the next call. */
 struct capture_packet packet_of(uint16_t link_type, const char *hex);
 
+/* The IP fragments of a test: setup and teardown functions of cmocka allocate and free them. */
+extern struct ip_fragments *test_fragments;
+int setup_fragments(void **state);
+int teardown_fragments(void **state);
+
 /* Opens the bytes as a capture; a failure fails the test. */
 struct capture *open_bytes(const struct bytes *bytes);
 

@@ -15,7 +15,6 @@
 #define SLOTS 64 /* as ip_fragments.h promises */
 #define SECOND_NS INT64_C(1000000000)
 
-static struct ip_fragments *fragments;
 static struct capture_udp udp;
 static uint64_t frame;
 static int64_t now_ns;
@@ -24,17 +23,9 @@ static int64_t now_ns;
 static uint8_t datagram[65535];
 
 static int setup(void **state) {
-    (void)state;
     frame = 0;
     now_ns = 1000 * SECOND_NS;
-    fragments = ip_fragments_new();
-    return fragments == NULL;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    ip_fragments_free(fragments);
-    return 0;
+    return setup_fragments(state);
 }
 
 static void build_datagram(size_t size, uint8_t seed) {
@@ -73,7 +64,7 @@ static enum capture_headers_result send_part(bool is_ipv6, uint32_t id, size_t o
     put(&bytes, data, captured);
     packet.captured_bytes = bytes.size;
     packet.bytes = bytes.data;
-    return capture_packet_find_udp(fragments, &packet, &udp);
+    return capture_packet_find_udp(test_fragments, &packet, &udp);
 }
 
 static enum capture_headers_result send4(uint32_t id, size_t offset, size_t end, size_t whole) {
@@ -107,7 +98,7 @@ static void every_order_of_four(void **state) {
                              i < 3 ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
         assert_reassembled(2005, frame - 3);
     }
-    assert_int_equal(ip_fragments_incomplete(fragments), 0);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 0);
 }
 
 static void ipv6_fragments(void **state) {
@@ -119,7 +110,7 @@ static void ipv6_fragments(void **state) {
     assert_int_equal(send_part(true, 0x12345678, 0, true, datagram, 1448, 1448), CAPTURE_HEADERS_UDP);
     assert_reassembled(3000, 1);
     assert_int_equal(udp.source.family, CAPTURE_IPV6);
-    assert_int_equal(ip_fragments_incomplete(fragments), 1);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 1);
 }
 
 static void largest_datagram(void **state) {
@@ -173,7 +164,7 @@ static void contradictions_are_malformed(void **state) {
     assert_int_equal(send4(5, 0, 400, 400 + 8), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(5, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(5, 400, 500, 500), CAPTURE_HEADERS_MALFORMED); /* an end before data */
-    assert_int_equal(ip_fragments_incomplete(fragments), 5);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 5);
 }
 
 static void impossible_fragments(void **state) {
@@ -184,7 +175,7 @@ static void impossible_fragments(void **state) {
     assert_int_equal(send_part(false, 1, 65528, false, datagram, 8, 8), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(send_part(false, 1, 65528, false, datagram, 7, 7), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send_part(true, 1, 65528, false, datagram, 1000, 1000), CAPTURE_HEADERS_MALFORMED);
-    assert_int_equal(ip_fragments_incomplete(fragments), 1);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 1);
 }
 
 /* The captured part is the longest run of bytes from the begin of the datagram. */
@@ -212,7 +203,7 @@ static void too_old(void **state) {
     assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns -= 30 * SECOND_NS + 1; /* a clock that was set back */
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(ip_fragments_incomplete(fragments), 3);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 3);
     now_ns = INT64_MIN;
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns = INT64_MAX;
@@ -225,11 +216,11 @@ static void too_many(void **state) {
     build_datagram(1000, 0);
     for (uint32_t id = 0; id <= SLOTS; id++)
         assert_int_equal(send4(id, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(ip_fragments_incomplete(fragments), SLOTS + 1);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), SLOTS + 1);
     for (uint32_t id = SLOTS; id > 0; id--)
         assert_int_equal(send4(id, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
     assert_int_equal(send4(0, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
-    assert_int_equal(ip_fragments_incomplete(fragments), 2);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 2);
 }
 
 static struct rng rng;
@@ -269,22 +260,22 @@ static void random_fragments(void **state) {
     rng = rng_seeded("capture_fragments");
     for (uint32_t id = 0; id < 5000; id++)
         random_cut_and_order(id);
-    assert_int_equal(ip_fragments_incomplete(fragments), 0);
+    assert_int_equal(ip_fragments_incomplete(test_fragments), 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_order_of_four, setup, teardown),
-        cmocka_unit_test_setup_teardown(ipv6_fragments, setup, teardown),
-        cmocka_unit_test_setup_teardown(largest_datagram, setup, teardown),
-        cmocka_unit_test_setup_teardown(two_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(duplicates_are_ignored, setup, teardown),
-        cmocka_unit_test_setup_teardown(contradictions_are_malformed, setup, teardown),
-        cmocka_unit_test_setup_teardown(impossible_fragments, setup, teardown),
-        cmocka_unit_test_setup_teardown(cut_fragments, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_old, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_fragments, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_order_of_four, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(ipv6_fragments, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(largest_datagram, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(two_at_once, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(duplicates_are_ignored, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(contradictions_are_malformed, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(impossible_fragments, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(cut_fragments, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(too_old, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(too_many, setup, teardown_fragments),
+        cmocka_unit_test_setup_teardown(random_fragments, setup, teardown_fragments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,25 +21,11 @@
 #define ETH4 MACS "0800"
 #define ETH6 MACS "86dd"
 
-static struct ip_fragments *fragments;
-
-static int setup(void **state) {
-    (void)state;
-    fragments = ip_fragments_new();
-    return fragments == NULL;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    ip_fragments_free(fragments);
-    return 0;
-}
-
 static enum capture_headers_result result_of(uint16_t link_type, const char *hex) {
     struct capture_packet packet = packet_of(link_type, hex);
     struct capture_udp udp;
 
-    return capture_packet_find_udp(fragments, &packet, &udp);
+    return capture_packet_find_udp(test_fragments, &packet, &udp);
 }
 
 static void assert_hello(uint16_t link_type, const char *link, const char *ip_udp, bool is_ipv6) {
@@ -50,7 +36,7 @@ static void assert_hello(uint16_t link_type, const char *link, const char *ip_ud
 
     snprintf(hex, sizeof hex, "%s %s 0000000000", link, ip_udp); /* the end is the padding of Ethernet */
     packet = packet_of(link_type, hex);
-    result = capture_packet_find_udp(fragments, &packet, &udp);
+    result = capture_packet_find_udp(test_fragments, &packet, &udp);
     if (result != CAPTURE_HEADERS_UDP)
         fail_msg("link type %u, %s: result %d", (unsigned)link_type, link, (int)result);
     assert_string_equal(capture_address_format(&udp.source, text), is_ipv6 ? "[fe80::1]:50000" : "10.0.0.1:50000");
@@ -134,12 +120,12 @@ static void every_header_cut(void **state) {
             bool has_udp = packet.captured_bytes >= whole - 5;
 
             packet.length_bytes = whole;
-            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp),
+            assert_int_equal(capture_packet_find_udp(test_fragments, &packet, &udp),
                              has_udp ? CAPTURE_HEADERS_UDP : CAPTURE_HEADERS_CUT);
             assert_true(!has_udp ||
                         (udp.length_bytes == 5 && udp.captured_bytes == 5 - (whole - packet.captured_bytes)));
             packet.length_bytes = packet.captured_bytes;
-            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_MALFORMED);
+            assert_int_equal(capture_packet_find_udp(test_fragments, &packet, &udp), CAPTURE_HEADERS_MALFORMED);
         }
     }
 }
@@ -215,7 +201,7 @@ static size_t udp_length_of(const char *hex) {
     struct capture_packet packet = packet_of(101, hex);
     struct capture_udp udp;
 
-    assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
+    assert_int_equal(capture_packet_find_udp(test_fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
     assert_int_equal(udp.captured_bytes, udp.length_bytes);
     return udp.length_bytes;
 }
@@ -239,7 +225,7 @@ static void check_built(const char *source, const char *destination, size_t size
         payload[i] = (uint8_t)(i * 7 + size);
     assert_true(capture_address_parse(source, &from) && capture_address_parse(destination, &to));
     packet.captured_bytes = packet.length_bytes = capture_packet_build(&from, &to, payload, size, frame);
-    assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
+    assert_int_equal(capture_packet_find_udp(test_fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
     assert_true(capture_address_equal(&udp.source, &from) && capture_address_equal(&udp.destination, &to));
     assert_int_equal(udp.first_frame, 9);
     assert_int_equal(udp.length_bytes, size);
@@ -287,5 +273,5 @@ int main(void) {
         cmocka_unit_test(checksum_is_never_zero),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup_fragments, teardown_fragments);
 }
