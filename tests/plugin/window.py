@@ -21,6 +21,7 @@ PAUSE_S = 0.1
 TYPING_S = 1  # after this pause, typing in a list starts a new search
 CALL_MS, PRESS_MS, START_MS = 20000, 500, 60000
 OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to the page of uerudp
+AGAIN = 3  # after this part of the limit without a window, the entry is pressed again: on a busy machine one press had no effect
 SMALL_TABLE = 100
 INSET = 5
 BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # names in the Qt releases
@@ -87,9 +88,9 @@ class Wireshark:
         self.main = self.wait("the main window", self.find_main)
         self.wait("packets", lambda: self.rows(self.main))
 
-    def wait(self, what, find, is_required=True):
+    def wait(self, what, find, is_required=True, limit_s=None):
         """The result of find, once it is not empty."""
-        end = time.monotonic() + self.limit_s
+        end = time.monotonic() + (limit_s or self.limit_s)
         while True:
             try:
                 found = find()
@@ -176,6 +177,8 @@ class Wireshark:
         self.wait(f"the entry {path}, enabled", lambda: entry.get_state_set().contains(self.atspi.StateType.SENSITIVE))
         before = self.windows()
         self.press(entry)
+        if not self.wait("", lambda: self.new_windows(before), is_required=False, limit_s=self.limit_s / AGAIN):
+            self.press(entry)
         return self.wait(f"the window of {path}", lambda: self.new_windows(before))[0]
 
     def close(self, window):
