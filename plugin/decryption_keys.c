@@ -25,6 +25,7 @@ struct key_table_row {
 
 static struct key_table_row *rows;
 static unsigned row_count;
+static struct ue_decryption decryption;
 static struct ue_cipher *cipher; /* lives until Wireshark exits, because sessions point to it */
 
 /* ---- the table ---- */
@@ -98,37 +99,45 @@ void uerudp_decryption_register(module_t *module) {
 
 /* ---- sessions ---- */
 
-static struct ue_key_endpoint end_of(const address *address, uint32_t port) {
-    struct ue_key_endpoint end = {.port = (uint16_t)port};
+static struct ue_address end_of(const address *address, uint32_t port) {
+    struct ue_address end = {.port = (uint16_t)port};
     if (address->len == 4 || address->len == 16) {
-        end.address_bytes = (uint8_t)address->len;
-        memcpy(end.address, address->data, end.address_bytes);
+        end.size_bytes = (uint8_t)address->len;
+        memcpy(end.bytes, address->data, end.size_bytes);
     }
     return end;
 }
 
+static uerudp_callback_bool free_session(wmem_allocator_t *scope _U_, wmem_cb_event_t event _U_, void *session) {
+    decryption.end(decryption.user, session);
+    return false;
+}
+
 struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *detection) {
-    if (cipher == NULL || !ue_cipher_session_is_needed(&detection->settings)) {
+    if (cipher == NULL) {
         return NULL;
     }
-    const struct ue_key_endpoint ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
-    struct ue_cipher_session *session = wmem_new(wmem_file_scope(), struct ue_cipher_session);
-    ue_cipher_session_init(session, cipher, ends);
-    detection->settings.decryptor = &session->decryptor;
-    return session;
+    const struct ue_address ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
+    ue_cipher_decryption(cipher, &decryption);
+    struct ue_decryptor *session = decryption.begin(decryption.user, ends, &detection->settings);
+    if (session != NULL) {
+        wmem_register_callback(wmem_file_scope(), free_session, session);
+        detection->settings.decryptor = session;
+    }
+    return (struct ue_cipher_session *)session;
 }
 
 void uerudp_decryption_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier) {
-    ue_cipher_session_adopt(session, earlier);
+    if (session != NULL && earlier != NULL) {
+        decryption.adopt(decryption.user, &session->decryptor, &earlier->decryptor);
+    }
 }
 
 void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *detection,
                                           const struct ue_decode_state *frame, const uint8_t *bytes,
                                           size_t size_bytes) {
-    struct ue_context context;
-    if (session != NULL && !session->has_token) {
-        ue_detection_context(detection, frame, &context);
-        ue_cipher_session_learn(session, &context, bytes, size_bytes);
+    if (session != NULL) {
+        decryption.learn(decryption.user, &session->decryptor, detection, frame, bytes, size_bytes);
     }
 }
 

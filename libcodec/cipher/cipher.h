@@ -34,7 +34,7 @@ void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decrypto
 
 /* The state of decryption for one connection, see cipher_session.h. */
 struct ue_cipher_session {
-    struct ue_decryptor decryptor; /* for the settings of this connection */
+    struct ue_decryptor decryptor; /* for the settings of this connection; must be first */
     struct ue_cipher *cipher;
     struct ue_key_endpoint ends[2];
     bool is_learning;           /* reads key logs again that may have grown */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/cipher/cipher_session.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <uerudp/datagram.h>
 #include <uerudp/text.h>
 
@@ -8,20 +11,39 @@ static bool decrypt_for(void *user, const struct ue_ciphertext *ciphertext, stru
     return ue_cipher_decrypt(((struct ue_cipher_session *)user)->cipher, user, ciphertext, plaintext);
 }
 
-void ue_cipher_session_init(struct ue_cipher_session *session, struct ue_cipher *cipher,
-                            const struct ue_key_endpoint ends[2]) {
-    *session = (struct ue_cipher_session){.cipher = cipher, .is_learning = true};
-    session->decryptor = (struct ue_decryptor){decrypt_for, session};
-    memcpy(session->ends, ends, sizeof session->ends);
+static struct ue_key_endpoint endpoint_of(const struct ue_address *address) {
+    struct ue_key_endpoint endpoint = {.port = address->port};
+    if (address->size_bytes == 4 || address->size_bytes == 16) {
+        endpoint.address_bytes = address->size_bytes;
+        memcpy(endpoint.address, address->bytes, sizeof endpoint.address);
+    }
+    return endpoint;
 }
 
-bool ue_cipher_session_is_needed(const struct ue_settings *settings) {
+static bool is_needed(const struct ue_settings *settings) {
     bool found = false;
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         enum ue_handler handler = settings->handlers[i];
         found |= handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES || handler == UE_HANDLER_AES_ECB;
     }
     return found;
+}
+
+static struct ue_decryptor *begin(void *user, const struct ue_address sides[2], const struct ue_settings *settings) {
+    struct ue_cipher_session *session = is_needed(settings) ? malloc(sizeof *session) : NULL;
+    if (session == NULL) {
+        return NULL;
+    }
+    *session = (struct ue_cipher_session){.decryptor = {decrypt_for, session},
+                                          .cipher = user,
+                                          .ends = {endpoint_of(&sides[0]), endpoint_of(&sides[1])},
+                                          .is_learning = true};
+    return &session->decryptor;
+}
+
+static void end(void *user, struct ue_decryptor *session) {
+    (void)user;
+    free(session);
 }
 
 struct hello_search {
@@ -45,19 +67,34 @@ static void on_item(void *user, const struct ue_item *item) {
 }
 
 /* Hello precedes encryption, and its retransmissions are equal. */
-void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
-                             size_t size_bytes) {
-    struct hello_search hello_search = {session, context};
-    const struct ue_visitor visitor = {.item = on_item, .user = &hello_search};
+static void learn(void *user, struct ue_decryptor *decryptor, const struct ue_detection *detection,
+                  const struct ue_decode_state *state, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_cipher_session *session = (struct ue_cipher_session *)decryptor;
+    struct ue_context context;
     struct ue_decode_result result;
-    if (session->is_learning && !session->has_token && context->direction != UE_SERVER_TO_CLIENT) {
-        ue_datagram_check(context, bytes, size_bytes, &visitor, &result);
+    (void)user;
+    if (!session->is_learning || session->has_token) {
+        return;
+    }
+    ue_detection_context(detection, state, &context);
+    if (context.direction != UE_SERVER_TO_CLIENT) {
+        struct hello_search hello_search = {session, &context};
+        const struct ue_visitor visitor = {.item = on_item, .user = &hello_search};
+        ue_datagram_check(&context, bytes, size_bytes, &visitor, &result);
     }
 }
 
-void ue_cipher_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier) {
-    if (session != NULL && earlier != NULL && !session->has_token) {
-        session->has_token = earlier->has_token;
-        memcpy(session->token, earlier->token, sizeof session->token);
+/* On its new addresses the client sends no Hello. */
+static void adopt(void *user, struct ue_decryptor *decryptor, const struct ue_decryptor *earlier) {
+    struct ue_cipher_session *session = (struct ue_cipher_session *)decryptor;
+    const struct ue_cipher_session *from = (const struct ue_cipher_session *)earlier;
+    (void)user;
+    if (!session->has_token) {
+        session->has_token = from->has_token;
+        memcpy(session->token, from->token, sizeof session->token);
     }
+}
+
+void ue_cipher_decryption(struct ue_cipher *cipher, struct ue_decryption *decryption) {
+    *decryption = (struct ue_decryption){begin, end, adopt, learn, cipher};
 }

@@ -4,22 +4,12 @@
 #ifndef UERUDP_LIBCODEC_CIPHER_CIPHER_SESSION_H
 #define UERUDP_LIBCODEC_CIPHER_CIPHER_SESSION_H
 
+#include <uerudp/observer.h>
+
 #include "libcodec/cipher/cipher.h"
 
-/* Initialises a session, which must not move in memory. The cipher must outlive it. ends: the addresses of both
-   sides. */
-void ue_cipher_session_init(struct ue_cipher_session *session, struct ue_cipher *cipher,
-                            const struct ue_key_endpoint ends[2]);
-
-/* Whether the settings contain a handler component that a session can decrypt. */
-bool ue_cipher_session_is_needed(const struct ue_settings *settings);
-
-/* Searches a datagram for Hello and its token, while is_learning. Call it once for each datagram, in capture order. */
-void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
-                             size_t size_bytes);
-
-/* Adopts the token of an earlier connection that moved to a new address, where it sends no Hello. Either session may be
-   NULL. */
-void ue_cipher_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier);
+/* Fills the decryption of an observer: each connection whose settings have a component that a cipher can decrypt gets a
+   struct ue_cipher_session, whose first member is its decryptor. The cipher must outlive the observer. */
+void ue_cipher_decryption(struct ue_cipher *cipher, struct ue_decryption *decryption);
 
 #endif

@@ -16,7 +16,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/heap.h"
 #include "tests/support/recordings.h"
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 
 #define PACKET_BYTES_MAX 2048
 #define ITEMS_MAX 64
@@ -96,35 +96,26 @@ static void test_fortnite(void **state) {
 
 struct content_capture {
     struct content_tally tally;
-    struct ue_reassembly *reassembly;
-    struct ue_guid_map *map;
     const struct input_datagram *seen;
-    char path[UE_GUID_MAP_PATH_MAX + 1];
 };
-
-static const char *path_of(void *user, uint64_t guid) {
-    struct content_capture *live = user;
-    return ue_guid_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
-}
 
 static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct content_capture *live = user;
     if (event->type == UE_REASSEMBLY_COMPLETE && event->content.data.bits != 0) {
-        const struct ue_guid_names names = {path_of, live};
-        ue_guid_map_learn(live->map, &live->seen->context, &event->content, live->seen->held->frame);
-        content_tally_add(&live->tally, &live->seen->context, &event->content, &names);
+        const struct input_datagram *seen = live->seen;
+        const struct ue_guid_names names = ue_observer_names(seen->observer, seen->connection, seen->observed->frame);
+        content_tally_add(&live->tally, &seen->context, &event->content, &names);
     }
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
-    struct content_capture *live = user;
-    ue_reassembly_feed(live->reassembly, &live->seen->context, event,
-                       &(struct ue_reassembly_callbacks){on_message, live});
+static void ignore(void *user, const struct ue_tracker_event *event) {
+    (void)user;
+    (void)event;
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
-    struct content_capture live = {.reassembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
-    const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = &live};
+    struct content_capture live = {.seen = NULL};
+    const struct ue_observer_callbacks callbacks = {.event = ignore, .message = on_message, .user = &live};
     char file[RECORDING_PATH_BYTES], *path = file;
     assert_true(recording_path(file, name, ""));
     struct capture_reader reading;
@@ -133,15 +124,11 @@ static struct content_tally tally_capture(const char *name, const struct ue_sett
     assert_true(wire_options_resolve(&reading.wire));
     reading.wire.settings = *settings;
     capture_reader_start(&reading, 1, &path);
-    struct tracker_table *tracks = tracker_table_new();
     while (capture_reader_next(&reading, &seen)) {
         live.seen = &seen;
-        tracker_table_on_datagram(tracks, &seen, &callbacks);
+        ue_observer_track(seen.observer, seen.observed, &callbacks);
     }
-    tracker_table_free(tracks);
     capture_reader_clear(&reading);
-    ue_reassembly_free(live.reassembly);
-    ue_guid_map_free(live.map);
     return live.tally;
 }
 

@@ -12,7 +12,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 
 #define FRAMES_MAX 2000
 #define SEQ_MASK 16383
@@ -87,20 +87,18 @@ static char *path_of(const char *name, const char *suffix) {
 
 static void track_capture(const char *name) {
     char *path = path_of(name, "pcap");
-    const struct ue_tracker_callbacks callbacks = {.event = on_tracker_event, .user = &emitted};
+    const struct ue_observer_callbacks callbacks = {.event = on_tracker_event, .user = &emitted};
     struct capture_reader reading;
     struct input_datagram seen;
     capture_reader_init(&reading);
     assert_true(wire_options_resolve(&reading.wire));
     capture_reader_start(&reading, 1, &path);
-    struct tracker_table *tracks = tracker_table_new();
     while (capture_reader_next(&reading, &seen)) {
-        const struct ue_tracker *tracker = tracker_table_on_datagram(tracks, &seen, &callbacks);
-        assert_non_null(tracker);
+        assert_true(ue_observer_track(seen.observer, seen.observed, &callbacks));
+        const struct ue_tracker *tracker = ue_observer_tracker(seen.connection);
         counts[0] = *ue_tracker_counts(tracker, 0);
         counts[1] = *ue_tracker_counts(tracker, 1);
     }
-    tracker_table_free(tracks);
     capture_reader_clear(&reading);
     g_free(path);
 }

@@ -2,8 +2,10 @@
 #include "tools/cli/wire_options.h"
 
 #include <glib.h>
+#include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/observe/address.h"
 
 void wire_options_init(struct wire_options *options) {
     memset(options, 0, sizeof *options);
@@ -229,37 +231,47 @@ bool wire_options_resolve(struct wire_options *options) {
     return true;
 }
 
-bool wire_options_is_server(const struct wire_options *options, const struct capture_address *address) {
-    return (options->ports[address->port / 8] >> address->port % 8 & 1) != 0;
+bool wire_options_is_server(const struct wire_options *options, uint16_t port) {
+    return (options->ports[port / 8] >> port % 8 & 1) != 0;
 }
 
-const struct user_profile *wire_options_server_profile(const struct wire_options *options,
-                                                       const struct capture_address *a,
-                                                       const struct capture_address *b) {
+static bool is_server(const struct user_profile *profile, const struct ue_address *address) {
+    const struct ue_address server = observe_address_of(&profile->server);
+    return observe_address_equal(&server, address);
+}
+
+/* The profile whose server is one of two addresses; NULL: none. */
+static const struct user_profile *server_profile(const struct wire_options *options, const struct ue_address *a,
+                                                 const struct ue_address *b) {
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         const struct user_profile *profile = options->profiles->pdata[i];
-        if (profile->has_server &&
-            (capture_address_equal(&profile->server, a) || capture_address_equal(&profile->server, b))) {
+        if (profile->has_server && (is_server(profile, a) || is_server(profile, b))) {
             return profile;
         }
     }
     return NULL;
 }
 
-static struct ue_key_endpoint end_of(const struct capture_address *address) {
-    struct ue_key_endpoint end = {.address_bytes = address->family == CAPTURE_IPV6 ? 16 : 4, .port = address->port};
-    memcpy(end.address, address->bytes, end.address_bytes);
-    return end;
+bool wire_options_has_server(const struct wire_options *options, const struct ue_address *a,
+                             const struct ue_address *b) {
+    return wire_options_is_server(options, a->port) || wire_options_is_server(options, b->port) ||
+           server_profile(options, a, b) != NULL;
 }
 
-struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2],
-                                                   struct ue_detection *detection) {
-    if (cipher == NULL || !ue_cipher_session_is_needed(&detection->settings)) {
-        return NULL;
+void wire_options_choose(void *user, const struct ue_address sides[2], unsigned sender,
+                         struct ue_connection_settings *chosen) {
+    const struct wire_options *options = user;
+    const struct user_profile *profile = server_profile(options, &sides[0], &sides[1]);
+    bool is_zero = wire_options_is_server(options, sides[0].port);
+    bool is_one = wire_options_is_server(options, sides[1].port);
+    (void)sender;
+    chosen->generation = options->generation;
+    chosen->server_side = is_zero == is_one ? -1 : is_one;
+    if (profile != NULL) {
+        chosen->server_side = is_server(profile, &sides[1]);
     }
-    const struct ue_key_endpoint ends[2] = {end_of(&sides[0]), end_of(&sides[1])};
-    struct ue_cipher_session *session = g_new(struct ue_cipher_session, 1);
-    ue_cipher_session_init(session, cipher, ends);
-    detection->settings.decryptor = &session->decryptor;
-    return session;
+    if (profile != NULL && options->generation_name == NULL) {
+        chosen->generation = profile->has_base ? &profile->base : NULL;
+        chosen->settings = &profile->settings;
+    }
 }

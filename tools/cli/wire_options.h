@@ -3,10 +3,9 @@
 #ifndef UERUDP_TOOLS_CLI_WIRE_OPTIONS_H
 #define UERUDP_TOOLS_CLI_WIRE_OPTIONS_H
 
-#include <uerudp/detection.h>
+#include <uerudp/observer.h>
 
 #include "libcodec/cipher/cipher.h"
-#include "libcodec/cipher/cipher_session.h"
 #include "tools/capture/address.h"
 #include "tools/cli/user_profile.h"
 
@@ -34,21 +33,19 @@ void wire_options_add_without_ports(struct wire_options *options, GOptionContext
 /* Resolves names after parsing; false after a message if one does not exist. */
 bool wire_options_resolve(struct wire_options *options);
 
-bool wire_options_is_server(const struct wire_options *options, const struct capture_address *address);
-
 /* Returns the stock generation or the user profile of that name; NULL if there is none. *settings gets the profile's
    settings; a stock generation leaves it unchanged. */
 const struct ue_profile *wire_options_find_generation(const struct wire_options *options, const char *name,
                                                       struct ue_settings *settings);
 
-/* The profile whose server is one of the two addresses; NULL: none. */
-const struct user_profile *wire_options_server_profile(const struct wire_options *options,
-                                                       const struct capture_address *a,
-                                                       const struct capture_address *b);
+bool wire_options_is_server(const struct wire_options *options, uint16_t port);
 
-/* Returns a session that decrypts the connection from now on, to be freed with g_free; NULL if nothing is encrypted or
-   there is no cipher. */
-struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2],
-                                                   struct ue_detection *detection);
+/* Whether one of two addresses is a server: by its port, or because a profile names it. */
+bool wire_options_has_server(const struct wire_options *options, const struct ue_address *a,
+                             const struct ue_address *b);
+
+/* Chooses how to decode a new connection (struct ue_observer_options); user: struct wire_options. */
+void wire_options_choose(void *user, const struct ue_address sides[2], unsigned sender,
+                         struct ue_connection_settings *chosen);
 
 #endif

@@ -9,7 +9,7 @@
 #include "tools/edit/redactor.h"
 #include "tools/events/capture_log.h"
 #include "tools/input/capture_reader.h"
-#include "tools/observe/completed_messages.h"
+#include "tools/input/completed_messages.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
 #include "tools/print/datagram_trace.h"
@@ -161,14 +161,14 @@ static bool resolve(struct decode *d, int argc) {
 /* ---- one datagram ---- */
 
 static void learn(void *user, const struct ue_record *record) {
-    struct connection_listing *listing = user;
+    struct capture_summary_connection *listing = user;
     if (record->field == UE_F_HANDSHAKE_NETWORK_VERSION || record->field == UE_F_CONTROL_HELLO_NETWORK_VERSION) {
         listing->network_version = (uint32_t)record->number;
         listing->has_network_version = true;
     }
 }
 
-static void check_project(const struct decode *d, struct connection_listing *listing,
+static void check_project(const struct decode *d, struct capture_summary_connection *listing,
                           const struct print_datagram *shown) {
     if (d->reader.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
         struct ue_trace sink = {NULL, learn, NULL, listing};
@@ -218,7 +218,7 @@ static void redact(struct decode *d, const struct input_datagram *captured, cons
         .context = shown->context,
         .stream = shown->stream,
         .side = captured->role,
-        .bytes = captured->held->bytes,
+        .bytes = captured->writable,
         .size_bytes = shown->size_bytes,
     };
     redactor_mask(d->redactor, &datagram);
@@ -230,7 +230,7 @@ static void show(struct decode *d, const struct input_datagram *captured) {
     input_datagram_to_print(captured, &context, &shown);
     shown.messages = d->completed != NULL ? completed_messages_on_datagram(d->completed, captured) : NULL;
     if (shown.context != NULL) {
-        check_project(d, captured->connection->listing, &shown);
+        check_project(d, captured->listing, &shown);
     }
     if (selection_matches(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {
@@ -267,6 +267,7 @@ static enum cli_exit run(struct decode *d, int path_count, char **paths) {
         return CLI_EXIT_UNUSABLE;
     }
     d->completed = d->content ? completed_messages_new() : NULL;
+    d->reader.is_writable = d->redact != FALSE;
     d->redactor = redactor_new(d->reader.wire.cipher);
     d->is_terminal = isatty(STDOUT_FILENO);
     capture_reader_start(&d->reader, path_count, paths);

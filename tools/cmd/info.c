@@ -113,7 +113,7 @@ static bool print(struct info_arguments *command, const GPtrArray *list) {
 }
 
 static void print_left_out(const struct info_arguments *command, const GPtrArray *list) {
-    uint64_t streams = connection_table_stream_count(command->reader.connections);
+    uint64_t streams = ue_observer_stream_count(command->reader.observer);
     if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
         fprintf(stderr,
                 "%d of %" PRIu64

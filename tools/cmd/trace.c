@@ -60,7 +60,6 @@ static void draw_event(void *user, const struct ue_tracker_event *event) {
 }
 
 static void collect(struct trace_command *t) {
-    struct tracker_table *trackers = tracker_table_new();
     struct input_datagram captured;
     while (capture_reader_next(&t->reader, &captured)) {
         if (captured.is_foreign || !selection_matches(&t->selection, captured.connection->stream, &captured.context,
@@ -69,12 +68,11 @@ static void collect(struct trace_command *t) {
         }
         struct drawing drawing = {find_plot(t, &captured), &captured};
         if (drawing.plot != NULL) {
-            struct ue_tracker_callbacks sink = {.event = draw_event, .user = &drawing};
+            const struct ue_observer_callbacks callbacks = {.event = draw_event, .user = &drawing};
             trace_plot_add_datagram(drawing.plot, &captured);
-            tracker_table_on_datagram(trackers, &captured, &sink);
+            ue_observer_track(captured.observer, captured.observed, &callbacks);
         }
     }
-    tracker_table_free(trackers);
 }
 
 /* ---- writing ---- */

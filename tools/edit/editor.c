@@ -13,7 +13,6 @@ struct editor {
     struct capture_reader *reader;
     struct edit_output_queue *queue;
     struct capture_tap tap;
-    struct tracker_table *trackers;
     struct datagram_facts facts;
     struct address_map *addresses;
     struct redactor *redactor;
@@ -38,7 +37,7 @@ static bool is_in_time(const struct editor *editor, const struct edited_block *e
 
 /* connection NULL: the packet belongs to none, or is a fragment. */
 static bool is_kept(const struct editor *editor, const struct edited_block *edited,
-                    const struct observe_connection *connection) {
+                    const struct ue_observed_connection *connection) {
     const struct editor_options *options = editor->options;
     bool is_on_stream =
         options->streams == NULL || (connection != NULL && number_ranges_contain(options->streams, connection->stream));
@@ -109,20 +108,20 @@ static void redact(struct editor *editor, const struct input_datagram *captured,
         .context = captured->is_foreign ? NULL : &captured->context,
         .stream = captured->connection->stream,
         .side = captured->role,
-        .bytes = captured->held->bytes,
+        .bytes = captured->writable,
         .size_bytes = captured->size_bytes,
     };
     redactor_mask(editor->redactor, &datagram);
     uint8_t *bytes = edited_block_data(edited);
     size_t end = edited->place.payload + edited->place.payload_bytes;
-    memcpy(bytes + edited->place.payload, captured->held->bytes, edited->place.payload_bytes);
+    memcpy(bytes + edited->place.payload, captured->writable, edited->place.payload_bytes);
     memset(bytes + end, 0, edited->data->len - end);
 }
 
 /* Returns false if the datagram must be left out. */
 static bool rewrite(struct editor *editor, const struct input_datagram *captured, struct edited_block *edited) {
     struct generation_rewrite *r = &editor->rewrite;
-    if (generation_rewrite_datagram(r, captured, captured->held->bytes, captured->held->captured_bytes)) {
+    if (generation_rewrite_datagram(r, captured, captured->writable, captured->observed->captured_bytes)) {
         if (edited_block_set_payload(edited, r->datagram->bytes, r->datagram->size_bytes)) {
             return true;
         }
@@ -148,12 +147,12 @@ static void read_facts(struct editor *editor, const struct input_datagram *captu
     bool is_rewritten = editor->options->generation != NULL;
     struct ue_tracker_datagram datagram = {
         .frame = edited->frame,
-        .time_ns = captured->held->time_ns,
+        .time_ns = captured->observed->time_ns,
         .side = captured->role,
         .context = captured->is_foreign ? NULL
                    : is_rewritten       ? &editor->rewrite.context
                                         : &captured->context,
-        .packet_ids = &captured->held->link.packet_ids,
+        .packet_ids = &captured->observed->record.decode.packet_ids,
         .bytes = is_rewritten ? payload_of(edited) : captured->bytes,
         .size_bytes = is_rewritten ? edited->place.payload_bytes : captured->size_bytes,
     };
@@ -176,8 +175,8 @@ static void corrupt(const struct rules_outcome *outcome, struct edited_block *ed
 
 /* The tracker also gets datagrams that are left out, so that it recognises later retransmissions. */
 static void track(struct editor *editor, const struct input_datagram *captured) {
-    struct ue_tracker_callbacks sink = {.event = datagram_facts_on_event, .user = &editor->facts};
-    tracker_table_on_datagram(editor->trackers, captured, &sink);
+    const struct ue_observer_callbacks callbacks = {.event = datagram_facts_on_event, .user = &editor->facts};
+    ue_observer_track(captured->observer, captured->observed, &callbacks);
 }
 
 /* Redacts, rewrites and applies rules; false: the datagram must be left out. */
@@ -246,7 +245,7 @@ static void begin(struct editor *editor, const struct capture_block *block, cons
 /* Frames before the oldest waiting datagram are decided; if none waits, all but the last one. */
 static void on_block(void *user, const struct capture_block *block, const struct capture_packet *packet) {
     struct editor *editor = user;
-    write_others_before(editor, connection_table_oldest_frame(editor->reader->connections));
+    write_others_before(editor, ue_observer_oldest_frame(editor->reader->observer));
     if (packet != NULL) {
         begin(editor, block, packet);
     }
@@ -258,15 +257,15 @@ static void on_block(void *user, const struct capture_block *block, const struct
              "a block that is not a packet is too large to be held until the generation is detected; use --generation");
         write_others_before(editor, UINT64_MAX);
     } else if (editor->waiting_bytes > WAITING_BYTES_MAX) {
-        connection_table_flush(editor->reader->connections);
+        ue_observer_flush(editor->reader->observer);
     }
 }
 
 static void run(struct editor *editor) {
     struct input_datagram captured;
     while (!editor->has_failed && capture_reader_next(editor->reader, &captured)) {
-        write_others_before(editor, captured.held->frame);
-        if (first(editor) != NULL && first(editor)->frame == captured.held->frame) {
+        write_others_before(editor, captured.observed->frame);
+        if (first(editor) != NULL && first(editor)->frame == captured.observed->frame) {
             edit_datagram(editor, &captured, pop_first(editor));
         }
     }
@@ -295,12 +294,12 @@ struct editor *editor_new(const struct editor_options *options, struct capture_r
     struct editor *editor = g_new0(struct editor, 1);
     editor->options = options;
     editor->reader = reader;
+    reader->is_writable = true;
     editor->writer = writer;
     editor->addresses = addresses;
     editor->redactor = redactor_new(reader->wire.cipher);
     editor->rewrite.profile = options->generation;
     editor->queue = edit_output_queue_new(writer);
-    editor->trackers = tracker_table_new();
     editor->tap = (struct capture_tap){on_block, editor};
     datagram_facts_init(&editor->facts);
     g_queue_init(&editor->waiting);
@@ -314,7 +313,6 @@ static void free_edited(void *edited) {
 void editor_free(struct editor *editor) {
     g_queue_clear_full(&editor->waiting, free_edited);
     edit_output_queue_free(editor->queue);
-    tracker_table_free(editor->trackers);
     datagram_facts_clear(&editor->facts);
     address_map_free(editor->addresses);
     redactor_free(editor->redactor);

@@ -8,7 +8,6 @@
 #include "tools/edit/output_queue.h"
 #include "tools/edit/redactor.h"
 #include "tools/input/capture_reader.h"
-#include "tools/observe/tracker_table.h"
 #include "tools/rules/rules.h"
 
 struct editor;

@@ -103,16 +103,16 @@ static void adapt(json_t *object, const struct ue_profile *from, const struct ue
 static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *captured,
                          const uint8_t *bytes, size_t size_bytes) {
     struct print_datagram shown = {
-        .frame = captured->held->frame,
-        .time_ns = captured->held->time_ns,
-        .source = captured->connection->texts[captured->held->side],
-        .destination = captured->connection->texts[!captured->held->side],
+        .frame = captured->observed->frame,
+        .time_ns = captured->observed->time_ns,
+        .source = captured->texts->addresses[captured->observed->record.decode.side],
+        .destination = captured->texts->addresses[!captured->observed->record.decode.side],
         .bytes = bytes,
         .size_bytes = size_bytes,
         .captured_bytes = size_bytes,
         .length_bytes = size_bytes,
         .context = &captured->context,
-        .packet_ids = &captured->held->link.packet_ids,
+        .packet_ids = &captured->observed->record.decode.packet_ids,
         .reason = "",
         .canonical = true,
     };

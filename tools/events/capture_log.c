@@ -5,7 +5,6 @@
 
 struct capture_log {
     struct event_log *log;
-    struct tracker_table *trackers;
 };
 
 struct capture_log *capture_log_open(const char *path, const char *title) {
@@ -15,14 +14,13 @@ struct capture_log *capture_log_open(const char *path, const char *title) {
     }
     struct capture_log *events = g_new0(struct capture_log, 1);
     events->log = log;
-    events->trackers = tracker_table_new();
     return events;
 }
 
 static void put_malformed(struct event_log *log, const struct input_datagram *captured) {
     const struct ue_fault *fault = &captured->result.fault;
-    const struct event_log_place place = {captured->held->frame, captured->held->time_ns, captured->connection->stream,
-                                          captured->role};
+    const struct event_log_place place = {captured->observed->frame, captured->observed->time_ns,
+                                          captured->connection->stream, captured->role};
     event_log_begin(log, &place, "transport:datagram_malformed");
     event_log_number(log, "length", (int64_t)captured->size_bytes);
     event_log_text(log, "status", ue_status_text(fault->status));
@@ -36,8 +34,8 @@ void capture_log_on_datagram(struct capture_log *events, const struct input_data
                                              .stream = captured->connection->stream,
                                              .size_bytes = captured->size_bytes,
                                              .has_frames = true};
-    const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
-    if (tracker_table_on_datagram(events->trackers, captured, &sink) != NULL &&
+    const struct ue_observer_callbacks callbacks = {.event = event_log_from_tracker, .user = &tracked};
+    if (ue_observer_track(captured->observer, captured->observed, &callbacks) &&
         captured->result.fault.status != UE_OK) {
         put_malformed(events->log, captured);
     }
@@ -52,7 +50,6 @@ bool capture_log_close(struct capture_log *events, bool is_good) {
         return true;
     }
     is_good = event_log_close(events->log, is_good);
-    tracker_table_free(events->trackers);
     g_free(events);
     return is_good;
 }

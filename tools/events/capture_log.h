@@ -4,7 +4,7 @@
 #define UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 
 #include "tools/events/event_log.h"
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 
 struct capture_log;
 

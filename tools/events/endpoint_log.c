@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/events/endpoint_log.h"
 
-#include <uerudp/detection.h>
 #include "libcodec/cipher/cipher.h"
 #include "tools/events/tracker_events.h"
-#include "tools/observe/message_assembler.h"
-
-/* Sides are numbered by role; the server is side 1. */
-#define SERVER_SIDE 1
+#include "tools/observe/two_sides.h"
 
 struct endpoint_log {
     struct event_log *log;
@@ -15,8 +11,7 @@ struct endpoint_log {
     struct ue_settings settings;
     struct ue_cipher *cipher; /* NULL: no encryption */
     struct ue_decryptor decryptor;
-    struct ue_detection detection;
-    struct ue_tracker *track;
+    struct observe_two_sides *sides;
     uint64_t smoothed_ns;
     int64_t now_ns;  /* time of the datagram or event being logged, and of everything that follows from it */
     int64_t closing; /* the channel that the peer closes; -1: none */
@@ -44,14 +39,13 @@ struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_o
     if (options->has_key) {
         use_key(endpoint_log, options);
     }
-    ue_detection_init(&endpoint_log->detection, &endpoint_log->settings, options->profile, SERVER_SIDE);
-    endpoint_log->track = ue_tracker_new(&glib_memory);
+    endpoint_log->sides = observe_two_sides_new(&endpoint_log->settings, options->profile);
     return endpoint_log;
 }
 
 void endpoint_log_free(struct endpoint_log *endpoint_log) {
     if (endpoint_log != NULL) {
-        ue_tracker_free(endpoint_log->track);
+        observe_two_sides_free(endpoint_log->sides);
         ue_cipher_free(endpoint_log->cipher);
         g_free(endpoint_log);
     }
@@ -74,22 +68,15 @@ void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent
                                  size_t size_bytes) {
     endpoint_log->now_ns = now_ns();
     unsigned side = source_of(endpoint_log, is_sent).role;
-    struct ue_handshake_match shape;
-    struct ue_decode_state decode_state;
-    struct ue_context context;
-    bool is_handshake = ue_profile_match_handshake(&endpoint_log->settings, bytes, size_bytes, &shape);
-    ue_detection_feed(&endpoint_log->detection, side, bytes, size_bytes, is_handshake ? &shape : NULL, &decode_state);
-    ue_detection_context(&endpoint_log->detection, &decode_state, &context);
-    struct event_log_from_tracker tracked = {
-        .log = endpoint_log->log, .context = &context, .stream = endpoint_log->stream, .size_bytes = size_bytes};
-    const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
-    const struct ue_tracker_datagram datagram = {.time_ns = endpoint_log->now_ns,
-                                                 .side = side,
-                                                 .context = &context,
-                                                 .packet_ids = &decode_state.packet_ids,
-                                                 .bytes = bytes,
+    const struct ue_observed_datagram *observed =
+        observe_two_sides_feed(endpoint_log->sides, 0, endpoint_log->now_ns, side, bytes, size_bytes);
+    if (observed != NULL) {
+        struct event_log_from_tracker tracked = {.log = endpoint_log->log,
+                                                 .context = &observed->context,
+                                                 .stream = endpoint_log->stream,
                                                  .size_bytes = size_bytes};
-    ue_tracker_feed(endpoint_log->track, &datagram, &sink);
+        observe_two_sides_track(endpoint_log->sides, observed, event_log_from_tracker, &tracked);
+    }
 }
 
 /* ---- events ---- */

@@ -1,46 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/impair/observer.h"
 
-#include <uerudp/detection.h>
-#include "tools/observe/message_assembler.h"
+#include "tools/observe/two_sides.h"
 
 struct impair_observer {
-    const struct wire_options *options;
     uint32_t stream;
-    struct ue_detection detection;
-    struct ue_context context; /* of the newest datagram */
-    struct ue_tracker *track;
+    struct observe_two_sides *sides;
+    const struct ue_observed_connection *connection; /* of the newest datagram; NULL: none yet */
+    struct ue_context context;                       /* of the newest datagram */
     struct datagram_facts facts;
-    bool has_handshake;
     bool is_closed;
 };
 
-static void begin(struct impair_observer *observer) {
-    ue_detection_init(&observer->detection, &observer->options->settings, observer->options->generation, 1);
-    observer->track = ue_tracker_new(&glib_memory);
-    observer->has_handshake = observer->is_closed = false;
-}
-
 struct impair_observer *impair_observer_new(const struct wire_options *options, uint32_t stream, int64_t begun_ns) {
     struct impair_observer *observer = g_new0(struct impair_observer, 1);
-    observer->options = options;
     observer->stream = stream;
+    observer->sides = observe_two_sides_new(&options->settings, options->generation);
     datagram_facts_init(&observer->facts);
     observer->facts.begun_ns = begun_ns;
-    begin(observer);
     return observer;
-}
-
-static void end_track(struct impair_observer *observer) {
-    if (observer->track != NULL) {
-        ue_tracker_free(observer->track);
-        observer->track = NULL;
-    }
 }
 
 void impair_observer_free(struct impair_observer *observer) {
     if (observer != NULL) {
-        end_track(observer);
+        observe_two_sides_free(observer->sides);
         datagram_facts_clear(&observer->facts);
         g_free(observer);
     }
@@ -52,44 +35,29 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     datagram_facts_on_event(&observer->facts, event);
 }
 
-/* Detects from a datagram how to decode the next ones. A new handshake on the same addresses starts another
-   connection. */
-static void learn(struct impair_observer *observer, unsigned side, const uint8_t *bytes, size_t size_bytes,
-                  struct ue_decode_state *decode_state) {
-    struct ue_handshake_match shape;
-    bool is_handshake = ue_profile_match_handshake(&observer->detection.settings, bytes, size_bytes, &shape);
-    if (is_handshake && ue_detection_is_new_connection(&observer->detection, &shape)) {
-        end_track(observer);
-        begin(observer);
+/* A new handshake begins another connection. */
+static void begin_if_new(struct impair_observer *observer, const struct ue_observed_connection *connection) {
+    if (observer->connection != connection) {
+        observer->connection = connection;
+        observer->is_closed = false;
     }
-    observer->has_handshake |= is_handshake;
-    ue_detection_feed(&observer->detection, side, bytes, size_bytes, is_handshake ? &shape : NULL, decode_state);
-    ue_detection_context(&observer->detection, decode_state, &observer->context);
-}
-
-/* Whether something proves that the traffic is of this protocol. */
-static bool is_certain(const struct impair_observer *observer) {
-    enum ue_detection_reason reason = (enum ue_detection_reason)observer->detection.result.reason;
-    return observer->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
 }
 
 const struct datagram_facts *impair_observer_read(struct impair_observer *observer, uint64_t frame, int64_t time_ns,
                                                   unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    const struct ue_tracker_callbacks sink = {.event = on_event, .user = observer};
-    struct ue_decode_state decode_state;
-    learn(observer, side, bytes, size_bytes, &decode_state);
-    struct ue_tracker_datagram datagram = {.frame = frame,
-                                           .time_ns = time_ns,
-                                           .side = side,
-                                           .packet_ids = &decode_state.packet_ids,
-                                           .bytes = bytes,
-                                           .size_bytes = size_bytes};
-    if (!ue_detection_is_foreign(&observer->detection, &decode_state, bytes, size_bytes)) {
-        datagram.context = &observer->context;
+    const struct ue_observed_datagram *observed =
+        observe_two_sides_feed(observer->sides, frame, time_ns, side, bytes, size_bytes);
+    struct ue_tracker_datagram datagram = {
+        .frame = frame, .time_ns = time_ns, .side = side, .bytes = bytes, .size_bytes = size_bytes};
+    if (observed != NULL) {
+        begin_if_new(observer, observed->record.connection);
+        observer->context = observed->context;
+        datagram.packet_ids = &observed->record.decode.packet_ids;
+        datagram.context = observed->is_foreign ? NULL : &observer->context;
     }
     datagram_facts_read(&observer->facts, observer->stream, &datagram);
-    if (datagram.context != NULL && observer->track != NULL) {
-        ue_tracker_feed(observer->track, &datagram, &sink);
+    if (observed != NULL) {
+        observe_two_sides_track(observer->sides, observed, on_event, observer);
     }
     return &observer->facts;
 }
@@ -98,6 +66,13 @@ bool impair_observer_is_closed(const struct impair_observer *observer) {
     return observer->is_closed;
 }
 
+/* Whether something proves that the traffic is of this protocol. */
+static bool is_certain(const struct ue_observed_connection *connection) {
+    enum ue_detection_reason reason = (enum ue_detection_reason)connection->detection.result.reason;
+    return connection->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
+}
+
 const char *impair_observer_generation(const struct impair_observer *observer) {
-    return is_certain(observer) ? observer->context.profile.name : NULL;
+    bool is_known = observer->connection != NULL && is_certain(observer->connection);
+    return is_known ? observer->context.profile.name : NULL;
 }

@@ -7,10 +7,10 @@
 
 void info_capture_findings_add_malformed(struct info_connection *info, const struct input_datagram *captured) {
     const struct ue_fault *fault = &captured->result.fault;
-    struct info_finding finding = INFO_FINDING_AT(MALFORMED, ERROR, 0, captured->held->frame);
+    struct info_finding finding = INFO_FINDING_AT(MALFORMED, ERROR, 0, captured->observed->frame);
     info_findings_add(&info->findings, &finding, "malformed datagram of the %s in frame %" PRIu64 ": %s at bit %zu: %s",
-                      phrase_side(captured->role), captured->held->frame, ue_field_row(fault->field)->name, fault->bit,
-                      ue_status_text(fault->status));
+                      phrase_side(captured->role), captured->observed->frame, ue_field_row(fault->field)->name,
+                      fault->bit, ue_status_text(fault->status));
 }
 
 static void report_capture(struct info_connection *info, unsigned side) {

@@ -8,7 +8,6 @@ struct info_capture {
     unsigned findings_max;
     bool with_cost;
     size_t channels_left;
-    struct tracker_table *trackers;
     GHashTable *by_stream;
     GPtrArray *list; /* owns its elements */
 };
@@ -22,14 +21,12 @@ struct info_capture *info_capture_new(unsigned findings_max, bool with_cost) {
     infos->findings_max = findings_max;
     infos->with_cost = with_cost;
     infos->channels_left = CHANNELS_MAX;
-    infos->trackers = tracker_table_new();
     infos->by_stream = g_hash_table_new(NULL, NULL);
     infos->list = g_ptr_array_new_with_free_func(free_info);
     return infos;
 }
 
 void info_capture_free(struct info_capture *infos) {
-    tracker_table_free(infos->trackers);
     g_hash_table_unref(infos->by_stream);
     g_ptr_array_unref(infos->list);
     g_free(infos);
@@ -68,17 +65,17 @@ static bool is_plausible(int64_t time_ns) {
 
 void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured) {
     struct info_connection *info = captured->is_foreign ? NULL : find(infos, captured->connection->stream);
-    struct observe_datagram held = *captured->held;
+    struct ue_observed_datagram observed = *captured->observed;
     struct input_datagram moved = *captured;
-    if (info != NULL && !is_plausible(held.time_ns) && info->implausible++ == 0) {
-        info->implausible_frame = held.frame;
+    if (info != NULL && !is_plausible(observed.time_ns) && info->implausible++ == 0) {
+        info->implausible_frame = observed.frame;
     }
     if (info != NULL && info->implausible != 0) { /* its clock does not advance */
-        held.time_ns = info->last_ns;
-        moved.held = &held;
-        info_connection_on_datagram(info, &moved, infos->trackers);
+        observed.time_ns = info->last_ns;
+        moved.observed = &observed;
+        info_connection_on_datagram(info, &moved);
     } else if (info != NULL) {
-        info_connection_on_datagram(info, captured, infos->trackers);
+        info_connection_on_datagram(info, captured);
     }
 }
 

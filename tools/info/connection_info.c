@@ -38,8 +38,6 @@ void info_connection_free(struct info_connection *info) {
 struct handling {
     struct info_connection *info;
     const struct input_datagram *captured;
-    struct message_assembler *messages; /* of the connection */
-    struct ue_reassembly_callbacks messages_to;
 };
 
 /* A packet that arrived although its acks were lost is not reported: no later packet acknowledges it. */
@@ -92,7 +90,8 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct ue_actor_guids opening;
     if (event->type == UE_REASSEMBLY_COMPLETE &&
         ue_actor_class_find(&handling->captured->context, &event->content, &opening)) {
-        struct ue_guid_names names = message_assembler_names(handling->messages, event->frame);
+        struct ue_guid_names names =
+            ue_observer_names(handling->captured->observer, handling->captured->connection, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
         char class_path[UE_GUID_MAP_PATH_MAX + 1];
         if (path != NULL) {
@@ -108,7 +107,6 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
     info_silence_on_event(&info->silence, event, &info->findings);
     info_timing_on_event(&info->timing, event);
     info_login_on_event(&info->login, event, &handling->captured->context);
-    message_assembler_on_event(handling->messages, &handling->captured->context, event, &handling->messages_to);
     switch (event->type) {
     case UE_TRACKER_ACK:
     case UE_TRACKER_NAK: on_ack(info, event); break;
@@ -126,8 +124,8 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
 
 /* Each datagram may narrow the range of generations. */
 static void update_generation(struct info_connection *info, const struct input_datagram *captured) {
-    const struct ue_detection *flow = &captured->connection->flow;
-    const struct ue_detection_result *result = ue_detection_result_of(flow, &captured->held->link);
+    const struct ue_detection *flow = &captured->connection->detection;
+    const struct ue_detection_result *result = ue_detection_result_of(flow, &captured->observed->record.decode);
     bool is_known = info->generation != NULL && result->profile == info->result.profile &&
                     result->candidates == info->result.candidates && result->reason == info->result.reason;
     if (!is_known) {
@@ -144,9 +142,9 @@ static void update_generation(struct info_connection *info, const struct input_d
 
 static void update_addresses(struct info_connection *info, const struct input_datagram *captured) {
     for (unsigned i = 0; i < 2; i++) {
-        unsigned role = captured->held->side == i ? captured->role : !captured->role;
+        unsigned role = captured->observed->record.decode.side == i ? captured->role : !captured->role;
         char *address = info->sides[role].address;
-        const char *now = captured->connection->texts[i];
+        const char *now = captured->texts->addresses[i];
         if (strcmp(address, now) == 0) {
             continue;
         }
@@ -162,31 +160,30 @@ static void update_addresses(struct info_connection *info, const struct input_da
 static void count(struct info_connection *info, const struct input_datagram *captured) {
     struct info_side *side = &info->sides[captured->role];
     const struct ue_decode_result *result = &captured->result;
-    int64_t time_ns = captured->held->time_ns;
+    int64_t time_ns = captured->observed->time_ns;
     bool is_good = result->fault.status == UE_OK && !captured->is_cut;
     side->datagrams++;
-    side->bytes += captured->held->length_bytes;
+    side->bytes += captured->observed->length_bytes;
     side->cut += captured->is_cut;
     side->packets += !result->is_handshake;
     side->opaque += result->closed_by != UE_HANDLER_NONE;
     side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !captured->is_cut) {
-        side->malformed_frame = side->malformed++ == 0 ? captured->held->frame : side->malformed_frame;
+        side->malformed_frame = side->malformed++ == 0 ? captured->observed->frame : side->malformed_frame;
         info_capture_findings_add_malformed(info, captured);
     }
     info->after_close += info->is_closed;
-    info_rate_add(&side->rate, time_ns - info->first_ns, captured->held->length_bytes, info->login.rate);
+    info_rate_add(&side->rate, time_ns - info->first_ns, captured->observed->length_bytes, info->login.rate);
 }
 
 static void begin_or_go_on(struct info_connection *info, const struct input_datagram *captured) {
     if (info->first_frame == 0) {
-        info->first_frame = captured->held->frame;
-        info->first_ns = info->last_ns = captured->held->time_ns;
-        info->interface =
-            captured->held->interface[0] != '\0' ? g_utf8_make_valid(captured->held->interface, -1) : NULL;
+        info->first_frame = captured->observed->frame;
+        info->first_ns = info->last_ns = captured->observed->time_ns;
+        info->interface = captured->interface != NULL ? g_utf8_make_valid(captured->interface, -1) : NULL;
     }
-    info->last_frame = captured->held->frame;
-    info->last_ns = MAX(info->last_ns, captured->held->time_ns);
+    info->last_frame = captured->observed->frame;
+    info->last_ns = MAX(info->last_ns, captured->observed->time_ns);
 }
 
 static void visit_ack(void *user, const struct ue_item *item) {
@@ -207,14 +204,14 @@ static void read_legacy(struct handling *handling) {
 }
 
 static void add_cost(struct info_connection *info, const struct input_datagram *captured) {
-    const struct observe_datagram *held = captured->held;
+    const struct ue_observed_datagram *observed = captured->observed;
     struct info_cost_datagram datagram = {.context = &captured->context,
                                           .bytes = captured->bytes,
                                           .size_bytes = captured->size_bytes,
-                                          .captured_bytes = held->captured_bytes,
-                                          .length_bytes = held->length_bytes,
+                                          .captured_bytes = observed->captured_bytes,
+                                          .length_bytes = observed->length_bytes,
                                           .side = captured->role,
-                                          .is_ipv6 = captured->connection->sides[0].family == CAPTURE_IPV6};
+                                          .is_ipv6 = captured->connection->sides[0].size_bytes > 4};
     info_cost_add(info->cost, &datagram, &info->channels);
 }
 
@@ -233,7 +230,7 @@ static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const str
                                       .untracked = a->untracked + b->untracked};
 }
 
-/* A connection whose tracker was dropped continues with a new tracker (tracker_table.h), which counts from 0. */
+/* A connection whose tracker was dropped continues with a new tracker (observer.h), which counts from 0. */
 static void update_counts(struct info_side *side, const struct ue_tracker_counts *tracked) {
     if (tracked->packets < side->tracked.packets) {
         side->earlier = side->counts;
@@ -242,19 +239,18 @@ static void update_counts(struct info_side *side, const struct ue_tracker_counts
     side->counts = sum(&side->earlier, tracked);
 }
 
-void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured,
-                                 struct tracker_table *trackers) {
-    struct handling handling = {info, captured, tracker_table_messages(trackers, captured), {on_message, &handling}};
-    struct ue_tracker_callbacks sink = {.event = handle_event, .user = &handling};
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
+    struct handling handling = {info, captured};
+    const struct ue_observer_callbacks callbacks = {.event = handle_event, .message = on_message, .user = &handling};
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
     count(info, captured);
     read_legacy(&handling);
-    const struct ue_tracker *track = tracker_table_on_datagram(trackers, captured, &sink);
-    message_assembler_end_datagram(handling.messages, &captured->context, &handling.messages_to);
-    for (unsigned side = 0; track != NULL && side < 2; side++) {
-        update_counts(&info->sides[side], ue_tracker_counts(track, side));
+    bool is_tracked = ue_observer_track(captured->observer, captured->observed, &callbacks);
+    for (unsigned side = 0; is_tracked && side < 2; side++) {
+        const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
+        update_counts(&info->sides[side], ue_tracker_counts(tracker, side));
     }
     if (info->cost != NULL) {
         add_cost(info, captured);

@@ -12,7 +12,7 @@
 #include "tools/info/reliable_gaps.h"
 #include "tools/info/reliable_stalls.h"
 #include "tools/info/silence.h"
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 
 /* The traffic of one side. */
 struct info_side {
@@ -41,8 +41,8 @@ struct info_connection {
     struct ue_detection_result result; /* the detection result */
     const char *reason;                /* why this generation was detected; static */
     const struct ue_profile *profile;
-    uint32_t reliable_limit;              /* reliable bunches without acknowledgement per channel */
-    char former[CONNECTION_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
+    uint32_t reliable_limit;                   /* reliable bunches without acknowledgement per channel */
+    char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
     int64_t first_ns, last_ns;
     uint64_t implausible;       /* datagrams with an impossible capture time: then no time, duration or rate is known */
     uint64_t implausible_frame; /* frame of the first one */
@@ -74,8 +74,7 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
 void info_connection_free(struct info_connection *info);
 
 /* Handles a datagram of the connection. */
-void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured,
-                                 struct tracker_table *trackers);
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured);
 
 /* Adds the findings at the end of the capture. No datagram may follow. */
 void info_connection_finish(struct info_connection *info);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libcodec/cipher/cipher_session.h"
 #include "tools/cli/command_line.h"
+#include "tools/observe/address.h"
 
 #define NS_PER_S 1e9
 #define SECONDS_MIN 1e-3
@@ -18,8 +20,11 @@ void capture_reader_init(struct capture_reader *reader) {
 }
 
 void capture_reader_clear(struct capture_reader *reader) {
-    if (reader->connections != NULL) {
-        connection_table_free(reader->connections);
+    capture_summary_clear(&reader->summary, reader->observer);
+    ue_observer_free(reader->observer);
+    if (reader->interfaces != NULL) {
+        g_string_chunk_free(reader->interfaces);
+        g_byte_array_unref(reader->copy);
     }
     datagram_source_clear(&reader->input);
     wire_options_clear(&reader->wire);
@@ -30,12 +35,33 @@ void capture_reader_clear(struct capture_reader *reader) {
     g_free(reader->live.seconds_text);
 }
 
+static uint64_t random_seed(void) {
+    return (uint64_t)g_random_int() << 32 | g_random_int();
+}
+
+static void start_observer(struct capture_reader *reader) {
+    struct ue_observer_options options = {.allocator = observe_memory,
+                                          .hash_seed = random_seed(),
+                                          .order = UE_OBSERVER_IN_CAPTURE_ORDER,
+                                          .settings = &reader->wire.settings,
+                                          .choose = wire_options_choose,
+                                          .user = &reader->wire,
+                                          .user_bytes = sizeof(struct input_connection)};
+    if (reader->wire.cipher != NULL) {
+        ue_cipher_decryption(reader->wire.cipher, &reader->decryption);
+        options.decryption = &reader->decryption;
+    }
+    reader->observer = ue_observer_new(&options);
+    reader->interfaces = g_string_chunk_new(CAPTURE_INTERFACE_NAME_BYTES);
+    reader->copy = g_byte_array_new();
+}
+
 void capture_reader_start(struct capture_reader *reader, int path_count, char **paths) {
     bool is_file = reader->live.interface == NULL;
     reader->paths = is_file ? paths : &reader->live.interface;
     reader->path_count = is_file ? path_count : 1;
     reader->frames_before = g_new0(uint64_t, (gsize)reader->path_count);
-    reader->connections = connection_table_new(&reader->wire);
+    start_observer(reader);
     reader->summary.progress.begun_us = g_get_monotonic_time();
 }
 
@@ -123,13 +149,39 @@ static void open_next(struct capture_reader *reader) {
     }
 }
 
+/* The name, valid as long as the reader. */
+static const char *interface_of(struct capture_reader *reader, const char *name) {
+    if (name == NULL || name[0] == '\0') {
+        return NULL;
+    }
+    if (reader->interface == NULL || strcmp(reader->interface, name) != 0) {
+        reader->interface = g_string_chunk_insert_const(reader->interfaces, name);
+    }
+    return reader->interface;
+}
+
+static void feed(struct capture_reader *reader, const struct source_datagram *datagram) {
+    const struct capture_udp *udp = &datagram->udp;
+    struct ue_captured_datagram captured = {.frame = datagram->frame,
+                                            .time_ns = datagram->time_ns,
+                                            .source = observe_address_of(&udp->source),
+                                            .destination = observe_address_of(&udp->destination),
+                                            .bytes = udp->payload,
+                                            .captured_bytes = udp->captured_bytes,
+                                            .length_bytes = udp->length_bytes,
+                                            .tag = interface_of(reader, datagram->interface)};
+    struct ue_datagram_record unused;
+    captured.is_ours = wire_options_has_server(&reader->wire, &captured.source, &captured.destination);
+    ue_observer_feed(reader->observer, &captured, &unused);
+}
+
 static void read_one(struct capture_reader *reader) {
     struct source_datagram datagram;
     bool is_udp;
     enum capture_result result = datagram_source_next_packet(&reader->input, &datagram, &is_udp);
     if (result == CAPTURE_PACKET) {
         if (is_udp) {
-            connection_table_add(reader->connections, &datagram);
+            feed(reader, &datagram);
         }
         progress_line_show(&reader->summary.progress, &reader->input, reader->path_bytes);
         return;
@@ -150,7 +202,7 @@ static bool advance(struct capture_reader *reader) {
         open_next(reader);
     } else if (!reader->is_over) {
         reader->is_over = true;
-        connection_table_flush(reader->connections);
+        ue_observer_flush(reader->observer);
     } else {
         return false;
     }
@@ -159,42 +211,56 @@ static bool advance(struct capture_reader *reader) {
 
 /* ---- one datagram ---- */
 
-static void look(const struct observe_datagram *observed, struct input_datagram *captured) {
-    captured->held = observed;
-    captured->connection = observed->connection;
-    captured->bytes = observed->bytes;
-    captured->size_bytes = observed->captured_bytes;
-    captured->is_cut = observed->captured_bytes < observed->length_bytes;
-    ue_detection_context(&captured->connection->flow, &observed->link, &captured->context);
-    if (captured->is_cut) {
-        observed->bytes[captured->size_bytes++] = captured->context.settings.terminators > 1 ? 3 : 1;
+static const struct input_connection *texts_of(const struct ue_observed_connection *connection) {
+    struct input_connection *texts = ue_observer_user(connection);
+    for (size_t i = 0; i < 2 && texts->addresses[i][0] == '\0'; i++) {
+        observe_address_format(&connection->sides[i], texts->addresses[i]);
     }
-    captured->role = captured->context.direction == UE_DIRECTION_UNKNOWN
-                         ? observed->side
-                         : captured->context.direction == UE_SERVER_TO_CLIENT;
+    return texts;
+}
+
+static uint8_t *copy_bytes(struct capture_reader *reader, const struct ue_observed_datagram *observed) {
+    g_byte_array_set_size(reader->copy, 0);
+    g_byte_array_append(reader->copy, observed->bytes, (guint)observed->size_bytes);
+    return reader->copy->data;
+}
+
+static void describe(struct capture_reader *reader, const struct ue_observed_datagram *observed,
+                     struct input_datagram *captured) {
+    captured->observer = reader->observer;
+    captured->observed = observed;
+    captured->connection = observed->record.connection;
+    captured->texts = texts_of(observed->record.connection);
+    captured->interface = observed->tag;
+    captured->writable = reader->is_writable ? copy_bytes(reader, observed) : NULL;
+    captured->bytes = reader->is_writable ? captured->writable : observed->bytes;
+    captured->size_bytes = observed->size_bytes;
+    captured->context = observed->context;
+    captured->role = observed->role;
+    captured->is_cut = observed->is_cut;
+    captured->is_foreign = observed->is_foreign;
     ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->result);
-    captured->is_foreign =
-        ue_detection_is_foreign(&captured->connection->flow, &observed->link, captured->bytes, captured->size_bytes);
 }
 
 void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,
                              struct print_datagram *shown) {
-    const struct observe_datagram *observed = captured->held;
-    const struct observe_connection *connection = captured->connection;
+    const struct ue_observed_datagram *observed = captured->observed;
+    const struct ue_observed_connection *connection = captured->connection;
+    const struct ue_decode_state *decode = &observed->record.decode;
     *context = captured->context;
     *shown = (struct print_datagram){
         .frame = observed->frame,
         .time_ns = observed->time_ns,
-        .source = connection->texts[observed->side],
-        .destination = connection->texts[!observed->side],
+        .source = captured->texts->addresses[decode->side],
+        .destination = captured->texts->addresses[!decode->side],
         .bytes = captured->bytes,
         .size_bytes = captured->size_bytes,
         .captured_bytes = observed->captured_bytes,
         .length_bytes = observed->length_bytes,
         .stream = connection->stream,
-        .packet_ids = &observed->link.packet_ids,
+        .packet_ids = &decode->packet_ids,
         .reason = ue_detection_reason_text(
-            (enum ue_detection_reason)ue_detection_result_of(&connection->flow, &observed->link)->reason),
+            (enum ue_detection_reason)ue_detection_result_of(&connection->detection, decode)->reason),
     };
     if (!captured->is_foreign) {
         shown->context = context;
@@ -203,26 +269,28 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
     }
 }
 
-static void count(struct capture_summary *summary, const struct input_datagram *captured) {
+static void count(struct capture_summary *summary, struct input_datagram *captured) {
     summary->decoded++;
+    captured->listing = capture_summary_on_datagram(summary, captured);
     if (captured->is_foreign) {
         summary->unknown++;
     } else if (captured->is_cut) {
         summary->cut++;
     } else if (captured->result.fault.status != UE_OK) {
         summary->malformed++;
-        malformed_warning_print(&summary->progress, summary->malformed, captured->held->frame, &captured->result.fault);
+        malformed_warning_print(&summary->progress, summary->malformed, captured->observed->frame,
+                                &captured->result.fault);
     }
 }
 
 bool capture_reader_next(struct capture_reader *reader, struct input_datagram *captured) {
-    const struct observe_datagram *observed;
-    while ((observed = connection_table_next(reader->connections)) == NULL) {
+    const struct ue_observed_datagram *observed;
+    while ((observed = ue_observer_next(reader->observer)) == NULL) {
         if (!advance(reader)) {
             return false;
         }
     }
-    look(observed, captured);
+    describe(reader, observed, captured);
     count(&reader->summary, captured);
     return true;
 }
@@ -235,13 +303,13 @@ bool capture_reader_is_live(const struct capture_reader *reader) {
 
 void capture_reader_print_summary(struct capture_reader *reader) {
     if (reader->is_any) {
-        capture_summary_print(&reader->summary, &reader->input, reader->connections);
+        capture_summary_print(&reader->summary, &reader->input, reader->observer);
     }
 }
 
 void capture_reader_print_totals(struct capture_reader *reader) {
     if (reader->is_any) {
-        capture_summary_print_totals(&reader->summary, &reader->input, reader->connections);
+        capture_summary_print_totals(&reader->summary, &reader->input, reader->observer);
     }
 }
 

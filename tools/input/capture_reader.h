@@ -6,17 +6,28 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/input/capture_summary.h"
-#include "tools/observe/connection_table.h"
+#include "tools/cli/wire_options.h"
+#include "tools/input/datagram_source.h"
 #include "tools/print/datagram_trace.h"
+
+/* Texts of a connection, kept by the observer. */
+struct input_connection {
+    char addresses[2][CAPTURE_ADDRESS_TEXT_BYTES]; /* of both sides */
+};
 
 /* One datagram of a connection. All pointers are valid until the next call. */
 struct input_datagram {
-    const struct observe_datagram *held;
-    struct observe_connection *connection;
+    struct ue_observer *observer;
+    const struct ue_observed_datagram *observed;
+    const struct ue_observed_connection *connection;
+    const struct input_connection *texts;       /* of the connection */
+    struct capture_summary_connection *listing; /* NULL: the summary does not list the connection */
+    const char *interface;                      /* that captured it; NULL: unknown */
     struct ue_context context;
     struct ue_decode_result result;
     unsigned role; /* of the sender: 0 client, 1 server; if unknown, by the order of the addresses */
     const uint8_t *bytes;
+    uint8_t *writable; /* the same bytes, if the reader is_writable, else NULL */
     size_t size_bytes; /* captured size, plus a byte that terminates a cut datagram */
     bool is_cut;       /* by a snap length */
     bool is_foreign;   /* on a server port but not recognised, so of another protocol */
@@ -31,10 +42,11 @@ struct capture_reader_live {
     double seconds;                  /* 0: no limit */
 };
 
-/* Fill wire (wire_options.h) and is_hex before the start; the other members are private to the reader. */
+/* Fill wire (wire_options.h), is_hex and is_writable before the start; the other members are private to the reader. */
 struct capture_reader {
     struct wire_options wire;
     gboolean is_hex;
+    bool is_writable; /* copy each datagram, so that the caller can change its bytes */
     struct capture_reader_live live;
 
     char **paths;
@@ -45,7 +57,11 @@ struct capture_reader {
     bool is_any; /* at least one file was opened */
     bool is_over;
     struct datagram_source input;
-    struct connection_table *connections;
+    struct ue_observer *observer;
+    struct ue_decryption decryption;
+    GStringChunk *interfaces; /* names */
+    const char *interface;    /* the one used last */
+    GByteArray *copy;
     struct capture_summary summary;
     enum cli_exit worst;
 };

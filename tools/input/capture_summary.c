@@ -3,34 +3,110 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/input/capture_reader.h"
+#include "tools/observe/address.h"
+
+/* ---- connections ---- */
+
+static const struct input_connection *texts_of(const struct ue_observed_connection *connection) {
+    return ue_observer_user(connection);
+}
+
+/* Where no space is left, an ellipsis stands for all that follow. */
+static void add_former(struct capture_summary_connection *listing, const char *address) {
+    static const char ellipsis[] = "...";
+    size_t length = strlen(listing->former);
+    bool fits = length + CAPTURE_ADDRESS_TEXT_BYTES + sizeof ellipsis < sizeof listing->former;
+    const char *text = fits ? address : ellipsis;
+    char **former = g_strsplit(listing->former, ", ", -1);
+    if (!g_strv_contains((const char *const *)former, text) &&
+        !g_strv_contains((const char *const *)former, ellipsis)) {
+        snprintf(listing->former + length, sizeof listing->former - length, "%s%s", length != 0 ? ", " : "", text);
+    }
+    g_strfreev(former);
+}
+
+/* Adds the addresses of the earlier connection that the later one does not have. */
+static void move(struct ue_observer *observer, struct capture_summary_connection *listing,
+                 const struct ue_observed_connection *later) {
+    const struct ue_observed_connection *earlier = listing->latest;
+    for (size_t i = 0; i < 2; i++) {
+        if (!observe_address_equal(&earlier->sides[i], &later->sides[0]) &&
+            !observe_address_equal(&earlier->sides[i], &later->sides[1])) {
+            add_former(listing, texts_of(earlier)->addresses[i]);
+        }
+    }
+    ue_observer_reference(later);
+    ue_observer_release(observer, earlier);
+    listing->latest = later;
+}
+
+static struct capture_summary_connection *find_listing(struct capture_summary *summary,
+                                                       const struct ue_observed_connection *connection) {
+    for (size_t i = 0; i < summary->listed; i++) {
+        if (summary->listings[i].latest->stream == connection->stream) {
+            return &summary->listings[i];
+        }
+    }
+    if (summary->listed == CAPTURE_SUMMARY_LISTED_MAX) {
+        return NULL;
+    }
+    ue_observer_reference(connection);
+    struct capture_summary_connection *listing = &summary->listings[summary->listed++];
+    *listing = (struct capture_summary_connection){.latest = connection};
+    return listing;
+}
+
+struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
+                                                               const struct input_datagram *captured) {
+    const struct ue_observed_connection *connection = captured->connection;
+    struct capture_summary_connection *listing = find_listing(summary, connection);
+    if (listing == NULL) {
+        return NULL;
+    }
+    if (connection != listing->latest && connection->first_frame > listing->latest->first_frame) {
+        move(captured->observer, listing, connection);
+    }
+    listing->datagrams++;
+    return listing;
+}
+
+void capture_summary_clear(struct capture_summary *summary, struct ue_observer *observer) {
+    while (summary->listed != 0) {
+        ue_observer_release(observer, summary->listings[--summary->listed].latest);
+    }
+}
+
+/* ---- the summary ---- */
 
 static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void print_bounds(const struct observe_connection *connection) {
-    struct ue_decode_state decode_state = {.result = connection->flow.result};
+static void print_bounds(const struct ue_observed_connection *connection) {
+    struct ue_decode_state decode_state = {.result = connection->detection.result};
     struct ue_context context;
-    ue_detection_context(&connection->flow, &decode_state, &context);
-    if (connection->flow.result.variant != 0) {
+    ue_detection_context(&connection->detection, &decode_state, &context);
+    if (connection->detection.result.variant != 0) {
         fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
     }
 }
 
 /* Prints the values for --magic-bits and --magic. */
-static void print_magic(const struct observe_connection *connection) {
+static void print_magic(const struct ue_observed_connection *connection) {
     unsigned bits;
     uint32_t value;
-    if (ue_detection_find_magic(&connection->flow, &bits, &value)) {
+    if (ue_detection_find_magic(&connection->detection, &bits, &value)) {
         fprintf(stderr, "stream %" PRIu32 ": " UE_MAGIC_FORMAT "\n", connection->stream, bits, plural(bits), value,
                 bits, value);
     }
 }
 
-static void print_generation(const struct observe_connection *connection) {
-    const struct ue_detection *detection = &connection->flow;
+static void print_generation(const struct ue_observed_connection *connection) {
+    const struct ue_detection *detection = &connection->detection;
     const char *reason = ue_detection_reason_text((enum ue_detection_reason)detection->result.reason);
     char releases[UE_RANGE_CHARS];
     if (detection->result.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
@@ -42,7 +118,7 @@ static void print_generation(const struct observe_connection *connection) {
     fputs(")\n", stderr);
 }
 
-static void print_engine(const struct capture_summary *summary, const struct connection_listing *listing) {
+static void print_engine(const struct capture_summary *summary, const struct capture_summary_connection *listing) {
     if (summary->project.name == NULL || !listing->has_network_version) {
         return;
     }
@@ -56,14 +132,15 @@ static void print_engine(const struct capture_summary *summary, const struct con
     }
 }
 
-static void print_connection(const struct capture_summary *summary, const struct connection_listing *listing) {
-    const struct observe_connection *connection = listing->latest;
-    const struct ue_detection *detection = &connection->flow;
+static void print_connection(const struct capture_summary *summary, const struct capture_summary_connection *listing) {
+    const struct ue_observed_connection *connection = listing->latest;
+    const struct ue_detection *detection = &connection->detection;
     int server = detection->server_side;
     unsigned from = server >= 0 ? !server : 0;
     fprintf(stderr, "stream %" PRIu32 ": %s%s%s %s %s, %" PRIu64 " datagram%s", connection->stream, listing->former,
-            listing->former[0] != '\0' ? ", then " : "", connection->texts[from], server >= 0 ? "to server" : "and",
-            connection->texts[!from], listing->datagrams, plural(listing->datagrams));
+            listing->former[0] != '\0' ? ", then " : "", texts_of(connection)->addresses[from],
+            server >= 0 ? "to server" : "and", texts_of(connection)->addresses[!from], listing->datagrams,
+            plural(listing->datagrams));
     print_generation(connection);
     print_engine(summary, listing);
 }
@@ -87,40 +164,26 @@ static void print_others(const struct capture_summary *summary, const struct dat
     }
 }
 
-static void print_connections(const struct capture_summary *summary, const struct connection_table *connections) {
-    size_t count;
-    const struct connection_listing *listings = connection_table_listings(connections, &count);
-    uint64_t more = connection_table_stream_count(connections);
-    for (size_t i = 0; i < count; i++) {
-        if (listings[i].latest != NULL) {
-            print_connection(summary, &listings[i]);
-            more--;
-        }
+static void print_connections(const struct capture_summary *summary, const struct ue_observer *observer) {
+    for (size_t i = 0; i < summary->listed; i++) {
+        print_connection(summary, &summary->listings[i]);
     }
-    if (more != 0) {
-        fprintf(stderr, "and %" PRIu64 " more\n", more);
+    if (ue_observer_stream_count(observer) > summary->listed) {
+        fprintf(stderr, "and %" PRIu64 " more\n", ue_observer_stream_count(observer) - summary->listed);
     }
-    if (connection_table_forgotten_count(connections) != 0) {
-        fprintf(stderr, "%" PRIu64 " connections were dropped from memory, each after %d others had been used since\n",
-                connection_table_forgotten_count(connections), CONNECTION_TABLE_CONNECTIONS_MAX);
-    }
-}
-
-static void print_magics(const struct connection_table *connections) {
-    size_t count;
-    const struct connection_listing *listings = connection_table_listings(connections, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (listings[i].latest != NULL) {
-            print_magic(listings[i].latest);
-        }
+    if (ue_observer_forgotten_count(observer) != 0) {
+        fprintf(stderr, "%" PRIu64 " connections were dropped from memory, each after %u others had been used since\n",
+                ue_observer_forgotten_count(observer), UE_OBSERVER_CONNECTIONS_MAX);
     }
 }
 
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
-                                  const struct connection_table *connections) {
-    uint64_t streams = connection_table_stream_count(connections);
+                                  const struct ue_observer *observer) {
+    uint64_t streams = ue_observer_stream_count(observer);
     progress_line_erase(&summary->progress);
-    print_magics(connections);
+    for (size_t i = 0; i < summary->listed; i++) {
+        print_magic(summary->listings[i].latest);
+    }
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,
@@ -132,8 +195,8 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
 }
 
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
-                           const struct connection_table *connections) {
+                           const struct ue_observer *observer) {
     progress_line_erase(&summary->progress);
-    print_connections(summary, connections);
-    capture_summary_print_totals(summary, input, connections);
+    print_connections(summary, observer);
+    capture_summary_print_totals(summary, input, observer);
 }

@@ -4,8 +4,24 @@
 #define UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 
 #include <uerudp/network_version.h>
+#include "tools/cli/wire_options.h"
 #include "tools/input/progress_line.h"
-#include "tools/observe/connection_table.h"
+
+/* Limit of connections listed at the end. */
+#define CAPTURE_SUMMARY_LISTED_MAX 20
+
+#define CAPTURE_SUMMARY_FORMER_BYTES 200
+
+struct input_datagram;
+
+/* A connection with all addresses that it moved to. */
+struct capture_summary_connection {
+    const struct ue_observed_connection *latest; /* referenced */
+    uint64_t datagrams;
+    char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses, separated by commas */
+    uint32_t network_version;                  /* for deriving the engine release, if has_network_version */
+    bool has_network_version;
+};
 
 struct capture_summary {
     uint64_t decoded;
@@ -14,14 +30,23 @@ struct capture_summary {
     uint64_t unknown;          /* on a server port, not recognised */
     struct ue_project project; /* name NULL: do not derive the engine release */
     struct progress_line progress;
+    size_t listed;
+    struct capture_summary_connection listings[CAPTURE_SUMMARY_LISTED_MAX];
 };
+
+/* Counts a datagram for its connection. Returns the connection's listing, or NULL if only the first ones are listed. */
+struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
+                                                               const struct input_datagram *captured);
+
+/* Removes the references to connections. */
+void capture_summary_clear(struct capture_summary *summary, struct ue_observer *observer);
 
 /* Prints the connections, then the totals. */
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input,
-                           const struct connection_table *connections);
+                           const struct ue_observer *observer);
 
 /* Prints how much was read and what was left out. */
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
-                                  const struct connection_table *connections);
+                                  const struct ue_observer *observer);
 
 #endif

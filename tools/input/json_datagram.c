@@ -107,14 +107,15 @@ static bool read_generation(struct encoder *w) {
     return true;
 }
 
+static bool is_server(const struct encoder *w, const char *text) {
+    struct capture_address address;
+    return text != NULL && capture_address_parse(text, &address) && wire_options_is_server(w->options, address.port);
+}
+
 /* The direction that follows from the addresses, if one port is a server port. */
 static enum ue_direction direction_of_addresses(const struct encoder *w) {
-    struct capture_address address;
-    const char *from = json_string_value(json_object_get(w->object, "src"));
-    const char *to = json_string_value(json_object_get(w->object, "dst"));
-    bool from_server =
-        from != NULL && capture_address_parse(from, &address) && wire_options_is_server(w->options, &address);
-    bool to_server = to != NULL && capture_address_parse(to, &address) && wire_options_is_server(w->options, &address);
+    bool from_server = is_server(w, json_string_value(json_object_get(w->object, "src")));
+    bool to_server = is_server(w, json_string_value(json_object_get(w->object, "dst")));
     return from_server == to_server ? UE_DIRECTION_UNKNOWN : from_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 

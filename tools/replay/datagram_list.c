@@ -26,7 +26,7 @@ static bool is_wanted(const struct replay_command *replay, const struct input_da
 
 static void add(struct loading *l, const struct input_datagram *seen) {
     struct datagram_list *datagrams = l->datagrams;
-    int64_t time_ns = seen->held->time_ns;
+    int64_t time_ns = seen->observed->time_ns;
     if (seen->is_cut || seen->is_foreign) {
         datagrams->skipped++;
         return;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "tools/events/capture_log.h"
-#include "tools/observe/tracker_table.h"
 #include "tools/replay/observation_text.h"
 #include "tools/replay/replay.h"
 
@@ -13,7 +12,6 @@
 
 struct observation {
     struct replay_command *replay;
-    struct tracker_table *tracks;
     struct observation_text text;
     bool is_watched;
     bool failed; /* a write failed */
@@ -26,19 +24,19 @@ static bool is_selected(const struct observation *o, const struct input_datagram
 
 static void print_datagram(struct observation *o, const struct input_datagram *seen) {
     struct observation_text *t = &o->text;
-    const struct ue_tracker_callbacks sink = {.event = observation_text_event, .user = t};
+    const struct ue_observer_callbacks callbacks = {.event = observation_text_event, .user = t};
     t->is_wanted = is_selected(o, seen);
     t->stream = seen->connection->stream;
-    t->size_bytes = seen->held->length_bytes;
+    t->size_bytes = seen->observed->length_bytes;
     t->context = &seen->context;
     size_t before = t->out.length;
-    tracker_table_on_datagram(o->tracks, seen, &sink);
+    ue_observer_track(seen->observer, seen->observed, &callbacks);
     observation_text_end_datagram(t);
     if (t->is_wanted && t->out.length == before) {
         const char *what = seen->is_foreign ? "data of an unknown form"
                            : seen->is_cut   ? "cut by the capture"
                                             : "not decodable";
-        observation_text_other(t, seen->held->frame, seen->held->time_ns, seen->role, what);
+        observation_text_other(t, seen->observed->frame, seen->observed->time_ns, seen->role, what);
     }
 }
 
@@ -72,7 +70,7 @@ static enum cli_exit observe_events(struct replay_command *replay) {
 
 static enum cli_exit observe_text(struct replay_command *replay) {
     struct input_datagram seen;
-    struct observation o = {.replay = replay, .tracks = tracker_table_new(), .is_watched = isatty(STDOUT_FILENO) != 0};
+    struct observation o = {.replay = replay, .is_watched = isatty(STDOUT_FILENO) != 0};
     o.text.names_streams = replay->selection.streams == NULL || replay->selection.streams->len > 1;
     while (!o.failed && capture_reader_next(&replay->reading, &seen)) {
         print_datagram(&o, &seen);
@@ -83,7 +81,6 @@ static enum cli_exit observe_text(struct replay_command *replay) {
     flush(&o);
     capture_reader_print_summary(&replay->reading);
     observation_text_free(&o.text);
-    tracker_table_free(o.tracks);
     return o.failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&replay->reading);
 }
 

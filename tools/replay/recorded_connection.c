@@ -13,9 +13,10 @@ struct replay_connection *replay_connection_new(struct replay_check_context *all
     connection->all = all;
     connection->stream = seen->connection->stream;
     g_strlcpy(connection->generation, seen->context.profile.name, sizeof connection->generation);
+    unsigned sender = seen->observed->record.decode.side;
     for (unsigned role = 0; role < 2; role++) {
         struct replay_side *side = &connection->sides[role];
-        const char *text = seen->connection->texts[role == seen->role ? seen->held->side : !seen->held->side];
+        const char *text = seen->texts->addresses[role == seen->role ? sender : !sender];
         g_strlcpy(connection->texts[role], text, sizeof connection->texts[role]);
         side->role = role;
         side->is_checked = all->is_checked[role];
@@ -39,7 +40,7 @@ void replay_connection_free(struct replay_connection *connection) {
 static void set_expected_handshake(struct replay_side *side, const struct input_datagram *seen,
                                    const struct ue_datagram *recorded, const struct ue_handshake *expected) {
     struct replay_difference *d =
-        replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->held->frame, side->next);
+        replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->observed->frame, side->next);
     struct ue_datagram datagram = *recorded;
     if (d == NULL) {
         return;
@@ -157,7 +158,8 @@ static void handle_handshake(struct replay_connection *connection, const struct 
 
 /* Where several generations fit, allows what the newest of them does. */
 static void allow_newest_rules(struct ue_profile *profile, const struct input_datagram *seen) {
-    uint16_t candidates = ue_detection_result_of(&seen->connection->flow, &seen->held->link)->candidates;
+    uint16_t candidates =
+        ue_detection_result_of(&seen->connection->detection, &seen->observed->record.decode)->candidates;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         const struct ue_profile *candidate = ue_profile_at(i);
         if ((candidates >> i & 1) != 0 && candidate->packet == profile->packet) {
@@ -247,8 +249,8 @@ static bool store_packet(struct replay_side *side, const struct input_datagram *
     int64_t near = side->peer->newest != 0 ? side->peer->newest
                    : side->acked != 0      ? side->acked
                                            : FIRST_ID + packet->ack;
-    stored->frame = seen->held->frame;
-    stored->time_ns = seen->held->time_ns;
+    stored->frame = seen->observed->frame;
+    stored->time_ns = seen->observed->time_ns;
     stored->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
     stored->peer_newest = side->peer->newest != 0 ? side->peer->newest : stored->ack;
     side->acked = packet->history_words != 0 ? stored->ack : 0;
@@ -284,8 +286,9 @@ static void receive_packet(struct replay_connection *connection, const struct in
         start_side_ids(side, seen, head);
     }
     int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
-    if (seen->held->link.packet_ids.has_id) {
-        side->offset = id - seen->held->link.packet_ids.packet_id; /* equal, except for a wrap before the beginning */
+    if (seen->observed->record.decode.packet_ids.has_id) {
+        side->offset =
+            id - seen->observed->record.decode.packet_ids.packet_id; /* equal, except for a wrap before the beginning */
     }
     if (is_out_of_range(side, id)) {
         return;

@@ -3,14 +3,12 @@
 
 #include <string.h>
 
-#include "tools/observe/tracker_table.h"
 #include "tools/replay/bunch_reassembly.h"
 
 /* State while the capture is read. */
 struct transcript_reading {
     struct session_transcript *transcript;
     struct bunch_reassembly *parts;
-    struct tracker_table *tracks;
     GHashTable *channels; /* channel to the index of its latest session_channel + 1 */
     GHashTable *ended;    /* channels that were closed since */
     const struct ue_context *context;
@@ -95,13 +93,13 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
 }
 
 static void handle_datagram(struct transcript_reading *r, const struct input_datagram *seen) {
-    const struct ue_tracker_callbacks sink = {.event = handle_event, .user = r};
+    const struct ue_observer_callbacks callbacks = {.event = handle_event, .user = r};
     if (seen->role == 0) {
         r->transcript->context = seen->context;
     }
     r->context = &seen->context;
-    r->transcript->end_ns = since_first(r, seen->held->time_ns);
-    tracker_table_on_datagram(r->tracks, seen, &sink);
+    r->transcript->end_ns = since_first(r, seen->observed->time_ns);
+    ue_observer_track(seen->observer, seen->observed, &callbacks);
 }
 
 /* False, with a message: the connection cannot be transcribed. */
@@ -114,7 +112,7 @@ static bool read_datagram(struct transcript_reading *r, const struct replay_comm
     if (!transcript->is_begun) {
         transcript->is_begun = true;
         transcript->stream = seen->connection->stream;
-        r->first_ns = seen->held->time_ns;
+        r->first_ns = seen->observed->time_ns;
     }
     if (seen->connection->stream != transcript->stream) {
         cli_error("the capture has several connections; select one with --stream");
@@ -161,7 +159,6 @@ bool session_transcript_read(struct session_transcript *transcript, struct repla
     struct transcript_reading r = {
         .transcript = transcript,
         .parts = bunch_reassembly_new(),
-        .tracks = tracker_table_new(),
         .channels = g_hash_table_new(NULL, NULL),
         .ended = g_hash_table_new(NULL, NULL),
     };
@@ -171,7 +168,6 @@ bool session_transcript_read(struct session_transcript *transcript, struct repla
         good = has_login(transcript);
     }
     bunch_reassembly_free(r.parts);
-    tracker_table_free(r.tracks);
     g_hash_table_unref(r.channels);
     g_hash_table_unref(r.ended);
     return good;

@@ -16,13 +16,13 @@ static const unsigned kept_limit[TRACE_PLOT_KINDS] = {
 };
 
 struct trace_plot *trace_plot_new(const struct input_datagram *first) {
-    const struct observe_connection *connection = first->connection;
-    unsigned server_side = first->role == 1 ? first->held->side : !first->held->side;
+    unsigned server_side =
+        first->role == 1 ? first->observed->record.decode.side : !first->observed->record.decode.side;
     struct trace_plot *plot = g_new0(struct trace_plot, 1);
-    plot->stream = connection->stream;
-    plot->server = g_strdup(connection->texts[server_side]);
-    plot->client = g_strdup(connection->texts[!server_side]);
-    plot->begin_ns = first->held->time_ns;
+    plot->stream = first->connection->stream;
+    plot->server = g_strdup(first->texts->addresses[server_side]);
+    plot->client = g_strdup(first->texts->addresses[!server_side]);
+    plot->begin_ns = first->observed->time_ns;
     plot->packets = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_packet));
     plot->resends = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_resend));
     plot->gaps = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_gap));
@@ -114,7 +114,7 @@ static void add_packet(struct trace_plot *plot, const struct input_datagram *cap
     struct trace_plot_packet packet = {.time_ns = event->time_ns,
                                        .id = event->packet_id,
                                        .frame = event->frame,
-                                       .bytes = (uint32_t)captured->held->length_bytes,
+                                       .bytes = (uint32_t)captured->observed->length_bytes,
                                        .side = (uint8_t)event->side,
                                        .state = UE_TRACKER_PACKET_PENDING,
                                        .is_late = event->is_late,
@@ -326,10 +326,11 @@ static void add_opened_note(struct trace_plot *plot, const struct input_datagram
 /* ---- the tracker ---- */
 
 void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
-    plot->end_ns = MAX(plot->end_ns, captured->held->time_ns);
-    const struct ue_detection *flow = &captured->connection->flow;
+    plot->end_ns = MAX(plot->end_ns, captured->observed->time_ns);
+    const struct ue_detection *flow = &captured->connection->detection;
     char text[UE_RANGE_CHARS];
-    const char *generations = ue_detection_generations(flow, ue_detection_result_of(flow, &captured->held->link), text);
+    const char *generations =
+        ue_detection_generations(flow, ue_detection_result_of(flow, &captured->observed->record.decode), text);
     if (g_strcmp0(plot->generation, generations) != 0) {
         g_free(plot->generation);
         plot->generation = g_strdup(generations);

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 #include "tools/print/text_buffer.h"
 
 /* Kinds of points. At the limit of its kind, every second point is removed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages that each datagram of a capture completes. Memory is bounded as in tracker_table.h. */
-#ifndef UERUDP_TOOLS_OBSERVE_COMPLETED_MESSAGES_H
-#define UERUDP_TOOLS_OBSERVE_COMPLETED_MESSAGES_H
+/* The messages that each datagram of a capture completes. */
+#ifndef UERUDP_TOOLS_INPUT_COMPLETED_MESSAGES_H
+#define UERUDP_TOOLS_INPUT_COMPLETED_MESSAGES_H
 
-#include "tools/observe/tracker_table.h"
+#include "tools/input/capture_reader.h"
 #include "tools/print/datagram_trace.h"
 
 struct completed_messages;

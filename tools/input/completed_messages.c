@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/observe/completed_messages.h"
+#include "tools/input/completed_messages.h"
 
 struct completed_messages {
-    struct tracker_table *tracks;
     const struct input_datagram *captured;
-    struct message_assembler *messages; /* of the connection */
-    GArray *list;                       /* struct print_message */
-    GPtrArray *copies;                  /* copies of data outside of the datagram */
+    GArray *list;      /* struct print_message */
+    GPtrArray *copies; /* copies of data outside of the datagram */
     struct print_messages shown;
 };
 
 struct completed_messages *completed_messages_new(void) {
     struct completed_messages *contents = g_new0(struct completed_messages, 1);
-    contents->tracks = tracker_table_new();
     contents->list = g_array_new(FALSE, FALSE, sizeof(struct print_message));
     contents->copies = g_ptr_array_new_with_free_func(g_free);
     return contents;
 }
 
 void completed_messages_free(struct completed_messages *contents) {
-    tracker_table_free(contents->tracks);
     g_array_unref(contents->list);
     g_ptr_array_unref(contents->copies);
     g_free(contents);
@@ -58,29 +54,23 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
     g_array_insert_val(contents->list, place_of(contents->list, message.item), message);
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
-    struct completed_messages *contents = user;
-    const struct ue_reassembly_callbacks sink = {on_message, contents};
-    message_assembler_on_event(contents->messages, &contents->captured->context, event, &sink);
+static void ignore(void *user, const struct ue_tracker_event *event) {
+    (void)user;
+    (void)event;
 }
 
 const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents,
                                                             const struct input_datagram *captured) {
-    const struct ue_tracker_callbacks sink = {.event = on_event, .user = contents};
+    const struct ue_observer_callbacks callbacks = {.event = ignore, .message = on_message, .user = contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
     contents->shown = (struct print_messages){0};
-    if (captured->is_foreign || captured->is_cut) {
-        return &contents->shown; /* it completes no message, so no state is allocated for its connection */
-    }
     contents->captured = captured;
-    contents->messages = tracker_table_messages(contents->tracks, captured);
-    tracker_table_on_datagram(contents->tracks, captured, &sink);
-    message_assembler_end_datagram(contents->messages, &captured->context,
-                                   &(const struct ue_reassembly_callbacks){on_message, contents});
-    contents->shown =
-        (struct print_messages){.list = (const struct print_message *)contents->list->data,
-                                .count = contents->list->len,
-                                .names = message_assembler_names(contents->messages, captured->held->frame)};
+    if (ue_observer_track(captured->observer, captured->observed, &callbacks)) {
+        contents->shown = (struct print_messages){
+            .list = (const struct print_message *)contents->list->data,
+            .count = contents->list->len,
+            .names = ue_observer_names(captured->observer, captured->connection, captured->observed->frame)};
+    }
     return &contents->shown;
 }

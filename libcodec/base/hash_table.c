@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/base/hash_table.h"
+
+#include <string.h>
+
+#define BUCKETS_MIN 64u
+#define ODD_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+void ue_hash_table_init(struct ue_hash_table *table, const struct ue_allocator *allocator, uint64_t seed) {
+    *table = (struct ue_hash_table){.allocator = *allocator, .seed = seed};
+}
+
+void ue_hash_table_clear(struct ue_hash_table *table) {
+    if (table->buckets != NULL) {
+        table->allocator.resize(table->allocator.user, table->buckets, 0);
+    }
+    table->buckets = NULL;
+    table->bucket_count = table->count = 0;
+}
+
+/* The factor is secret too, and odd, so that no two words give the same product. */
+uint64_t ue_hash_table_hash(const struct ue_hash_table *table, const void *key, size_t size_bytes) {
+    const uint8_t *bytes = key;
+    uint64_t hash = table->seed ^ size_bytes;
+    for (size_t i = 0; i < size_bytes; i += sizeof hash) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size_bytes - i < sizeof word ? size_bytes - i : sizeof word);
+        hash = (hash ^ word) * (table->seed * ODD_FACTOR | 1);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static struct ue_hash_link **bucket_of(const struct ue_hash_table *table, uint64_t hash) {
+    return &table->buckets[hash & (table->bucket_count - 1)];
+}
+
+static void rehash(struct ue_hash_table *table, struct ue_hash_link **old, size_t old_count) {
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct ue_hash_link *link = old[i], *next; link != NULL; link = next) {
+            struct ue_hash_link **bucket = bucket_of(table, link->hash);
+            next = link->next;
+            link->next = *bucket;
+            *bucket = link;
+        }
+    }
+}
+
+static void grow(struct ue_hash_table *table) {
+    size_t old_count = table->bucket_count;
+    size_t count = old_count != 0 ? 2 * old_count : BUCKETS_MIN;
+    struct ue_hash_link **old = table->buckets;
+    struct ue_hash_link **buckets = table->allocator.resize(table->allocator.user, NULL, count * sizeof(*buckets));
+    if (buckets == NULL) {
+        return;
+    }
+    memset(buckets, 0, count * sizeof(*buckets));
+    table->buckets = buckets;
+    table->bucket_count = count;
+    if (old != NULL) {
+        rehash(table, old, old_count);
+        table->allocator.resize(table->allocator.user, old, 0);
+    }
+}
+
+bool ue_hash_table_insert(struct ue_hash_table *table, struct ue_hash_link *link, uint64_t hash, void *element) {
+    if (table->count >= table->bucket_count) {
+        grow(table);
+    }
+    if (table->bucket_count == 0) {
+        return false;
+    }
+    struct ue_hash_link **bucket = bucket_of(table, hash);
+    *link = (struct ue_hash_link){*bucket, hash, element};
+    *bucket = link;
+    table->count++;
+    return true;
+}
+
+void ue_hash_table_remove(struct ue_hash_table *table, struct ue_hash_link *link) {
+    struct ue_hash_link **at = bucket_of(table, link->hash);
+    while (*at != link) {
+        at = &(*at)->next;
+    }
+    *at = link->next;
+    table->count--;
+}
+
+static const struct ue_hash_link *with_hash(const struct ue_hash_link *link, uint64_t hash) {
+    while (link != NULL && link->hash != hash) {
+        link = link->next;
+    }
+    return link;
+}
+
+const struct ue_hash_link *ue_hash_table_find(const struct ue_hash_table *table, uint64_t hash) {
+    return table->bucket_count != 0 ? with_hash(*bucket_of(table, hash), hash) : NULL;
+}
+
+const struct ue_hash_link *ue_hash_table_find_next(const struct ue_hash_link *link) {
+    return with_hash(link->next, link->hash);
+}

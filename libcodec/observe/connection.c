@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What one connection waits for, and how long it lives. */
+#include "libcodec/observe/observer_state.h"
+
+bool ue_connection_is_ready(const struct ue_observer *observer, const struct ue_connection *connection) {
+    return connection->shown.is_proven && (observer->options.order == UE_OBSERVER_AT_ONCE ||
+                                           (connection->shown.detection.is_released && connection->patience == 0));
+}
+
+bool ue_connection_is_hopeless(const struct ue_connection *connection) {
+    return !connection->shown.is_proven && connection->patience == 0;
+}
+
+void ue_connection_update_turn(struct ue_observer *observer, struct ue_connection *connection) {
+    bool is_waiting = connection->datagrams.count != 0 && !connection->is_ready;
+    if (is_waiting && (ue_connection_is_ready(observer, connection) || ue_connection_is_hopeless(connection))) {
+        connection->is_ready = true;
+        ue_list_remove(&observer->waiting, &connection->turn);
+        ue_list_push(&observer->ready, &connection->turn, connection);
+    }
+}
+
+void ue_connection_stop_waiting(struct ue_observer *observer, struct ue_connection *connection) {
+    ue_detection_release(&connection->shown.detection);
+    connection->patience = 0;
+    ue_connection_update_turn(observer, connection);
+}
+
+static void free_connection(struct ue_observer *observer, struct ue_connection *connection) {
+    const struct ue_decryption *decryption = observer->options.decryption;
+    if (connection->decryptor != NULL) {
+        decryption->end(decryption->user, connection->decryptor);
+    }
+    ue_stream_leave(observer, connection);
+    ue_observer_deallocate(observer, connection);
+}
+
+void ue_connection_release(struct ue_observer *observer, struct ue_connection *connection) {
+    if (--connection->references == 0 && connection->is_forgotten) {
+        free_connection(observer, connection);
+    }
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "libcodec/observe/observer_state.h"
+
+/* A handshake message that is no proof, and a possible restart, waits for this many datagrams of its addresses. */
+#define PATIENCE 64
+
+void ue_connection_table_init(struct ue_observer *observer) {
+    const struct ue_observer_options *options = &observer->options;
+    ue_hash_table_init(&observer->pairs, &options->allocator, options->hash_seed);
+    ue_hash_table_init(&observer->cookies, &options->allocator, options->hash_seed);
+}
+
+/* ---- forgetting ---- */
+
+static void free_pair(struct ue_observer *observer, struct ue_address_pair *pair) {
+    ue_hash_table_remove(&observer->pairs, &pair->link);
+    observer->expecting -= ue_protocol_proof_needs_packets(&pair->proof);
+    observer->latest = NULL;
+    ue_observer_deallocate(observer, pair);
+}
+
+/* The pair is forgotten, too: its next datagram begins another connection. */
+static void forget(struct ue_observer *observer, struct ue_connection *connection) {
+    ue_list_remove(connection->shown.is_proven ? &observer->proven : &observer->unproven, &connection->used);
+    for (unsigned i = 0; i < connection->cookie_count && i < UE_CONNECTION_COOKIES; i++) {
+        ue_hash_table_remove(&observer->cookies, &connection->cookies[i].link);
+    }
+    if (connection->pair != NULL) {
+        free_pair(observer, connection->pair);
+        connection->pair = NULL;
+    }
+    connection->is_forgotten = true;
+    connection->references++;
+    ue_connection_stop_waiting(observer, connection);
+    ue_connection_release(observer, connection);
+}
+
+static void forget_oldest(struct ue_observer *observer) {
+    if (observer->options.is_reread) {
+        return;
+    }
+    if (observer->proven.count > UE_OBSERVER_CONNECTIONS_MAX) {
+        observer->forgotten++;
+        forget(observer, ue_list_first(&observer->proven));
+    }
+    if (observer->unproven.count > UE_OBSERVER_CONNECTIONS_MAX) {
+        forget(observer, ue_list_first(&observer->unproven));
+    }
+}
+
+void ue_connection_table_clear(struct ue_observer *observer) {
+    while (observer->proven.first != NULL) {
+        forget(observer, ue_list_first(&observer->proven));
+    }
+    while (observer->unproven.first != NULL) {
+        forget(observer, ue_list_first(&observer->unproven));
+    }
+    ue_hash_table_clear(&observer->pairs);
+    ue_hash_table_clear(&observer->cookies);
+}
+
+/* ---- pairs of addresses ---- */
+
+static void write_end(uint8_t key[UE_ADDRESS_KEY_BYTES], const struct ue_address *address) {
+    memcpy(key, address->bytes, sizeof address->bytes);
+    key[16] = address->size_bytes;
+    key[17] = 0;
+    memcpy(key + 18, &address->port, sizeof address->port);
+}
+
+/* Writes the key of a pair, the lower end first. Returns whether the source is the higher end. */
+static bool write_key(uint8_t key[2 * UE_ADDRESS_KEY_BYTES], const struct ue_captured_datagram *captured) {
+    uint8_t source[UE_ADDRESS_KEY_BYTES], destination[UE_ADDRESS_KEY_BYTES];
+    write_end(source, &captured->source);
+    write_end(destination, &captured->destination);
+    bool is_high = memcmp(source, destination, sizeof source) > 0;
+    memcpy(key, is_high ? destination : source, sizeof source);
+    memcpy(key + sizeof source, is_high ? source : destination, sizeof source);
+    return is_high;
+}
+
+static struct ue_address_pair *find_pair(struct ue_observer *observer, const uint8_t *key) {
+    const size_t size = sizeof observer->latest->key;
+    if (observer->latest != NULL && memcmp(observer->latest->key, key, size) == 0) {
+        return observer->latest;
+    }
+    const struct ue_hash_link *link =
+        ue_hash_table_find(&observer->pairs, ue_hash_table_hash(&observer->pairs, key, size));
+    for (; link != NULL; link = ue_hash_table_find_next(link)) {
+        struct ue_address_pair *pair = link->element;
+        if (memcmp(pair->key, key, size) == 0) {
+            return observer->latest = pair;
+        }
+    }
+    return NULL;
+}
+
+static struct ue_address_pair *add_pair(struct ue_observer *observer, const uint8_t *key, bool is_swapped) {
+    struct ue_address_pair *pair = ue_observer_allocate(observer, sizeof *pair);
+    if (pair == NULL) {
+        return NULL;
+    }
+    *pair = (struct ue_address_pair){.is_swapped = is_swapped};
+    memcpy(pair->key, key, sizeof pair->key);
+    uint64_t hash = ue_hash_table_hash(&observer->pairs, pair->key, sizeof pair->key);
+    if (!ue_hash_table_insert(&observer->pairs, &pair->link, hash, pair)) {
+        ue_observer_deallocate(observer, pair);
+        return NULL;
+    }
+    return observer->latest = pair;
+}
+
+/* ---- connections ---- */
+
+static void begin_detection(struct ue_observer *observer, struct ue_connection *connection, unsigned side) {
+    const struct ue_observer_options *options = &observer->options;
+    struct ue_observed_connection *shown = &connection->shown;
+    struct ue_connection_settings chosen = {.settings = options->settings, .server_side = -1};
+    if (options->choose != NULL) {
+        options->choose(options->user, shown->sides, side, &chosen);
+    }
+    ue_detection_init(&shown->detection, chosen.settings, chosen.generation, chosen.server_side);
+    if (options->decryption != NULL) {
+        connection->decryptor =
+            options->decryption->begin(options->decryption->user, shown->sides, &shown->detection.settings);
+    }
+    if (connection->decryptor != NULL) {
+        shown->decryptor = shown->detection.settings.decryptor = connection->decryptor;
+    }
+}
+
+static struct ue_connection *add_connection(struct ue_observer *observer, struct ue_address_pair *pair,
+                                            const struct ue_captured_datagram *captured, unsigned side) {
+    size_t size_bytes = sizeof(struct ue_connection) + observer->options.user_bytes;
+    struct ue_connection *connection = ue_observer_allocate(observer, size_bytes);
+    if (connection == NULL) {
+        return NULL;
+    }
+    memset(connection, 0, size_bytes);
+    connection->shown.sides[side] = captured->source;
+    connection->shown.sides[!side] = captured->destination;
+    connection->shown.first_frame = captured->frame;
+    connection->pair = pair;
+    begin_detection(observer, connection, side);
+    ue_list_push(&observer->unproven, &connection->used, connection);
+    struct ue_connection *former = pair->connection;
+    pair->connection = connection;
+    if (former != NULL) {
+        former->pair = NULL;
+        ue_connection_stop_waiting(observer, former);
+    }
+    return connection;
+}
+
+/* The connection gets a stream number. */
+static void prove(struct ue_observer *observer, struct ue_connection *connection) {
+    if (!connection->shown.is_proven) {
+        ue_list_remove(&observer->unproven, &connection->used);
+        ue_list_push(&observer->proven, &connection->used, connection);
+        connection->shown.is_proven = true;
+        connection->shown.stream = observer->numbered++;
+        connection->patience = 0;
+    }
+}
+
+/* ---- restarts ---- */
+
+static struct ue_connection *find_by_cookie(const struct ue_observer *observer, const uint8_t *cookie) {
+    const struct ue_hash_table *cookies = &observer->cookies;
+    const struct ue_hash_link *link = ue_hash_table_find(cookies, ue_hash_table_hash(cookies, cookie, UE_COOKIE_BYTES));
+    for (; link != NULL; link = ue_hash_table_find_next(link)) {
+        struct ue_connection *connection = link->element;
+        for (unsigned i = 0; i < UE_CONNECTION_COOKIES; i++) {
+            if (link == &connection->cookies[i].link &&
+                memcmp(connection->cookies[i].bytes, cookie, UE_COOKIE_BYTES) == 0) {
+                return connection;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void remember_cookie(struct ue_observer *observer, struct ue_connection *connection, const uint8_t *bytes) {
+    struct ue_connection *owner = find_by_cookie(observer, bytes);
+    if (owner == connection) {
+        return;
+    }
+    struct ue_connection_cookie *cookie = &connection->cookies[connection->cookie_count % UE_CONNECTION_COOKIES];
+    if (connection->cookie_count >= UE_CONNECTION_COOKIES) {
+        ue_hash_table_remove(&observer->cookies, &cookie->link);
+    }
+    memcpy(cookie->bytes, bytes, sizeof cookie->bytes);
+    uint64_t hash = ue_hash_table_hash(&observer->cookies, bytes, sizeof cookie->bytes);
+    connection->cookie_count += ue_hash_table_insert(&observer->cookies, &cookie->link, hash, connection);
+}
+
+/* The cookie proves that a connection continues the earlier one. It happens once, whatever a forger sends later. */
+static void continue_earlier(struct ue_observer *observer, struct ue_connection *connection,
+                             struct ue_connection *earlier) {
+    const struct ue_decryption *decryption = observer->options.decryption;
+    prove(observer, connection);
+    ue_detection_adopt(&connection->shown.detection, &earlier->shown.detection);
+    if (connection->decryptor != NULL && earlier->decryptor != NULL) {
+        decryption->adopt(decryption->user, connection->decryptor, earlier->decryptor);
+    }
+    ue_stream_join(observer, connection, earlier);
+    connection->shown.stream = earlier->shown.stream;
+    connection->is_moved = true;
+    observer->moved++;
+    ue_connection_stop_waiting(observer, earlier);
+}
+
+/* A client that moved to other addresses sends the cookie of the connection that it continues. */
+static void feed_restart(struct ue_observer *observer, struct ue_connection *connection,
+                         const struct ue_handshake_match *match) {
+    if (!match->has_orig_cookie) {
+        if (match->restart && !connection->is_linked) {
+            connection->patience = PATIENCE;
+        }
+        return;
+    }
+    struct ue_connection *earlier = find_by_cookie(observer, match->orig_cookie);
+    connection->patience = 0;
+    connection->is_linked = true;
+    if (earlier != NULL && earlier->shown.is_proven && earlier != connection && !connection->is_moved &&
+        (!connection->shown.is_proven || earlier->shown.stream != connection->shown.stream)) {
+        continue_earlier(observer, connection, earlier);
+    }
+}
+
+/* ---- datagrams ---- */
+
+/* A client whose addresses changed goes on sending packets until the server answers with a restart request. */
+static void wait_for_restart(const struct ue_observer *observer, struct ue_connection *connection, unsigned side,
+                             bool is_handshake) {
+    bool is_first = connection->shown.datagrams == 0;
+    if (is_first && !is_handshake && observer->cookies.count != 0) {
+        connection->is_unanswered = true;
+        connection->patience = PATIENCE;
+    } else if (connection->is_unanswered && (side != 0 || is_handshake)) {
+        connection->is_unanswered = false;
+        connection->patience = 0;
+    }
+}
+
+static void detect(struct ue_observer *observer, struct ue_connection *connection,
+                   const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
+                   struct ue_decode_state *decode) {
+    const struct ue_decryption *decryption = observer->options.decryption;
+    struct ue_detection *detection = &connection->shown.detection;
+    if (captured->captured_bytes < captured->length_bytes) {
+        ue_detection_feed_truncated(detection, side, decode);
+        return;
+    }
+    ue_detection_feed(detection, side, captured->bytes, captured->captured_bytes, match, decode);
+    if (connection->decryptor != NULL) {
+        decryption->learn(decryption->user, connection->decryptor, detection, decode, captured->bytes,
+                          captured->captured_bytes);
+    }
+}
+
+static bool is_proof(struct ue_observer *observer, struct ue_address_pair *pair,
+                     const struct ue_captured_datagram *captured, unsigned side,
+                     const struct ue_handshake_match *match) {
+    struct ue_protocol_proof *proof = &pair->proof;
+    bool needed_packets = ue_protocol_proof_needs_packets(proof);
+    bool is_complete = false;
+    if (match != NULL) {
+        is_complete = ue_protocol_proof_add_handshake(proof, side, match);
+    } else if (needed_packets) {
+        is_complete = ue_protocol_proof_add_packet(proof, &pair->connection->shown.detection.settings, side,
+                                                   captured->bytes, captured->captured_bytes);
+    }
+    proof->patience = is_complete ? 0 : proof->patience;
+    observer->expecting = observer->expecting - needed_packets + ue_protocol_proof_needs_packets(proof);
+    return is_complete;
+}
+
+/* Until the protocol is proven, handshake messages and packets that may prove it wait; others are not accepted. */
+static bool is_accepted(struct ue_connection *connection, const struct ue_captured_datagram *captured, bool is_match) {
+    if (connection->shown.is_proven || captured->is_ours) {
+        return true;
+    }
+    bool is_whole = captured->captured_bytes == captured->length_bytes;
+    bool may_prove = is_whole && (is_match || ue_protocol_proof_needs_packets(&connection->pair->proof));
+    connection->patience = is_match ? PATIENCE : connection->patience - (connection->patience > 0);
+    return may_prove;
+}
+
+static void accept(struct ue_observer *observer, struct ue_connection *connection,
+                   const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
+                   struct ue_decode_state *decode) {
+    bool is_proven = connection->shown.is_proven;
+    detect(observer, connection, captured, side, match, decode);
+    if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
+        prove(observer, connection);
+    }
+    if (connection->shown.is_proven) {
+        ue_list_move_to_end(&observer->proven, &connection->used);
+        connection->patience -= connection->patience > 0;
+        wait_for_restart(observer, connection, side, match != NULL);
+    } else {
+        ue_list_move_to_end(&observer->unproven, &connection->used);
+    }
+    connection->shown.datagrams++;
+    if (match != NULL) {
+        connection->shown.has_handshake = true;
+        feed_restart(observer, connection, match);
+        if (match->has_cookie) {
+            remember_cookie(observer, connection, match->cookie);
+        }
+    }
+}
+
+static bool match_handshake(const struct ue_settings *settings, const struct ue_captured_datagram *captured,
+                            struct ue_handshake_match *match) {
+    return captured->captured_bytes == captured->length_bytes &&
+           ue_profile_match_handshake(settings, captured->bytes, captured->captured_bytes, match);
+}
+
+static struct ue_connection *require_connection(struct ue_observer *observer, struct ue_address_pair *pair,
+                                                const struct ue_captured_datagram *captured, unsigned side,
+                                                struct ue_handshake_match *match, bool *is_match) {
+    struct ue_connection *connection = pair->connection;
+    if (connection == NULL) {
+        connection = add_connection(observer, pair, captured, side);
+    }
+    if (connection == NULL) {
+        free_pair(observer, pair);
+        return NULL;
+    }
+    *is_match = match_handshake(&connection->shown.detection.settings, captured, match);
+    if (*is_match && ue_detection_is_new_connection(&connection->shown.detection, match)) {
+        struct ue_connection *next = add_connection(observer, pair, captured, side);
+        connection = next != NULL ? next : connection;
+    }
+    return connection;
+}
+
+struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
+                                               const struct ue_captured_datagram *captured,
+                                               struct ue_decode_state *decode) {
+    uint8_t key[2 * UE_ADDRESS_KEY_BYTES];
+    struct ue_handshake_match match;
+    bool is_match = false;
+    bool is_high = write_key(key, captured);
+    struct ue_address_pair *pair = find_pair(observer, key);
+    if (pair == NULL) {
+        if (!captured->is_ours && !match_handshake(observer->options.settings, captured, &match)) {
+            return NULL;
+        }
+        pair = add_pair(observer, key, is_high);
+    }
+    unsigned side = pair != NULL && is_high != pair->is_swapped;
+    struct ue_connection *connection =
+        pair != NULL ? require_connection(observer, pair, captured, side, &match, &is_match) : NULL;
+    if (connection == NULL) {
+        return NULL;
+    }
+    if (!is_accepted(connection, captured, is_match)) {
+        ue_connection_update_turn(observer, connection);
+        return NULL;
+    }
+    accept(observer, connection, captured, side, is_match ? &match : NULL, decode);
+    ue_connection_update_turn(observer, connection);
+    forget_oldest(observer);
+    return connection;
+}

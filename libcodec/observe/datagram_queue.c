@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "libcodec/observe/observer_state.h"
+
+/* Bits set after the captured part of a cut datagram, so that it can be decoded as far as it goes. */
+#define TERMINATOR_BYTES 1
+
+static bool is_in_order(const struct ue_observer *observer) {
+    return observer->options.order == UE_OBSERVER_IN_CAPTURE_ORDER;
+}
+
+/* ---- adding ---- */
+
+static struct ue_waiting_datagram *copy(struct ue_observer *observer, const struct ue_waiting_datagram *datagram) {
+    size_t size_bytes = datagram->captured_bytes;
+    struct ue_waiting_datagram *waiting =
+        ue_observer_allocate(observer, sizeof *waiting + size_bytes + TERMINATOR_BYTES);
+    if (waiting != NULL) {
+        uint8_t *bytes = (uint8_t *)(waiting + 1);
+        *waiting = *datagram;
+        waiting->bytes = bytes;
+        if (size_bytes != 0) {
+            memcpy(bytes, datagram->bytes, size_bytes);
+        }
+        memset(bytes + size_bytes, 0, TERMINATOR_BYTES);
+    }
+    return waiting;
+}
+
+static void push(struct ue_observer *observer, struct ue_connection *connection, struct ue_waiting_datagram *waiting) {
+    connection->references++;
+    observer->waiting_count++;
+    if (is_in_order(observer)) {
+        ue_list_push(&observer->datagrams, &waiting->link, waiting);
+        return;
+    }
+    ue_list_push(&connection->datagrams, &waiting->link, waiting);
+    if (connection->datagrams.count == 1) {
+        ue_list_push(&observer->waiting, &connection->turn, connection);
+    }
+}
+
+/* The datagram that waits longest waits no longer. */
+static void push_out(struct ue_observer *observer) {
+    const struct ue_waiting_datagram *oldest = ue_list_first(&observer->datagrams);
+    struct ue_connection *connection = oldest != NULL ? oldest->connection : ue_list_first(&observer->waiting);
+    if (connection != NULL) {
+        ue_connection_stop_waiting(observer, connection);
+    }
+}
+
+bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *connection,
+                           const struct ue_captured_datagram *captured, const struct ue_decode_state *decode) {
+    const struct ue_waiting_datagram datagram = {.connection = connection,
+                                                 .decode = *decode,
+                                                 .frame = captured->frame,
+                                                 .time_ns = captured->time_ns,
+                                                 .tag = captured->tag,
+                                                 .captured_bytes = captured->captured_bytes,
+                                                 .length_bytes = captured->length_bytes,
+                                                 .bytes = captured->bytes};
+    bool is_cut = captured->captured_bytes < captured->length_bytes;
+    bool is_first = (is_in_order(observer) ? &observer->datagrams : &connection->datagrams)->count == 0;
+    if (is_first && !is_cut && ue_connection_is_ready(observer, connection)) {
+        observer->direct = datagram;
+        observer->has_direct = true;
+        return true;
+    }
+    struct ue_waiting_datagram *waiting = copy(observer, &datagram);
+    if (waiting == NULL) {
+        return false;
+    }
+    push(observer, connection, waiting);
+    ue_connection_update_turn(observer, connection);
+    if (connection->datagrams.count == UE_DETECTION_HELD_MAX) {
+        ue_connection_stop_waiting(observer, connection);
+    }
+    return true;
+}
+
+/* ---- removing ---- */
+
+static void free_datagram(struct ue_observer *observer, struct ue_waiting_datagram *waiting) {
+    if (waiting != NULL) {
+        struct ue_connection *connection = waiting->connection;
+        ue_observer_deallocate(observer, waiting);
+        ue_connection_release(observer, connection);
+    }
+}
+
+/* The first one that need not wait, or that is to be dropped; NULL: none. */
+static struct ue_waiting_datagram *first_ready(const struct ue_observer *observer) {
+    if (!is_in_order(observer)) {
+        const struct ue_connection *connection = ue_list_first(&observer->ready);
+        return connection != NULL ? ue_list_first(&connection->datagrams) : NULL;
+    }
+    struct ue_waiting_datagram *first = ue_list_first(&observer->datagrams);
+    bool is_over = first != NULL && (ue_connection_is_ready(observer, first->connection) ||
+                                     ue_connection_is_hopeless(first->connection));
+    return is_over ? first : NULL;
+}
+
+static void remove_first(struct ue_observer *observer, struct ue_waiting_datagram *first) {
+    struct ue_connection *connection = first->connection;
+    observer->waiting_count--;
+    if (is_in_order(observer)) {
+        ue_list_remove(&observer->datagrams, &first->link);
+        return;
+    }
+    ue_list_remove(&connection->datagrams, &first->link);
+    if (connection->datagrams.count == 0) {
+        ue_list_remove(connection->is_ready ? &observer->ready : &observer->waiting, &connection->turn);
+        connection->is_ready = false;
+    }
+}
+
+const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *observer) {
+    free_datagram(observer, observer->latest_out);
+    observer->latest_out = NULL;
+    if (observer->waiting_count > UE_OBSERVER_PENDING_MAX) {
+        push_out(observer);
+    }
+    struct ue_waiting_datagram *first;
+    while ((first = first_ready(observer)) != NULL) {
+        remove_first(observer, first);
+        if (!ue_connection_is_hopeless(first->connection)) {
+            return observer->latest_out = first;
+        }
+        free_datagram(observer, first);
+    }
+    bool has_direct = observer->has_direct;
+    observer->has_direct = false;
+    return has_direct ? &observer->direct : NULL;
+}
+
+void ue_datagram_queue_flush(struct ue_observer *observer) {
+    for (const struct ue_list_link *link = observer->datagrams.first; link != NULL; link = link->next) {
+        ue_connection_stop_waiting(observer, ((struct ue_waiting_datagram *)link->element)->connection);
+    }
+    while (observer->waiting.first != NULL) {
+        ue_connection_stop_waiting(observer, ue_list_first(&observer->waiting));
+    }
+}
+
+void ue_datagram_queue_clear(struct ue_observer *observer) {
+    ue_datagram_queue_flush(observer);
+    while (ue_datagram_queue_pop(observer) != NULL) {
+    }
+}

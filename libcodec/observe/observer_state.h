@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of an observer: connection_table.c finds connections, connection.c has the
+   state of one, datagram_queue.c holds datagrams until they are
+   ready, stream_analysis.c tracks streams, observer.c is the interface. */
+#ifndef UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
+#define UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
+
+#include <uerudp/observer.h>
+
+#include "libcodec/base/hash_table.h"
+#include "libcodec/base/list.h"
+
+/* An end of an address pair as bytes that can be compared: address, size, port. */
+#define UE_ADDRESS_KEY_BYTES 20
+
+/* Cookies that a connection keeps: a retransmitted Initial leads to several. */
+#define UE_CONNECTION_COOKIES 4
+
+struct ue_connection;
+
+struct ue_connection_cookie {
+    struct ue_hash_link link;
+    uint8_t bytes[UE_COOKIE_BYTES];
+};
+
+/* Two addresses. The pair lives as long as its current connection. */
+struct ue_address_pair {
+    struct ue_hash_link link;
+    uint8_t key[2 * UE_ADDRESS_KEY_BYTES]; /* the lower end first */
+    bool is_swapped;                       /* the higher end sent the first datagram */
+    struct ue_protocol_proof proof;
+    struct ue_connection *connection; /* the current one */
+};
+
+/* What is known of a stream: one connection, and those that continue it. */
+struct ue_stream {
+    struct ue_list_link used;
+    unsigned connections;
+    struct ue_tracker *tracker;       /* NULL: not started, or freed to save memory; likewise the others */
+    struct ue_reassembly *reassembly; /* NULL: nobody wants messages */
+    struct ue_guid_map *guids;
+    size_t bytes; /* as counted in the total */
+    int64_t used_ns;
+};
+
+/* Datagrams that wait, in capture order. */
+struct ue_waiting_datagram {
+    struct ue_list_link link;
+    struct ue_connection *connection;
+    struct ue_decode_state decode;
+    uint64_t frame;
+    int64_t time_ns;
+    const void *tag;
+    size_t captured_bytes;
+    size_t length_bytes;
+    const uint8_t *bytes; /* of a waiting datagram: its copy, with space for a terminator */
+};
+
+struct ue_connection {
+    struct ue_observed_connection shown; /* must be first */
+    struct ue_address_pair *pair;        /* NULL: another connection follows on its addresses */
+    struct ue_stream *stream;            /* NULL: not tracked yet */
+    struct ue_decryptor *decryptor;
+    struct ue_list_link used; /* in proven or unproven */
+    struct ue_list_link turn; /* in waiting or ready; see order */
+    struct ue_list datagrams; /* waiting ones (BY_CONNECTION) */
+    struct ue_connection_cookie cookies[UE_CONNECTION_COOKIES];
+    unsigned cookie_count;
+    unsigned references; /* of waiting datagrams and callers */
+    unsigned patience;   /* datagrams to wait for proof, or for the cookie of the connection that it continues */
+    bool is_forgotten;
+    bool is_unanswered; /* began with packets of one side, and waits for an answer, which may ask for a restart */
+    bool is_linked;     /* a restart named the connection that it continues */
+    bool is_moved;      /* and that was found */
+    bool is_ready;      /* in the list of ready ones */
+    _Alignas(max_align_t) char user[]; /* of the caller */
+};
+
+struct ue_observer {
+    struct ue_observer_options options;
+    size_t analysis_bytes_max;
+    struct ue_hash_table pairs;
+    struct ue_hash_table cookies;
+    struct ue_address_pair *latest;  /* most datagrams come from the same pair as the one before */
+    struct ue_list proven, unproven; /* connections, the one used last at the end */
+    uint64_t expecting;              /* pairs that a packet may prove */
+    uint32_t numbered;               /* stream numbers given */
+    uint64_t moved;                  /* of these, streams that continue another */
+    uint64_t forgotten;
+
+    struct ue_list datagrams;      /* waiting ones (IN_CAPTURE_ORDER) */
+    struct ue_list waiting, ready; /* connections with waiting datagrams (BY_CONNECTION) */
+    size_t waiting_count;
+    struct ue_waiting_datagram direct; /* need not wait, and was not copied */
+    bool has_direct;
+    struct ue_waiting_datagram *latest_out; /* returned last, to be freed */
+    struct ue_observed_datagram out;
+
+    struct ue_list streams; /* with a tracker, the one used last at the end */
+    size_t analysis_bytes;
+    const struct ue_guid_map *named; /* of ue_observer_names */
+    uint64_t named_frame;
+    char path[UE_GUID_MAP_PATH_MAX + 1];
+};
+
+static inline void *ue_observer_allocate(struct ue_observer *observer, size_t size_bytes) {
+    const struct ue_allocator *allocator = &observer->options.allocator;
+    return allocator->resize(allocator->user, NULL, size_bytes);
+}
+
+static inline void ue_observer_deallocate(struct ue_observer *observer, void *block) {
+    const struct ue_allocator *allocator = &observer->options.allocator;
+    if (block != NULL) {
+        allocator->resize(allocator->user, block, 0);
+    }
+}
+
+/* ---- connection.c ---- */
+
+/* Whether the datagrams of a connection need not wait. */
+bool ue_connection_is_ready(const struct ue_observer *observer, const struct ue_connection *connection);
+
+/* Whether the datagrams of a connection will never be returned. */
+bool ue_connection_is_hopeless(const struct ue_connection *connection);
+
+/* To be called whenever a connection may have become ready or hopeless. */
+void ue_connection_update_turn(struct ue_observer *observer, struct ue_connection *connection);
+
+/* Ends the waiting of a connection for a certain generation, a proof or an earlier connection. */
+void ue_connection_stop_waiting(struct ue_observer *observer, struct ue_connection *connection);
+
+/* Removes one reference, and frees a forgotten connection without references. */
+void ue_connection_release(struct ue_observer *observer, struct ue_connection *connection);
+
+/* ---- connection_table.c ---- */
+
+void ue_connection_table_init(struct ue_observer *observer);
+void ue_connection_table_clear(struct ue_observer *observer);
+
+/* Finds or begins the connection of a datagram, and updates it. NULL: not of this protocol, as far as known. */
+struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
+                                               const struct ue_captured_datagram *captured,
+                                               struct ue_decode_state *decode);
+
+/* ---- datagram_queue.c ---- */
+
+/* Adds a datagram that connection_table_feed accepted. Returns false if there is no memory. */
+bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *connection,
+                           const struct ue_captured_datagram *captured, const struct ue_decode_state *decode);
+
+/* The next datagram that is ready; NULL: none. It is valid until the next call. */
+const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *observer);
+
+void ue_datagram_queue_flush(struct ue_observer *observer);
+void ue_datagram_queue_clear(struct ue_observer *observer);
+
+/* ---- stream_analysis.c ---- */
+
+/* Makes a connection share the stream of the one that it continues. */
+void ue_stream_join(struct ue_observer *observer, struct ue_connection *connection, struct ue_connection *earlier);
+void ue_stream_leave(struct ue_observer *observer, struct ue_connection *connection);
+
+#endif

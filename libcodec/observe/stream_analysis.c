@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracker, reassembly and guid map of each stream, within a limit of memory for all. */
+#include <uerudp/time_ns.h>
+#include "libcodec/observe/observer_state.h"
+
+/* ---- streams ---- */
+
+static struct ue_stream *require_stream(struct ue_observer *observer, struct ue_connection *connection) {
+    if (connection->stream == NULL) {
+        struct ue_stream *stream = ue_observer_allocate(observer, sizeof *stream);
+        if (stream != NULL) {
+            *stream = (struct ue_stream){.connections = 1};
+        }
+        connection->stream = stream;
+    }
+    return connection->stream;
+}
+
+/* Frees what only later datagrams need. Names stay if datagrams are read again. */
+static void stop_tracking(struct ue_observer *observer, struct ue_stream *stream) {
+    if (stream->tracker == NULL) {
+        return;
+    }
+    ue_list_remove(&observer->streams, &stream->used);
+    observer->analysis_bytes -= stream->bytes;
+    ue_tracker_free(stream->tracker);
+    ue_reassembly_free(stream->reassembly);
+    stream->tracker = NULL;
+    stream->reassembly = NULL;
+    stream->bytes = 0;
+    if (!observer->options.is_reread) {
+        ue_guid_map_free(stream->guids);
+        stream->guids = NULL;
+    }
+}
+
+void ue_stream_leave(struct ue_observer *observer, struct ue_connection *connection) {
+    struct ue_stream *stream = connection->stream;
+    connection->stream = NULL;
+    if (stream != NULL && --stream->connections == 0) {
+        stop_tracking(observer, stream);
+        ue_guid_map_free(stream->guids);
+        ue_observer_deallocate(observer, stream);
+    }
+}
+
+void ue_stream_join(struct ue_observer *observer, struct ue_connection *connection, struct ue_connection *earlier) {
+    ue_stream_leave(observer, connection);
+    connection->stream = require_stream(observer, earlier);
+    if (connection->stream != NULL) {
+        connection->stream->connections++;
+    }
+}
+
+/* ---- memory ---- */
+
+static size_t bytes_of(const struct ue_observer *observer, const struct ue_stream *stream) {
+    return ue_tracker_bytes(stream->tracker) +
+           (stream->reassembly != NULL ? ue_reassembly_bytes(stream->reassembly) : 0) +
+           (stream->guids != NULL && !observer->options.is_reread ? ue_guid_map_bytes(stream->guids) : 0);
+}
+
+static bool begin_tracking(struct ue_observer *observer, struct ue_stream *stream, bool has_messages) {
+    const struct ue_allocator *allocator = &observer->options.allocator;
+    if (stream->tracker == NULL) {
+        stream->tracker = ue_tracker_new(allocator);
+        if (stream->tracker == NULL) {
+            return false;
+        }
+        ue_list_push(&observer->streams, &stream->used, stream);
+    }
+    ue_list_move_to_end(&observer->streams, &stream->used);
+    if (has_messages && stream->reassembly == NULL) {
+        stream->reassembly = ue_reassembly_new(allocator);
+    }
+    if (has_messages && stream->guids == NULL) {
+        stream->guids = ue_guid_map_new(allocator);
+    }
+    return true;
+}
+
+static bool is_to_go(const struct ue_observer *observer, const struct ue_stream *oldest, int64_t now_ns) {
+    return observer->analysis_bytes > observer->analysis_bytes_max ||
+           ue_time_ns_since(now_ns, oldest->used_ns) > UE_OBSERVER_SILENT_NS;
+}
+
+static void end_tracking(struct ue_observer *observer, struct ue_stream *stream, int64_t now_ns) {
+    observer->analysis_bytes -= stream->bytes;
+    stream->bytes = bytes_of(observer, stream);
+    observer->analysis_bytes += stream->bytes;
+    stream->used_ns = now_ns;
+    while (observer->streams.count > 1 && is_to_go(observer, ue_list_first(&observer->streams), now_ns)) {
+        stop_tracking(observer, ue_list_first(&observer->streams));
+    }
+}
+
+/* ---- one datagram ---- */
+
+struct tracking {
+    struct ue_stream *stream;
+    const struct ue_context *context;
+    const struct ue_observer_callbacks *callbacks;
+};
+
+static void on_message(void *user, const struct ue_reassembly_event *event) {
+    const struct tracking *tracking = user;
+    if (event->type == UE_REASSEMBLY_COMPLETE && tracking->stream->guids != NULL) {
+        ue_guid_map_learn(tracking->stream->guids, tracking->context, &event->content, event->frame);
+    }
+    tracking->callbacks->message(tracking->callbacks->user, event);
+}
+
+static void on_event(void *user, const struct ue_tracker_event *event) {
+    const struct tracking *tracking = user;
+    if (tracking->callbacks->message != NULL && tracking->stream->reassembly != NULL) {
+        const struct ue_reassembly_callbacks messages = {on_message, user};
+        ue_reassembly_feed(tracking->stream->reassembly, tracking->context, event, &messages);
+    }
+    tracking->callbacks->event(tracking->callbacks->user, event);
+}
+
+static void feed(const struct tracking *tracking, const struct ue_observed_datagram *datagram) {
+    struct ue_stream *stream = tracking->stream;
+    const struct ue_tracker_callbacks events = {.event = on_event, .user = (void *)tracking};
+    const struct ue_tracker_datagram tracked = {.frame = datagram->frame,
+                                                .time_ns = datagram->time_ns,
+                                                .side = datagram->role,
+                                                .context = &datagram->context,
+                                                .packet_ids = &datagram->record.decode.packet_ids,
+                                                .bytes = datagram->bytes,
+                                                .size_bytes = datagram->size_bytes,
+                                                .reading = tracking->callbacks->items};
+    ue_tracker_feed(stream->tracker, &tracked, &events);
+    if (tracking->callbacks->message != NULL && stream->reassembly != NULL) {
+        const struct ue_reassembly_callbacks messages = {on_message, (void *)tracking};
+        ue_reassembly_end_datagram(stream->reassembly, &messages);
+    }
+}
+
+bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_datagram *datagram,
+                       const struct ue_observer_callbacks *callbacks) {
+    struct ue_connection *connection = (struct ue_connection *)datagram->record.connection;
+    if (datagram->is_foreign || datagram->is_cut) {
+        return false;
+    }
+    struct ue_stream *stream = require_stream(observer, connection);
+    if (stream == NULL || !begin_tracking(observer, stream, callbacks->message != NULL)) {
+        return false;
+    }
+    feed(&(const struct tracking){stream, &datagram->context, callbacks}, datagram);
+    end_tracking(observer, stream, datagram->time_ns);
+    return true;
+}
+
+const struct ue_tracker *ue_observer_tracker(const struct ue_observed_connection *connection) {
+    const struct ue_stream *stream = ((const struct ue_connection *)connection)->stream;
+    return stream != NULL ? stream->tracker : NULL;
+}
+
+/* ---- names ---- */
+
+static const char *path_of(void *user, uint64_t guid) {
+    struct ue_observer *observer = user;
+    bool is_known =
+        observer->named != NULL && ue_guid_map_path(observer->named, guid, observer->named_frame, observer->path) != 0;
+    return is_known ? observer->path : NULL;
+}
+
+struct ue_guid_names ue_observer_names(struct ue_observer *observer, const struct ue_observed_connection *connection,
+                                       uint64_t frame) {
+    const struct ue_stream *stream = ((const struct ue_connection *)connection)->stream;
+    observer->named = stream != NULL ? stream->guids : NULL;
+    observer->named_frame = frame;
+    return (struct ue_guid_names){path_of, observer};
+}
