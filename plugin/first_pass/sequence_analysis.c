@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/first_pass/sequence_analysis.h"
 
+#include <uerudp/findings.h>
+
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/frame_state.h"
-
-/* The reliable buffer is reported as nearly full from this fraction on. */
-#define HIGH_NUMERATOR 7
-#define HIGH_DENOMINATOR 8
 
 void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side) {
     analysis->cut[side]++;
@@ -120,7 +118,7 @@ static void add_retransmission(struct uerudp_frame_state *state, const struct ue
 }
 
 static bool is_high(const struct ue_context *x, uint32_t in_flight) {
-    return in_flight >= x->reliable_buffer * HIGH_NUMERATOR / HIGH_DENOMINATOR;
+    return ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, in_flight, x->reliable_buffer);
 }
 
 static void add_reliable(struct uerudp_frame_state *state, const struct ue_context *x,

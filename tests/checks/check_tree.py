@@ -20,7 +20,7 @@ WIRESHARK = re.compile(r"(epan|wiretap|wsutil|wireshark)[./]")
 
 FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
 
-CODEC = {"libcodec/base", "libcodec/wire", "libcodec/content", "libcodec/observe", "libcodec"}
+CODEC = {"libcodec/base", "libcodec/wire", "libcodec/content", "libcodec/observe", "libcodec/findings", "libcodec"}
 PROGRAM = {"tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net", "tools"}
 
 # Layer: the layers it may include, and its system headers (None: any but Wireshark's).
@@ -28,7 +28,8 @@ LAYERS = {
     "libcodec/base": ({"libcodec/base"}, FREESTANDING),
     "libcodec/wire": ({"libcodec/base", "libcodec/wire"}, FREESTANDING),
     "libcodec/content": ({"libcodec/base", "libcodec/wire", "libcodec/content"}, FREESTANDING),
-    "libcodec/observe": (CODEC - {"libcodec"}, FREESTANDING),
+    "libcodec/observe": (CODEC - {"libcodec", "libcodec/findings"}, FREESTANDING),
+    "libcodec/findings": (CODEC - {"libcodec"}, FREESTANDING),
     "libcodec/cipher": (CODEC | {"libcodec/cipher"}, None),
     "libcodec": (CODEC, FREESTANDING),
     "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),

@@ -37,7 +37,7 @@ GOLDENS = (
     Golden("spurious_retransmission", "spurious",
            "uerudp.analysis.spurious_retransmission || uerudp.bunch.reliable_id == 403"),
     Golden("reliable_gap", "mixed", "uerudp.analysis.reliable_gap"),
-    Golden("buffer_high", "mixed", "uerudp.analysis.buffer_high", {"reliable_buffer": 4}),
+    Golden("buffer_high", "mixed", "uerudp.analysis.buffer_high", {"reliable_buffer": 3}),
     Golden("reassembly", "big-bunch", "uerudp.bunch.partial && uerudp.bunch.channel == 2"),
     Golden("unfinished", "unfinished", "uerudp.fragment.given_up_in || uerudp.expert.unfinished"),
     Golden("restart", "restart", "uerudp.handshake.type || uerudp.analysis.lost"),

@@ -15,7 +15,8 @@ int info_connection_gone_side(const struct info_connection *info) {
     }
     for (unsigned side = 0; side < 2; side++) {
         bool was_closed_before = info->is_closed && info->closed_by == side;
-        if (!was_closed_before && info_silence_at_end_ns(&info->silence, side) >= INFO_GONE_MIN_NS) {
+        if (!was_closed_before &&
+            info_silence_at_end_ns(&info->silence, side) >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT)) {
             return (int)side;
         }
     }
@@ -70,11 +71,11 @@ static bool is_usual(const char *reasons) {
 /* A refusal or a timeout already reports the end. */
 static void report_close(struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_CLOSE_REASON);
-    bool is_reported = info->findings.counts[INFO_FINDING_REFUSED] != 0 || info_connection_gone_side(info) >= 0;
+    bool is_reported = info->findings.counts[UE_FINDING_REFUSED] != 0 || info_connection_gone_side(info) >= 0;
     if (step == NULL || is_reported || is_usual(step->text)) {
         return;
     }
-    struct info_finding finding = INFO_FINDING_AT(CLOSED, ERROR, 0, step->frame);
+    struct info_finding finding = INFO_FINDING_AT(CLOSED, 0, step->frame);
     info_findings_add(&info->findings, &finding, "the %s closed the connection because of %s (frame %" PRIu64 ")",
                       phrase_side(step->side), step->text, step->frame);
 }
@@ -85,7 +86,7 @@ static void report_timeout(struct info_connection *info) {
         return;
     }
     const struct info_silence_side *self = &info->silence.sides[gone];
-    struct info_finding finding = INFO_FINDING_AT(TIMEOUT, ERROR, 0, self->last_frame);
+    struct info_finding finding = INFO_FINDING_AT(TIMEOUT, 0, self->last_frame);
     info_findings_add(&info->findings, &finding,
                       "the %s fell silent after frame %" PRIu64 ", %s into the connection, without closing it; the %s "
                       "sent %s in the %s that followed%s",

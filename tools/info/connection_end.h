@@ -11,8 +11,8 @@ enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOU
 const char *info_end_name(enum info_end end);
 enum info_end info_connection_end(const struct info_connection *info);
 
-/* The side that went silent for good: it sent nothing for INFO_GONE_MIN_NS before the other side's last packet, or
-   the other side reports ConnectionTimeout. -1: none. */
+/* The side that went silent for good: it sent nothing for the threshold of TIMEOUT before the other side's last packet,
+   or the other side reports ConnectionTimeout. -1: none. */
 int info_connection_gone_side(const struct info_connection *info);
 
 /* Why the connection closed: the name of a CloseReason, or the text of a Failure. NULL: unknown. */

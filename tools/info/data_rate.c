@@ -6,14 +6,13 @@
 
 #include "tools/print/phrase.h"
 
-#define SATURATED_PERCENT 95
-
 void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes) {
     if (rate->bytes > rate->peak_bytes) {
         rate->peak_bytes = rate->bytes;
         rate->peak_second = rate->second;
     }
-    bool is_saturated = agreed_bytes > 0 && rate->bytes * 100 >= (uint64_t)agreed_bytes * SATURATED_PERCENT;
+    bool is_saturated =
+        agreed_bytes > 0 && ue_finding_is_share_reached(UE_FINDING_SATURATED, rate->bytes, (uint64_t)agreed_bytes);
     rate->saturated_seconds += is_saturated;
     rate->bytes = 0;
 }
@@ -30,7 +29,7 @@ void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int
 void info_rate_report(const struct info_rate *rate, unsigned side, int32_t agreed_bytes,
                       struct info_findings *findings) {
     if (rate->saturated_seconds != 0) {
-        struct info_finding finding = INFO_FINDING_OF(SATURATED, WARNING, rate->saturated_seconds);
+        struct info_finding finding = INFO_FINDING_OF(SATURATED, rate->saturated_seconds);
         info_findings_add(findings, &finding,
                           "the %s used up the rate of %" PRId32
                           " bytes/s that the client asked for in %s; the most was "

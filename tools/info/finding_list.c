@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/finding_list.h"
 
-const char *info_finding_name(enum info_finding_kind kind) {
-    static const char *const names[] = {
-#define INFO_FINDING(id, name) name,
-#include "tools/info/findings.def"
-#undef INFO_FINDING
-    };
-    return names[kind];
-}
-
-const char *info_severity_name(enum info_severity severity) {
-    static const char *const names[] = {"error", "warning", "note"};
-    return names[severity];
-}
-
 /* Negative: a is worse than b. */
 static int compare(const struct info_finding *a, const struct info_finding *b) {
-    if (a->severity != b->severity) {
-        return a->severity < b->severity ? -1 : 1;
+    enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
+    enum ue_finding_id kinds[] = {ue_finding_kind(a->id), ue_finding_kind(b->id)};
+    if (severities[0] != severities[1]) {
+        return severities[0] < severities[1] ? -1 : 1;
     }
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
+    if (kinds[0] != kinds[1]) {
+        return kinds[0] < kinds[1] ? -1 : 1;
     }
     if (a->weight != b->weight) {
         return a->weight > b->weight ? -1 : 1;
@@ -33,7 +21,7 @@ static void free_text(gpointer finding) {
     g_free(((struct info_finding *)finding)->text);
 }
 
-static GArray *kind_array(struct info_findings *findings, enum info_finding_kind kind) {
+static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
     if (findings->kinds[kind] == NULL) {
         findings->kinds[kind] = g_array_new(FALSE, FALSE, sizeof(struct info_finding));
         g_array_set_clear_func(findings->kinds[kind], free_text);
@@ -42,8 +30,9 @@ static GArray *kind_array(struct info_findings *findings, enum info_finding_kind
 }
 
 void info_findings_add(struct info_findings *findings, const struct info_finding *finding, const char *format, ...) {
-    GArray *array = kind_array(findings, finding->kind);
-    findings->counts[finding->kind]++;
+    enum ue_finding_id kind = ue_finding_kind(finding->id);
+    GArray *array = kind_array(findings, kind);
+    findings->counts[kind]++;
     guint place = array->len;
     while (place > 0 && compare(finding, &g_array_index(array, struct info_finding, place - 1)) < 0) {
         place--;
@@ -68,7 +57,7 @@ static gint compare_pointers(gconstpointer a, gconstpointer b) {
 
 GPtrArray *info_findings_sorted(const struct info_findings *findings) {
     GPtrArray *sorted = g_ptr_array_new();
-    for (unsigned kind = 0; kind < INFO_FINDING_COUNT; kind++) {
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         for (guint i = 0; findings->kinds[kind] != NULL && i < findings->kinds[kind]->len; i++) {
             g_ptr_array_add(sorted, &g_array_index(findings->kinds[kind], struct info_finding, i));
         }
@@ -77,15 +66,16 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
     return sorted;
 }
 
-uint64_t info_findings_more(const struct info_findings *findings, enum info_finding_kind kind) {
+uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind) {
     return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
 }
 
 /* The first of each kind is the worst. */
 bool info_findings_has_error(const struct info_findings *findings) {
-    for (unsigned kind = 0; kind < INFO_FINDING_COUNT; kind++) {
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         const GArray *array = findings->kinds[kind];
-        if (array != NULL && g_array_index(array, struct info_finding, 0).severity == INFO_SEVERITY_ERROR) {
+        if (array != NULL &&
+            ue_finding_rows[g_array_index(array, struct info_finding, 0).id].severity == UE_SEVERITY_ERROR) {
             return true;
         }
     }
@@ -93,7 +83,7 @@ bool info_findings_has_error(const struct info_findings *findings) {
 }
 
 void info_findings_clear(struct info_findings *findings) {
-    for (unsigned kind = 0; kind < INFO_FINDING_COUNT; kind++) {
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         if (findings->kinds[kind] != NULL) {
             g_array_unref(findings->kinds[kind]);
         }

@@ -179,8 +179,7 @@ const char *info_login_step_name(const struct info_login_step *step) {
 
 static void report_messages(struct info_connection *info) {
     if (info->login.undecodable != 0) {
-        struct info_finding finding =
-            INFO_FINDING_AT(MESSAGE, WARNING, info->login.undecodable, info->login.undecodable_frame);
+        struct info_finding finding = INFO_FINDING_AT(MESSAGE, info->login.undecodable, info->login.undecodable_frame);
         info_findings_add(&info->findings, &finding,
                           "%s of the control channel %s a message that does not decode, the first in frame %" PRIu64,
                           phrase_count(info->login.undecodable, "bunch").text,
@@ -190,8 +189,8 @@ static void report_messages(struct info_connection *info) {
 
 static void report_silence_of_server(struct info_connection *info, const struct info_login_step *initial) {
     int64_t waited_ns = info->last_ns - initial->time_ns;
-    struct info_finding finding = INFO_FINDING_AT(NO_ANSWER, ERROR, initial->count, initial->frame);
-    finding.severity = initial->count > 1 ? INFO_SEVERITY_ERROR : INFO_SEVERITY_NOTE;
+    struct info_finding finding = INFO_FINDING_AT(NO_ANSWER, initial->count, initial->frame);
+    finding.id = initial->count >= UE_THRESHOLD_NO_ANSWER ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET;
     info_findings_add(&info->findings, &finding,
                       "no answer of the server is in the capture: the client sent the first handshake message %s, "
                       "from frame %" PRIu64 " on, in %s",
@@ -211,16 +210,17 @@ static void report_handshake(struct info_connection *info) {
     }
     const struct info_login_step *last =
         &g_array_index(info->login.steps, struct info_login_step, info->login.steps->len - 1);
-    struct info_finding finding = INFO_FINDING_AT(NO_ANSWER, WARNING, 0, last->frame);
+    struct info_finding finding = INFO_FINDING_AT(NO_PACKET, 0, last->frame);
     info_findings_add(&info->findings, &finding,
                       "no packet followed the handshake, whose last message is %s of the %s in frame %" PRIu64,
                       info_login_step_name(last), phrase_side(last->side), last->frame);
 }
 
-static void report_refusal(struct info_connection *info, uint8_t type, const char *what) {
+static void report_refusal(struct info_connection *info, enum ue_finding_id id, uint8_t type, const char *what) {
     const struct info_login_step *step = info_login_find(&info->login, false, type);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(REFUSED, ERROR, 0, step->frame);
+        struct info_finding finding = INFO_FINDING_AT(REFUSED, 0, step->frame);
+        finding.id = id;
         info_findings_add(&info->findings, &finding, "the %s %s: \"%s\" (%s in frame %" PRIu64 ")",
                           phrase_side(step->side), what, step->text, info_login_step_name(step), step->frame);
     }
@@ -230,7 +230,7 @@ static void report_upgrade(struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_UPGRADE);
     const struct info_login_step *hello = info_login_find(&info->login, false, UE_MESSAGE_HELLO);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(REFUSED, ERROR, 1, step->frame);
+        struct info_finding finding = INFO_FINDING_AT(OTHER_VERSION, 1, step->frame);
         info_findings_add(
             &info->findings, &finding, "the %s refused the version: it has %s, the other %s (%s in frame %" PRIu64 ")",
             phrase_side(step->side), step->text, hello != NULL ? hello->text : "one that is not in the capture",
@@ -241,7 +241,7 @@ static void report_upgrade(struct info_connection *info) {
 static void report_versions(struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, true, UE_HANDSHAKE_VERSION_UPGRADE);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(VERSION, WARNING, step->count, step->frame);
+        struct info_finding finding = INFO_FINDING_AT(VERSION, step->count, step->frame);
         info_findings_add(&info->findings, &finding,
                           "the server did not accept the client's handshake (VersionUpgrade in frame %" PRIu64 ": %s)",
                           step->frame, step->text);
@@ -251,8 +251,9 @@ static void report_versions(struct info_connection *info) {
 static void report_retries(struct info_connection *info) {
     for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
         const struct info_login_step *step = &g_array_index(info->login.steps, struct info_login_step, i);
-        if (step->is_handshake && step->side == 0 && step->count > 1 && info->sides[1].datagrams != 0) {
-            struct info_finding finding = INFO_FINDING_AT(RETRIED, NOTE, step->count, step->frame);
+        if (step->is_handshake && step->side == 0 && step->count >= UE_THRESHOLD_RETRIED &&
+            info->sides[1].datagrams != 0) {
+            struct info_finding finding = INFO_FINDING_AT(RETRIED, step->count, step->frame);
             info_findings_add(&info->findings, &finding,
                               "the client sent handshake message %s %s in %s, from frame %" PRIu64 " on",
                               info_login_step_name(step), phrase_times(step->count).text,
@@ -263,11 +264,11 @@ static void report_retries(struct info_connection *info) {
 
 static void report_restarts(struct info_connection *info) {
     if (info->login.epoch > info->login.restarts) {
-        struct info_finding finding = INFO_FINDING_OF(RESTART, WARNING, info->login.epoch);
+        struct info_finding finding = INFO_FINDING_OF(RESTART_OPEN, info->login.epoch);
         info_findings_add(&info->findings, &finding, "a restart of the connection was not completed");
     }
     if (info->login.restarts != 0) {
-        struct info_finding finding = INFO_FINDING_OF(RESTART, NOTE, info->login.restarts);
+        struct info_finding finding = INFO_FINDING_OF(RESTART, info->login.restarts);
         info_findings_add(&info->findings, &finding, "the connection was restarted %s%s%s",
                           phrase_times(info->login.restarts).text,
                           info->former[0] != '\0' ? "; before, the client was " : "", info->former);
@@ -277,8 +278,8 @@ static void report_restarts(struct info_connection *info) {
 void info_login_report(struct info_connection *info) {
     report_messages(info);
     report_handshake(info);
-    report_refusal(info, UE_MESSAGE_FAILURE, "refused the connection");
-    report_refusal(info, UE_MESSAGE_SECURITY_VIOLATION, "reported a security violation");
+    report_refusal(info, UE_FINDING_REFUSED, UE_MESSAGE_FAILURE, "refused the connection");
+    report_refusal(info, UE_FINDING_VIOLATION, UE_MESSAGE_SECURITY_VIOLATION, "reported a security violation");
     report_upgrade(info);
     report_versions(info);
     report_retries(info);

@@ -166,8 +166,8 @@ static json_t *finding_object(const struct info_finding *finding) {
     for (unsigned i = 0; i < finding->frame_count; i++) {
         json_array_append_new(frames, count(finding->frames[i]));
     }
-    return json_pack("{s:s, s:s, s:s, s:o}", "kind", info_finding_name(finding->kind), "severity",
-                     info_severity_name(finding->severity), "text", finding->text, "frames", frames);
+    return json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[finding->id].name, "severity",
+                     ue_severity_name(ue_finding_rows[finding->id].severity), "text", finding->text, "frames", frames);
 }
 
 static void add_findings(json_t *object, const struct info_connection *info) {
@@ -177,10 +177,10 @@ static void add_findings(json_t *object, const struct info_connection *info) {
         json_array_append_new(array, finding_object(g_ptr_array_index(sorted, i)));
     }
     g_ptr_array_unref(sorted);
-    for (int kind = 0; kind < INFO_FINDING_COUNT; kind++) {
-        uint64_t left = info_findings_more(&info->findings, (enum info_finding_kind)kind);
+    for (int kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        uint64_t left = info_findings_more(&info->findings, (enum ue_finding_id)kind);
         if (left != 0) {
-            json_object_set_new(more, info_finding_name((enum info_finding_kind)kind), count(left));
+            json_object_set_new(more, ue_finding_rows[kind].name, count(left));
         }
     }
     json_object_set_new(object, "findings", array);

@@ -7,7 +7,6 @@
 #include "tools/print/phrase.h"
 
 /* Thresholds of findings. */
-#define LOSS_MIN_PERCENT 1.0
 #define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
 #define ONE_WAY_FACTOR 5   /* ratio to the loss of the other direction */
 
@@ -17,12 +16,12 @@ static void end_run(struct info_loss_bursts *losses, struct info_findings *findi
     uint64_t count = losses->count;
     losses->count = 0;
     losses->longest = MAX(losses->longest, count);
-    if (count < INFO_LOSS_BURST_MIN) {
+    if (count < UE_THRESHOLD_LOSS_BURST) {
         return;
     }
     bool is_seen = losses->first_frame != 0;
-    struct info_finding finding = {
-        .kind = INFO_FINDING_LOSS_BURST, .severity = INFO_SEVERITY_WARNING, .weight = (double)count};
+    struct info_finding finding = {.id = is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST,
+                                   .weight = (double)count};
     finding.frames[0] = is_seen ? losses->first_frame : losses->reported_frame;
     finding.frames[1] = losses->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
@@ -75,12 +74,12 @@ static double loss_percent(const struct ue_tracker_counts *counts) {
 static void report_loss(struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].counts;
     double percent = loss_percent(counts), other = loss_percent(&info->sides[!side].counts);
-    if (percent < LOSS_MIN_PERCENT || counts->nacked < LOSS_PACKETS_MIN) {
+    if (percent < UE_THRESHOLD_LOSS || counts->nacked < LOSS_PACKETS_MIN) {
         return;
     }
     bool is_one_way = percent > ONE_WAY_FACTOR * other;
-    struct info_finding finding = INFO_FINDING_OF(LOSS, WARNING, percent);
-    finding.kind = is_one_way ? INFO_FINDING_ONE_WAY_LOSS : INFO_FINDING_LOSS;
+    struct info_finding finding = INFO_FINDING_OF(LOSS, percent);
+    finding.id = is_one_way ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS;
     char other_way[48] = "";
     if (is_one_way) {
         g_snprintf(other_way, sizeof other_way, ", but only %.1f %% in the other direction", other);
@@ -93,12 +92,12 @@ static void report_loss(struct info_connection *info, unsigned side) {
 static void report_order(struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].counts;
     if (counts->late != 0) {
-        struct info_finding finding = INFO_FINDING_OF(REORDERED, NOTE, counts->late);
+        struct info_finding finding = INFO_FINDING_OF(REORDERED, counts->late);
         info_findings_add(&info->findings, &finding, "%s %s after a higher packet id: the network reorders packets",
                           phrase_count(counts->late, "packet").text, phrase_direction(side));
     }
     if (counts->duplicates != 0) {
-        struct info_finding finding = INFO_FINDING_OF(DUPLICATES, NOTE, counts->duplicates);
+        struct info_finding finding = INFO_FINDING_OF(DUPLICATES, counts->duplicates);
         info_findings_add(&info->findings, &finding, "%s %s seen twice",
                           phrase_count(counts->duplicates, "packet").text, phrase_direction(side));
     }

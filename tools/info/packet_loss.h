@@ -6,9 +6,6 @@
 #include <uerudp/packet_tracker.h>
 #include "tools/info/finding_list.h"
 
-/* Consecutive lost packets that make a burst. */
-#define INFO_LOSS_BURST_MIN 4
-
 /* For the packets of one side. */
 struct info_loss_bursts {
     unsigned side;

@@ -6,10 +6,6 @@
 
 #include "tools/print/phrase.h"
 
-/* Thresholds of findings. */
-#define PING_HIGH_MS 150
-#define FRAME_TIME_HIGH_MS 50 /* the default of servers is 30 frames per second */
-
 static void on_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
     if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
         int64_t average_ns = jitter->clock.average_ns;
@@ -86,18 +82,18 @@ void info_timing_clear(struct info_timing *timing) {
 static void report_ping(const struct info_timing *timing, struct info_findings *findings) {
     const struct info_histogram *rtt = &timing->rtt;
     double p50 = phrase_milliseconds(info_histogram_percentile(rtt, 50)), least = phrase_milliseconds(rtt->min);
-    if (p50 < PING_HIGH_MS) {
+    if (p50 < UE_THRESHOLD_PING) {
         return;
     }
-    struct info_finding finding = INFO_FINDING_OF(PING, WARNING, p50);
+    struct info_finding finding = INFO_FINDING_OF(PING, p50);
     info_findings_add(findings, &finding, "round trips are long: %.0f ms in the median, %.0f ms at best%s", p50, least,
                       least * 2 < p50 ? "; the difference is waiting, in queues or until an end acknowledges" : "");
 }
 
 static void report_frame_time(const struct info_timing *timing, struct info_findings *findings) {
     int64_t p90_ms = info_histogram_percentile(&timing->frame_time_ms, 90);
-    if (p90_ms >= FRAME_TIME_HIGH_MS) {
-        struct info_finding finding = INFO_FINDING_OF(FRAME_TIME, WARNING, p90_ms);
+    if (p90_ms >= UE_THRESHOLD_FRAME_TIME) {
+        struct info_finding finding = INFO_FINDING_OF(FRAME_TIME, p90_ms);
         info_findings_add(findings, &finding,
                           "the server's frames are long: %" PRId64 " ms in the median, a tenth of %" PRId64
                           " ms or more",

@@ -16,11 +16,8 @@ static void report_gap(const struct info_gaps *gaps, const struct info_gap *gap,
     if (!info_stall_is_long(late_ns, gaps->rtt)) {
         return;
     }
-    struct info_finding finding = {.kind = INFO_FINDING_STALL,
-                                   .severity = INFO_SEVERITY_WARNING,
-                                   .weight = (double)late_ns,
-                                   .frame_count = 2,
-                                   .frames = {gap->frame, event->frame}};
+    struct info_finding finding = {
+        .id = UE_FINDING_STALL_SEEN, .weight = (double)late_ns, .frame_count = 2, .frames = {gap->frame, event->frame}};
     info_findings_add(gaps->findings, &finding,
                       "reliable stall of %s on channel %" PRIu32 ", %s (%s): came in frame %" PRIu64
                       ", while later bunches of the channel waited since frame %" PRIu64,
@@ -30,11 +27,7 @@ static void report_gap(const struct info_gaps *gaps, const struct info_gap *gap,
 }
 
 static void report_open(const struct info_gaps *gaps, const struct info_gap *gap) {
-    struct info_finding finding = {.kind = INFO_FINDING_GAP,
-                                   .severity = INFO_SEVERITY_NOTE,
-                                   .weight = gap->open,
-                                   .frame_count = 1,
-                                   .frames = {gap->frame}};
+    struct info_finding finding = {.id = UE_FINDING_GAP, .weight = gap->open, .frame_count = 1, .frames = {gap->frame}};
     info_findings_add(gaps->findings, &finding,
                       "%s of channel %" PRIu32 " before ChSequence %" PRIu32 " in frame %" PRIu64
                       " (%s) missing in the capture",

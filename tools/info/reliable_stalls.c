@@ -11,11 +11,8 @@
 /* Acknowledged entries are removed in groups of this size. */
 #define REPORTED_MIN 32
 
-#define STALL_MIN_NS INT64_C(100000000)
-#define UNDELIVERED_MIN_NS INT64_C(1000000000)
-
 bool info_stall_is_long(int64_t late_ns, const struct info_histogram *rtt) {
-    return late_ns >= STALL_MIN_NS && late_ns / 2 >= info_histogram_percentile(rtt, 50);
+    return late_ns >= ue_finding_threshold_ns(UE_FINDING_STALL) && late_ns / 2 >= info_histogram_percentile(rtt, 50);
 }
 
 /* ---- bunches in flight ---- */
@@ -61,9 +58,8 @@ static void on_sent(struct info_stalls *stalls, const struct ue_tracker_event *e
 
 /* ---- sentences ---- */
 
-static struct info_finding finding_of(const struct info_overdue_bunch *overdue, enum info_finding_kind kind,
-                                      enum info_severity severity, double weight) {
-    struct info_finding finding = {.kind = kind, .severity = severity, .weight = weight};
+static struct info_finding finding_of(const struct info_overdue_bunch *overdue, enum ue_finding_id id, double weight) {
+    struct info_finding finding = {.id = id, .weight = weight};
     finding.frame_count = MIN(overdue->losses, INFO_STALL_LOSSES_LISTED);
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
     return finding;
@@ -75,11 +71,10 @@ static struct phrase losses_phrase(const struct info_overdue_bunch *overdue) {
 
 static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue,
                                unsigned side, int64_t now_ns) {
-    if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
+    if (now_ns - overdue->last_ns < ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
-    struct info_finding finding =
-        finding_of(overdue, INFO_FINDING_UNDELIVERED, INFO_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
+    struct info_finding finding = finding_of(overdue, UE_FINDING_UNDELIVERED, (double)(now_ns - overdue->first_ns));
     info_findings_add(stalls->findings, &finding,
                       "reliable bunch on channel %" PRIu32
                       ", %s (%s) is not known to have arrived: not delivered %s (%s), "
@@ -135,13 +130,12 @@ static void end_group(struct info_stalls *stalls) {
     const struct info_overdue_bunch *group = &stalls->group;
     int64_t late_ns = stalls->arrived_ns - group->first_ns;
     bool is_stall = stalls->has_group && info_stall_is_long(late_ns, stalls->rtt);
-    bool is_reported = is_stall || (stalls->has_group && group->losses > 1);
+    bool is_reported = is_stall || (stalls->has_group && group->losses >= UE_THRESHOLD_REPEATED);
     stalls->has_group = false;
     if (!is_reported) {
         return;
     }
-    struct info_finding finding = finding_of(group, is_stall ? INFO_FINDING_STALL : INFO_FINDING_REPEATED,
-                                             is_stall ? INFO_SEVERITY_WARNING : INFO_SEVERITY_NOTE, (double)late_ns);
+    struct info_finding finding = finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED, (double)late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     char others[64] = "";
     if (group->others != 0) {

@@ -13,11 +13,8 @@
 static void report_pause(const struct ue_tracker_event *event, const struct info_silence_side *last,
                          struct info_findings *findings) {
     int64_t gap_ns = event->time_ns - last->last_ns;
-    struct info_finding finding = {.kind = INFO_FINDING_PAUSE,
-                                   .severity = INFO_SEVERITY_WARNING,
-                                   .weight = (double)gap_ns,
-                                   .frame_count = 2,
-                                   .frames = {last->last_frame, event->frame}};
+    struct info_finding finding = {
+        .id = UE_FINDING_PAUSE, .weight = (double)gap_ns, .frame_count = 2, .frames = {last->last_frame, event->frame}};
     info_findings_add(findings, &finding,
                       "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
                       ": both stopped, or the capture did",
@@ -26,8 +23,7 @@ static void report_pause(const struct ue_tracker_event *event, const struct info
 
 static void report_silence(const struct ue_tracker_event *event, const struct info_silence_side *self, int64_t gap_ns,
                            struct info_findings *findings) {
-    struct info_finding finding = {.kind = INFO_FINDING_SILENCE,
-                                   .severity = INFO_SEVERITY_WARNING,
+    struct info_finding finding = {.id = self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
                                    .weight = (double)gap_ns,
                                    .frame_count = 2,
                                    .frames = {self->last_frame, event->frame}};
@@ -52,8 +48,9 @@ static void on_packet(struct info_silence *silence, const struct ue_tracker_even
     struct info_silence_side *other = &silence->sides[!event->side];
     int64_t gap_ns = event->time_ns - self->last_ns;
     int64_t alone_ns = other->last_ns - self->last_ns; /* time that the other side went on sending */
-    bool is_pause = event->time_ns - other->last_ns >= INFO_SILENCE_MIN_NS && alone_ns < INFO_SILENCE_MIN_NS;
-    if (self->packets != 0 && gap_ns >= INFO_SILENCE_MIN_NS) {
+    bool is_pause = event->time_ns - other->last_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+                    alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
+    if (self->packets != 0 && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE)) {
         if (is_pause) {
             report_pause(event, alone_ns > 0 ? other : self, findings);
         } else if (self->peer_packets >= PEER_PACKETS_MIN) {
@@ -72,8 +69,7 @@ static void on_packet(struct info_silence *silence, const struct ue_tracker_even
 /* ---- gaps between acks ---- */
 
 static void report_gap(struct info_silence_side *self, unsigned side, struct info_findings *findings) {
-    struct info_finding finding = {.kind = INFO_FINDING_ACK_GAP,
-                                   .severity = INFO_SEVERITY_WARNING,
+    struct info_finding finding = {.id = UE_FINDING_ACK_GAP,
                                    .weight = (double)self->gap_ns,
                                    .frame_count = 2,
                                    .frames = {self->gap_from_frame, self->gap_frame}};
@@ -104,7 +100,8 @@ static void on_report(struct info_silence *silence, const struct ue_tracker_even
     struct info_silence_side *self = &silence->sides[!event->side];
     int64_t gap_ns = event->time_ns - self->report_ns;
     /* the packet with the ack is itself counted in unanswering */
-    if (self->is_waiting && gap_ns >= INFO_SILENCE_MIN_NS && self->peer_packets_since_report > PEER_PACKETS_MIN) {
+    if (self->is_waiting && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+        self->peer_packets_since_report > PEER_PACKETS_MIN) {
         self->gap_ns = gap_ns;
         self->gap_from_frame = self->report_frame;
         self->gap_frame = event->frame;
@@ -159,14 +156,12 @@ void info_silence_finish(struct info_silence *silence, bool is_closed, struct in
     for (unsigned side = 0; !is_closed && side < 2; side++) {
         const struct info_silence_side *self = &silence->sides[side];
         int64_t gap_ns = info_silence_at_end_ns(silence, side);
-        if (gap_ns < INFO_SILENCE_MIN_NS || gap_ns >= INFO_GONE_MIN_NS || self->peer_packets < PEER_PACKETS_MIN) {
+        if (gap_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||
+            gap_ns >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) || self->peer_packets < PEER_PACKETS_MIN) {
             continue; /* a side that went silent is reported as a timeout */
         }
-        struct info_finding finding = {.kind = INFO_FINDING_SILENCE,
-                                       .severity = INFO_SEVERITY_WARNING,
-                                       .weight = (double)gap_ns,
-                                       .frame_count = 1,
-                                       .frames = {self->last_frame}};
+        struct info_finding finding = {
+            .id = UE_FINDING_LAST_SILENCE, .weight = (double)gap_ns, .frame_count = 1, .frames = {self->last_frame}};
         info_findings_add(findings, &finding,
                           "no packet from the %s in the last %s, after frame %" PRIu64 ", while the %s sent %" PRIu64,
                           phrase_side(side), phrase_duration(gap_ns).text, self->last_frame, phrase_side(!side),

@@ -7,10 +7,6 @@
 #include <uerudp/packet_tracker.h>
 #include "tools/info/finding_list.h"
 
-#define INFO_SILENCE_MIN_NS INT64_C(500000000)
-/* A side that is silent for this time before the other side's last packet has gone. */
-#define INFO_GONE_MIN_NS INT64_C(5000000000)
-
 struct info_silence_side {
     uint64_t packets;
     int64_t last_ns;

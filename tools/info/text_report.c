@@ -87,7 +87,8 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
 static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     const struct info_finding *finding = g_ptr_array_index(findings, i);
     for (guint j = i + 1; j < findings->len; j++) {
-        if (((const struct info_finding *)g_ptr_array_index(findings, j))->kind == finding->kind) {
+        if (ue_finding_kind(((const struct info_finding *)g_ptr_array_index(findings, j))->id) ==
+            ue_finding_kind(finding->id)) {
             return false;
         }
     }
@@ -99,11 +100,13 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     text_buffer_add(out, findings->len != 0 ? "  diagnosis, worst first\n" : "  diagnosis  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
-        uint64_t more = is_last_of_kind(findings, i) ? info_findings_more(&info->findings, finding->kind) : 0;
-        text_buffer_add_format(out, "    %-8s %s\n", info_severity_name(finding->severity), finding->text);
+        uint64_t more =
+            is_last_of_kind(findings, i) ? info_findings_more(&info->findings, ue_finding_kind(finding->id)) : 0;
+        text_buffer_add_format(out, "    %-8s %s\n", ue_severity_name(ue_finding_rows[finding->id].severity),
+                               finding->text);
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
-                                   info_finding_name(finding->kind));
+                                   ue_finding_rows[finding->id].name);
         }
     }
     g_ptr_array_unref(findings);
@@ -160,7 +163,9 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
     for (int i = 0; i < 2; i++) {
         GPtrArray *findings = info_findings_sorted(&infos[i]->findings);
         const struct info_finding *worst = worst_of(findings);
-        ranks[i] = worst != NULL ? (int)worst->severity * INFO_FINDING_COUNT + (int)worst->kind : INT32_MAX;
+        ranks[i] = worst != NULL
+                       ? (int)ue_finding_rows[worst->id].severity * UE_FINDING_COUNT + (int)ue_finding_kind(worst->id)
+                       : INT32_MAX;
         g_ptr_array_unref(findings);
     }
     return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
@@ -175,7 +180,7 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     }
     text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
                            duration, info_end_name(info_connection_end(info)),
-                           worst != NULL ? info_severity_name(worst->severity) : "nothing found",
+                           worst != NULL ? ue_severity_name(ue_finding_rows[worst->id].severity) : "nothing found",
                            worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
     g_ptr_array_unref(findings);
 }

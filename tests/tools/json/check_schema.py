@@ -254,7 +254,8 @@ class Catalogue(unittest.TestCase):
                          list(DEFS["counters"]["properties"]))
 
     def test_findings(self):
-        self.assertEqual(self.rows("tools/info/findings.def", r'^INFO_FINDING\(\w+, "(\w+)"\)'), DEFS["finding_kind"]["enum"])
+        names = self.rows("libcodec/include/uerudp/findings.def", r'^UE_FINDING\(\w+, "(\w+)"')
+        self.assertEqual(list(dict.fromkeys(names)), DEFS["finding_kind"]["enum"])
         found = self.rows("tools/doctor/load_diagnosis.c", r'find\(diagnosis, "([a-z-]+)"')
         self.assertEqual(sorted(set(found)), DEFS["doctor"]["properties"]["findings"]["items"]["properties"]["id"]["enum"])
 
