@@ -25,7 +25,6 @@ struct key_table_row {
 
 static struct key_table_row *rows;
 static unsigned row_count;
-static struct ue_decryption decryption;
 static struct ue_cipher *cipher; /* lives until Wireshark exits, because sessions point to it */
 
 /* ---- the table ---- */
@@ -99,51 +98,18 @@ void uerudp_decryption_register(module_t *module) {
 
 /* ---- sessions ---- */
 
-static struct ue_address end_of(const address *address, uint32_t port) {
-    struct ue_address end = {.port = (uint16_t)port};
-    if (address->len == 4 || address->len == 16) {
-        end.size_bytes = (uint8_t)address->len;
-        memcpy(end.bytes, address->data, end.size_bytes);
-    }
-    return end;
-}
-
-static uerudp_callback_bool free_session(wmem_allocator_t *scope _U_, wmem_cb_event_t event _U_, void *session) {
-    decryption.end(decryption.user, session);
-    return false;
-}
-
-struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *detection) {
+const struct ue_decryption *uerudp_decryption(void) {
+    static struct ue_decryption decryption;
     if (cipher == NULL) {
         return NULL;
     }
-    const struct ue_address ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
     ue_cipher_decryption(cipher, &decryption);
-    struct ue_decryptor *session = decryption.begin(decryption.user, ends, &detection->settings);
-    if (session != NULL) {
-        wmem_register_callback(wmem_file_scope(), free_session, session);
-        detection->settings.decryptor = session;
-    }
-    return (struct ue_cipher_session *)session;
+    return &decryption;
 }
 
-void uerudp_decryption_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier) {
-    if (session != NULL && earlier != NULL) {
-        decryption.adopt(decryption.user, &session->decryptor, &earlier->decryptor);
-    }
-}
-
-void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *detection,
-                                          const struct ue_decode_state *frame, const uint8_t *bytes,
-                                          size_t size_bytes) {
+void uerudp_decryption_set_pass(const struct ue_decryptor *session, bool is_first) {
     if (session != NULL) {
-        decryption.learn(decryption.user, &session->decryptor, detection, frame, bytes, size_bytes);
-    }
-}
-
-void uerudp_decryption_session_set_pass(struct ue_cipher_session *session, bool is_first) {
-    if (session != NULL) {
-        session->is_learning = is_first;
+        ((struct ue_cipher_session *)session)->is_learning = is_first;
     }
 }
 
@@ -160,7 +126,8 @@ static const char *describe_token(const struct ue_cipher_session *session, wmem_
                                            wmem_strdup_printf(pool, "its encryption token is \"%s\"", session->token));
 }
 
-const char *uerudp_decryption_problem(const struct ue_cipher_session *session, wmem_allocator_t *pool, bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem_allocator_t *pool, bool *has_keys) {
+    const struct ue_cipher_session *session = (const struct ue_cipher_session *)decryptor;
     *has_keys = session != NULL && session->tried != 0;
     if (session == NULL) {
         return "libgcrypt cannot be used";
@@ -184,27 +151,18 @@ void uerudp_decryption_register(module_t *module) {
 
 void uerudp_decryption_apply_prefs(void) {}
 
-struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo _U_,
-                                                        struct ue_detection *detection _U_) {
+const struct ue_decryption *uerudp_decryption(void) {
     return NULL;
 }
 
-void uerudp_decryption_session_adopt(struct ue_cipher_session *session _U_,
-                                     const struct ue_cipher_session *earlier _U_) {}
-
-void uerudp_decryption_session_read_token(struct ue_cipher_session *session _U_,
-                                          const struct ue_detection *detection _U_,
-                                          const struct ue_decode_state *frame _U_, const uint8_t *bytes _U_,
-                                          size_t size_bytes _U_) {}
-
-void uerudp_decryption_session_set_pass(struct ue_cipher_session *session _U_, bool is_first _U_) {}
+void uerudp_decryption_set_pass(const struct ue_decryptor *session _U_, bool is_first _U_) {}
 
 const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     *bytes = 0;
     return NULL;
 }
 
-const char *uerudp_decryption_problem(const struct ue_cipher_session *session _U_, wmem_allocator_t *pool _U_,
+const char *uerudp_decryption_problem(const struct ue_decryptor *session _U_, wmem_allocator_t *pool _U_,
                                       bool *has_keys) {
     *has_keys = false;
     return "this plugin was built without libgcrypt";

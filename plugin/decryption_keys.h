@@ -8,36 +8,25 @@
 #include <epan/packet_info.h>
 #include <epan/prefs.h>
 
-#include <uerudp/datagram.h>
-#include <uerudp/detection.h>
-
-/* Decryption state of one connection. */
-struct ue_cipher_session;
+#include <uerudp/observer.h>
 
 void uerudp_decryption_register(module_t *module);
 
 /* Reads the keys after a change of preferences, and reports an invalid key to the user. */
 void uerudp_decryption_apply_prefs(void);
 
-/* Allocates the session of a new connection in file scope and attaches it to the flow. NULL: the traffic can never be
-   decrypted, whatever the keys are. */
-struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *detection);
+/* The decryption of the observer; NULL: the traffic can never be decrypted, whatever the keys are. */
+const struct ue_decryption *uerudp_decryption(void);
 
-/* Copies the state of a session to the session that continues it on another address. Both may be NULL. */
-void uerudp_decryption_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier);
-
-/* Reads the encryption token of a Hello. Call it for each datagram after ue_detection_feed. session may be NULL. */
-void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *detection,
-                                          const struct ue_decode_state *frame, const uint8_t *bytes, size_t size_bytes);
-
-/* Only the first pass reads key files again, so that all passes use the same keys. session may be NULL. */
-void uerudp_decryption_session_set_pass(struct ue_cipher_session *session, bool is_first);
+/* Only the first pass reads key files again, so that all passes use the same keys. session: of a connection, or NULL.
+ */
+void uerudp_decryption_set_pass(const struct ue_decryptor *session, bool is_first);
 
 /* The plaintext of the last successful decryption. */
 const uint8_t *uerudp_decryption_plaintext(size_t *bytes);
 
 /* Why the last traced content stays encrypted; the text is allocated in pool. *has_keys: keys for this connection
    exist. */
-const char *uerudp_decryption_problem(const struct ue_cipher_session *session, wmem_allocator_t *pool, bool *has_keys);
+const char *uerudp_decryption_problem(const struct ue_decryptor *session, wmem_allocator_t *pool, bool *has_keys);
 
 #endif

@@ -10,9 +10,7 @@
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/analysis_results.h"
-#include "plugin/first_pass/conversation.h"
-#include "plugin/first_pass/file_allocator.h"
-#include "plugin/first_pass/stream_trackers.h"
+#include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/taps/export_objects.h"
@@ -26,11 +24,6 @@
 #define DEFAULT_PORT "7777"
 
 static dissector_handle_t handle;
-static dissector_table_t udp_ports;
-
-bool uerudp_packet_is_our_port(uint32_t port) {
-    return dissector_get_uint_handle(udp_ports, port) == handle;
-}
 
 static struct uerudp_captured_bytes captured_bytes(tvbuff_t *tvb) {
     unsigned captured = tvb_captured_length(tvb);
@@ -59,9 +52,13 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
 /* A later pass begins after all datagrams were observed. */
 static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
     if (pinfo->fd->visited) {
-        uerudp_stream_trackers_finish();
+        uerudp_observer_finish();
     }
-    return uerudp_conversation_find_frame_state(pinfo);
+    return uerudp_frame_state_find(pinfo);
+}
+
+static bool is_foreign(const struct uerudp_frame_state *state, const struct uerudp_captured_bytes *bytes) {
+    return uerudp_frame_state_is_foreign(state, bytes->base, bytes->size, bytes->is_cut);
 }
 
 /* Called by port, by Decode As, or by the conversation. */
@@ -72,9 +69,9 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     }
     const struct uerudp_frame_state *state = find_state(pinfo);
     if (state == NULL && !pinfo->fd->visited) {
-        state = uerudp_conversation_observe(pinfo, &bytes, true);
+        state = uerudp_observer_feed(pinfo, &bytes, true);
     }
-    if (state == NULL || uerudp_conversation_is_foreign(state, &bytes)) {
+    if (state == NULL || is_foreign(state, &bytes)) {
         return 0;
     }
     show(tvb, pinfo, tree, state, &bytes);
@@ -95,7 +92,7 @@ static bool is_server_of_table(const packet_info *pinfo) {
 static bool is_rejected_early(tvbuff_t *tvb, const packet_info *pinfo) {
     return !pinfo->fd->visited &&
            ue_profile_match_is_too_long(&uerudp_prefs_default_wire()->settings, tvb_reported_length(tvb)) &&
-           !uerudp_conversation_any_is_pending() && !is_server_of_table(pinfo);
+           !uerudp_observer_is_expecting() && !is_server_of_table(pinfo);
 }
 
 /* On other ports: accepts a connection that its handshake proves, or a server of the table. */
@@ -112,9 +109,9 @@ static uerudp_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo,
         if (state != NULL) {
             return false; /* already rejected when it was dissected by port */
         }
-        state = uerudp_conversation_observe(pinfo, &bytes, is_server_of_table(pinfo));
+        state = uerudp_observer_feed(pinfo, &bytes, is_server_of_table(pinfo));
     }
-    if (state == NULL || !state->connection->is_proven || uerudp_conversation_is_foreign(state, &bytes)) {
+    if (state == NULL || !state->connection->is_proven || is_foreign(state, &bytes)) {
         return false;
     }
     if (!pinfo->fd->visited) {
@@ -138,20 +135,17 @@ void uerudp_packet_register(void) {
     uerudp_fields_register();
     uerudp_expert_items_register();
     uerudp_prefs_register(uerudp_proto);
-    uerudp_conversation_register();
-    uerudp_file_allocator_register();
     uerudp_frame_state_register();
     register_listeners();
     uerudp_analysis_results_register();
     uerudp_reassembly_results_register();
-    uerudp_stream_trackers_register();
+    uerudp_observer_register();
     uerudp_known_objects_register();
     uerudp_subdissectors_register(uerudp_proto);
     handle = register_dissector("uerudp", dissect, uerudp_proto);
 }
 
 void uerudp_packet_handoff(void) {
-    udp_ports = find_dissector_table("udp.port");
     dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
     heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", uerudp_proto,
                        HEURISTIC_ENABLE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/prefs.h"
 
+#include <epan/packet.h>
 #include <epan/prefs.h>
 #include <epan/uat.h>
 #include <epan/wmem_scopes.h>
@@ -244,4 +245,22 @@ static enum uerudp_prefs_server_end find_server(const packet_info *pinfo, const 
 /* Called for every packet; most users have no table. */
 enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire) {
     return server_count == 0 ? UERUDP_PREFS_SERVER_NONE : find_server(pinfo, wire);
+}
+
+static bool is_our_port(uint32_t port) {
+    static dissector_table_t udp_ports;
+    static dissector_handle_t handle;
+    if (handle == NULL) {
+        udp_ports = find_dissector_table("udp.port");
+        handle = find_dissector("uerudp");
+    }
+    return dissector_get_uint_handle(udp_ports, port) == handle;
+}
+
+enum uerudp_prefs_server_end uerudp_prefs_server_by_port(const packet_info *pinfo) {
+    bool source = is_our_port(pinfo->srcport);
+    if (source == is_our_port(pinfo->destport)) {
+        return UERUDP_PREFS_SERVER_NONE;
+    }
+    return source ? UERUDP_PREFS_SERVER_SOURCE : UERUDP_PREFS_SERVER_DESTINATION;
 }

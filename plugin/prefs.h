@@ -34,6 +34,9 @@ uint32_t uerudp_prefs_max_items(void);
 
 enum uerudp_prefs_server_end { UERUDP_PREFS_SERVER_NONE, UERUDP_PREFS_SERVER_SOURCE, UERUDP_PREFS_SERVER_DESTINATION };
 
+/* Which end has a port that the port preference or Decode As assigns to this protocol, if only one has. */
+enum uerudp_prefs_server_end uerudp_prefs_server_by_port(const packet_info *pinfo);
+
 /* Which end of the datagram is a server of the table. The settings are written only if one is. */
 enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire);
 

@@ -98,6 +98,7 @@ struct ue_observer {
 
     struct ue_list streams; /* with a tracker, the one used last at the end */
     size_t analysis_bytes;
+    size_t names_bytes;              /* of the streams, if they are read again */
     const struct ue_guid_map *named; /* of ue_observer_names */
     uint64_t named_frame;
     char path[UE_GUID_MAP_PATH_MAX + 1];

@@ -73,9 +73,6 @@ static bool begin_tracking(struct ue_observer *observer, struct ue_stream *strea
     if (has_messages && stream->reassembly == NULL) {
         stream->reassembly = ue_reassembly_new(allocator);
     }
-    if (has_messages && stream->guids == NULL) {
-        stream->guids = ue_guid_map_new(allocator);
-    }
     return true;
 }
 
@@ -97,15 +94,36 @@ static void end_tracking(struct ue_observer *observer, struct ue_stream *stream,
 /* ---- one datagram ---- */
 
 struct tracking {
+    struct ue_observer *observer;
     struct ue_stream *stream;
     const struct ue_context *context;
     const struct ue_observer_callbacks *callbacks;
 };
 
+static bool may_bind(const struct ue_content *content) {
+    return content->has_exports || content->kind == UE_CONTENT_CONTROL;
+}
+
+static void learn_names(const struct tracking *tracking, const struct ue_reassembly_event *event) {
+    struct ue_observer *observer = tracking->observer;
+    struct ue_guid_map **guids = &tracking->stream->guids;
+    if (*guids == NULL) {
+        *guids = ue_guid_map_new(&observer->options.allocator);
+    }
+    if (*guids == NULL || observer->names_bytes > UE_OBSERVER_NAMES_BYTES_MAX) {
+        return;
+    }
+    size_t before = ue_guid_map_bytes(*guids);
+    ue_guid_map_learn(*guids, tracking->context, &event->content, event->frame);
+    if (observer->options.is_reread) {
+        observer->names_bytes += ue_guid_map_bytes(*guids) - before;
+    }
+}
+
 static void on_message(void *user, const struct ue_reassembly_event *event) {
     const struct tracking *tracking = user;
-    if (event->type == UE_REASSEMBLY_COMPLETE && tracking->stream->guids != NULL) {
-        ue_guid_map_learn(tracking->stream->guids, tracking->context, &event->content, event->frame);
+    if (event->type == UE_REASSEMBLY_COMPLETE && may_bind(&event->content)) {
+        learn_names(tracking, event);
     }
     tracking->callbacks->message(tracking->callbacks->user, event);
 }
@@ -147,7 +165,7 @@ bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_da
     if (stream == NULL || !begin_tracking(observer, stream, callbacks->message != NULL)) {
         return false;
     }
-    feed(&(const struct tracking){stream, &datagram->context, callbacks}, datagram);
+    feed(&(const struct tracking){observer, stream, &datagram->context, callbacks}, datagram);
     end_tracking(observer, stream, datagram->time_ns);
     return true;
 }
@@ -155,6 +173,15 @@ bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_da
 const struct ue_tracker *ue_observer_tracker(const struct ue_observed_connection *connection) {
     const struct ue_stream *stream = ((const struct ue_connection *)connection)->stream;
     return stream != NULL ? stream->tracker : NULL;
+}
+
+enum ue_content_kind ue_observer_channel_kind(const struct ue_observed_connection *connection, uint32_t channel,
+                                              bool *is_guessed) {
+    const struct ue_stream *stream = ((const struct ue_connection *)connection)->stream;
+    *is_guessed = true;
+    return stream != NULL && stream->reassembly != NULL
+               ? ue_reassembly_channel_kind(stream->reassembly, channel, is_guessed)
+               : UE_CONTENT_UNKNOWN;
 }
 
 /* ---- names ---- */

@@ -4,8 +4,6 @@
 #include <epan/packet.h>
 #include <epan/wmem_scopes.h>
 
-#include "plugin/first_pass/conversation.h"
-
 /* Frame states are allocated in arrays: one wmem allocation for each takes longer than all other work on it. */
 #define STATES_PER_ALLOCATION 64
 
@@ -60,12 +58,27 @@ struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t frame_number) {
     return frame_number < frame_capacity ? first_of_frame[frame_number] : NULL;
 }
 
-struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
-    struct uerudp_frame_state *state = uerudp_frame_state_of_frame(pinfo->num);
-    while (state != NULL && state->layer != pinfo->curr_layer_num) {
+struct uerudp_frame_state *uerudp_frame_state_of_layer(uint32_t frame_number, uint32_t layer) {
+    struct uerudp_frame_state *state = uerudp_frame_state_of_frame(frame_number);
+    while (state != NULL && state->layer != layer) {
         state = state->next;
     }
     return state;
+}
+
+struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
+    struct uerudp_frame_state *state = uerudp_frame_state_of_layer(pinfo->num, pinfo->curr_layer_num);
+    if (state != NULL && state->decode.number != 0) {
+        state->decode.packet_ids = ue_detection_packet_ids(&state->connection->detection, &state->decode);
+    }
+    return state;
+}
+
+bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
+                                   bool is_cut) {
+    const struct ue_detection *detection = &state->connection->detection;
+    return is_cut ? ue_detection_is_doubtful(detection, &state->decode)
+                  : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes);
 }
 
 bool uerudp_frame_state_is_final(const struct uerudp_frame_state *state, const packet_info *pinfo) {

@@ -8,13 +8,11 @@
 
 #include <epan/packet_info.h>
 
-#include <uerudp/detection.h>
-
-struct uerudp_connection;
+#include <uerudp/observer.h>
 
 /* State of one datagram. */
 struct uerudp_frame_state {
-    struct uerudp_connection *connection;
+    const struct ue_observed_connection *connection;
     struct ue_decode_state decode;
     uint32_t frame_number;
     uint32_t layer;                  /* a frame of a tunnel may hold several datagrams */
@@ -28,11 +26,18 @@ void uerudp_frame_state_register(void);
 /* Allocates the state of the current datagram in file scope. The caller fills connection and decode. */
 struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo);
 
-/* The state of the current datagram; NULL: none. */
+/* The state of the current datagram with its final packet ids; NULL: none. */
 struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo);
+
+/* The state of the datagram in a layer of a frame; NULL: none. */
+struct uerudp_frame_state *uerudp_frame_state_of_layer(uint32_t frame_number, uint32_t layer);
 
 /* The first state of a frame, see next; NULL: none. */
 struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t frame_number);
+
+/* Whether a datagram belongs to another protocol and is left to other dissectors (ue_detection_is_foreign). */
+bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
+                                   bool is_cut);
 
 /* Whether generation and bounds of the datagram are final. Until then the first pass decodes it with the best
    candidate, which may be the reason of a fault. */

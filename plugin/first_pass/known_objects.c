@@ -3,7 +3,6 @@
 
 #include <epan/packet.h>
 
-#include "plugin/first_pass/file_allocator.h"
 #include "plugin/tree/label_text.h"
 
 /* The spawn of the actor of a channel. */
@@ -37,18 +36,15 @@ void uerudp_known_objects_register(void) {
 
 /* ---- first pass ---- */
 
-static void add_paths(struct uerudp_known_objects *objects, const struct ue_context *context,
-                      const struct ue_content *content, uint64_t frame) {
-    bool may_bind = content->has_exports || content->kind == UE_CONTENT_CONTROL;
-    if (!may_bind || bytes_in_use > UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
-        return;
-    }
-    size_t before = objects->map != NULL ? ue_guid_map_bytes(objects->map) : 0;
-    if (objects->map == NULL) {
-        objects->map = ue_guid_map_new(&uerudp_file_allocator);
-    }
-    ue_guid_map_learn(objects->map, context, content, frame);
-    bytes_in_use += ue_guid_map_bytes(objects->map) - before;
+static void *resize(void *user _U_, void *old, size_t size_bytes) {
+    return wmem_realloc(wmem_file_scope(), old, size_bytes);
+}
+
+static const struct ue_allocator file_scope = {resize, NULL};
+
+void uerudp_known_objects_init(struct uerudp_known_objects *objects, struct ue_observer *observer,
+                               const struct ue_observed_connection *connection) {
+    *objects = (struct uerudp_known_objects){.observer = observer, .connection = connection};
 }
 
 static struct uerudp_known_objects_spawns *require_spawns(struct uerudp_known_objects *objects) {
@@ -73,14 +69,13 @@ static void add_spawn(struct uerudp_known_objects *objects, uint32_t channel, co
 
 static void add_channel(struct uerudp_known_objects *objects, const struct ue_content *content, uint32_t channel) {
     if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
-        bytes_in_use += uerudp_channel_set_add(&objects->channels, &uerudp_file_allocator, channel);
+        bytes_in_use += uerudp_channel_set_add(&objects->channels, &file_scope, channel);
     }
 }
 
 void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
                                       const struct ue_reassembly_event *event) {
     struct channel_spawn spawn = {.frame = event->frame};
-    add_paths(objects, context, &event->content, spawn.frame);
     add_channel(objects, &event->content, event->channel);
     if (ue_actor_class_find(context, &event->content, &spawn.guids)) {
         add_spawn(objects, event->channel, &spawn);
@@ -124,9 +119,12 @@ static wmem_array_t *find_spawns(struct uerudp_known_objects_spawns *spawns, uin
 
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
                                            uint64_t guid, uint64_t frame) {
-    char path[UE_GUID_MAP_PATH_MAX + 1];
-    bool is_known = objects->map != NULL && ue_guid_map_path(objects->map, guid, frame, path) != 0;
-    return is_known ? uerudp_label_text_mask_controls(wmem_strdup(pool, path)) : NULL;
+    if (objects->observer == NULL) {
+        return NULL;
+    }
+    const struct ue_guid_names names = ue_observer_names(objects->observer, objects->connection, frame);
+    const char *path = names.path(names.user, guid);
+    return path != NULL ? uerudp_label_text_mask_controls(wmem_strdup(pool, path)) : NULL;
 }
 
 /* The last spawn up to a frame; the array is sorted by frame. */

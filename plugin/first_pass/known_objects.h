@@ -9,17 +9,18 @@
 #include <epan/wmem_scopes.h>
 
 #include <uerudp/actor_class.h>
-#include <uerudp/guid_map.h>
-#include <uerudp/reassembly.h>
+#include <uerudp/observer.h>
 #include "plugin/first_pass/channel_set.h"
 
-/* Limits for all streams of a capture file together: bytes, and actor spawns. Whatever exceeds them is not stored. */
-#define UERUDP_KNOWN_OBJECTS_BYTES_MAX (256u << 20)
+/* Limits for all streams of a capture file together: bytes of sets of channels, and actor spawns. Whatever exceeds them
+   is not stored. */
+#define UERUDP_KNOWN_OBJECTS_BYTES_MAX (64u << 20)
 #define UERUDP_KNOWN_OBJECTS_SPAWNS_MAX (1u << 20)
 
-/* Of one stream, in file scope; zeroed at the start. */
+/* Of one stream, in file scope. */
 struct uerudp_known_objects {
-    struct ue_guid_map *map;                    /* NULL: no guid binding was seen */
+    struct ue_observer *observer; /* NULL: nothing is known */
+    const struct ue_observed_connection *connection;
     struct uerudp_known_objects_spawns *spawns; /* NULL: no actor channel was opened */
     struct uerudp_channel_set channels;         /* channels with at least one message that is not empty */
 };
@@ -32,6 +33,9 @@ struct uerudp_known_objects_actor {
 };
 
 void uerudp_known_objects_register(void);
+
+void uerudp_known_objects_init(struct uerudp_known_objects *objects, struct ue_observer *observer,
+                               const struct ue_observed_connection *connection);
 
 /* Adds the contents of a whole message. */
 void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,

@@ -4,7 +4,6 @@
 #include <uerudp/findings.h>
 
 #include "plugin/first_pass/analysis_results.h"
-#include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/frame_state.h"
 
 void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side) {
@@ -17,7 +16,7 @@ void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis,
 struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *state,
                                                                   uint64_t frame, const int64_t *packet_id) {
     struct uerudp_frame_state *other = uerudp_frame_state_of_frame((uint32_t)frame);
-    while (other != NULL && (other->connection->observer != state->connection->observer ||
+    while (other != NULL && (other->connection->stream != state->connection->stream ||
                              (packet_id != NULL && other->decode.packet_ids.packet_id != *packet_id))) {
         other = other->next;
     }

@@ -9,9 +9,8 @@
 #include <epan/packet.h>
 
 #include "plugin/fields.h"
-#include "plugin/first_pass/conversation.h"
+#include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/frame_state.h"
-#include "plugin/first_pass/stream_trackers.h"
 #include "plugin/prefs.h"
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
@@ -68,9 +67,8 @@ static char *address_filter(address *from, address *to, int from_port, int to_po
    before any message is tapped. */
 static uerudp_callback_bool find_channel(unsigned stream, unsigned channel, uerudp_callback_bool up_to,
                                          unsigned *found) {
-    const struct uerudp_connection *connection = uerudp_conversation_of_stream(stream);
-    return connection != NULL &&
-           uerudp_channel_set_find(&uerudp_stream_trackers_known_objects(connection)->channels, channel, up_to, found);
+    const struct uerudp_known_objects *objects = uerudp_observer_known_objects(stream);
+    return objects != NULL && uerudp_channel_set_find(&objects->channels, channel, up_to, found);
 }
 
 /* ---- messages ---- */
@@ -125,5 +123,5 @@ static tap_packet_status tap_message(void *user, packet_info *pinfo, epan_dissec
 
 void uerudp_follow_stream_register(int proto) {
     uerudp_register_follow_stream(proto, UERUDP_TAP_MESSAGE_NAME, packet_filter, stream_filter, address_filter,
-                                  udp_port_to_display, tap_message, uerudp_conversation_stream_count, find_channel);
+                                  udp_port_to_display, tap_message, uerudp_observer_stream_count, find_channel);
 }

@@ -4,7 +4,7 @@
 #include <epan/packet.h>
 
 #include "plugin/first_pass/analysis_results.h"
-#include "plugin/first_pass/stream_trackers.h"
+#include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/taps/tap.h"
 #include "plugin/tree/label_text.h"
@@ -160,7 +160,7 @@ static void decode_bunches(struct uerudp_tap_data *d) {
 
 /* Uses the items that the tracker has just decoded, if it has. */
 static void fill_bunches(struct uerudp_tap_data *d) {
-    const struct ue_tracker_items *tracked = uerudp_stream_trackers_latest_items(d->state, &d->bytes);
+    const struct ue_tracker_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
     if (tracked != NULL) {
         add_items(d, tracked->items, tracked->count);
     } else {
@@ -188,7 +188,7 @@ static void count_datagram(struct uerudp_tap_data *d) {
 static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap) {
     struct uerudp_tap_data *d = tap->data;
     if (!d->has_content) {
-        const struct ue_tracker_items *tracked = uerudp_stream_trackers_latest_items(d->state, &d->bytes);
+        const struct ue_tracker_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
         if (tracked != NULL) {
             d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
             ue_items_count(tracked->items, tracked->count, &d->content.bunches);

@@ -3,7 +3,7 @@
 #ifndef UERUDP_PLUGIN_TAPS_TAP_DATA_H
 #define UERUDP_PLUGIN_TAPS_TAP_DATA_H
 
-#include "plugin/first_pass/conversation.h"
+#include "plugin/first_pass/observer.h"
 
 /* Returns at once if no tap has listeners. */
 void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,

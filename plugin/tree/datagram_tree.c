@@ -6,7 +6,7 @@
 #include "plugin/decryption_keys.h"
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
-#include "plugin/first_pass/stream_trackers.h"
+#include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
 #include "plugin/tree/analysis_tree.h"
@@ -340,7 +340,7 @@ static void report_limit(const struct datagram_tree *t) {
 static void report_encrypted(const struct datagram_tree *t, const struct uerudp_frame_state *state,
                              enum ue_handler handler) {
     bool has_keys = false;
-    const char *problem = uerudp_decryption_problem(state->connection->session, t->pinfo->pool, &has_keys);
+    const char *problem = uerudp_decryption_problem(state->connection->decryptor, t->pinfo->pool, &has_keys);
     expert_add_info_format(t->pinfo, root_item(t), has_keys ? &uerudp_experts.wrong_key : &uerudp_experts.no_key,
                            "Encrypted (%s): %s", ue_handler_name(handler), problem);
 }
@@ -409,6 +409,13 @@ static void trace(struct datagram_tree *t, const struct uerudp_frame_state *stat
     }
 }
 
+/* Of a connection without a stream number, nothing is known yet. */
+static const struct uerudp_known_objects *known_objects(const struct uerudp_frame_state *state) {
+    static const struct uerudp_known_objects nothing;
+    const struct uerudp_known_objects *objects = uerudp_observer_known_objects(state->connection->stream);
+    return objects != NULL && state->connection->is_proven ? objects : &nothing;
+}
+
 void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                               const struct uerudp_frame_state *state, const struct uerudp_captured_bytes *bytes,
                               struct uerudp_subdissector_queue *subdissectors) {
@@ -423,13 +430,13 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     t.buffer.limit = &t.limit;
     t.buffer.label_allocator = &t.label_allocator;
     ue_detection_context(&state->connection->detection, &state->decode, &x);
-    uerudp_decryption_session_set_pass(state->connection->session, !pinfo->fd->visited);
+    uerudp_decryption_set_pass(state->connection->decryptor, !pinfo->fd->visited);
     uerudp_info_column_init(&t.info, pinfo->pool);
     uerudp_analysis_tree_init(&t.analysis, pinfo, &t.buffer, state, &x);
     t.content_tree = (struct uerudp_content_tree){
         .pinfo = pinfo,
         .context = &x,
-        .objects = uerudp_stream_trackers_known_objects(state->connection),
+        .objects = known_objects(state),
         .subdissectors = subdissectors,
         .subdissector_data = {.stream = state->connection->stream, .direction = (uint8_t)x.direction}};
     t.wants_content = uerudp_content_tree_is_wanted(tree);

@@ -3,7 +3,7 @@
 #ifndef UERUDP_PLUGIN_TREE_DATAGRAM_TREE_H
 #define UERUDP_PLUGIN_TREE_DATAGRAM_TREE_H
 
-#include "plugin/first_pass/conversation.h"
+#include "plugin/first_pass/observer.h"
 #include "plugin/tree/subdissectors.h"
 
 #include <epan/packet.h>

@@ -23,8 +23,6 @@ EXAMPLES = "plugin/examples/"
 EXCEPTIONS = frozenset((
     "libcodec/observe/channel_tracker.c", "libcodec/observe/legacy_acks.c", "libcodec/observe/packet_tracker.c",
     "libcodec/observe/reliable_tracker.c",
-    "plugin/first_pass/conversation.c", "plugin/first_pass/stream_trackers.c", "plugin/packet-uerudp.c",
-    "plugin/taps/follow_stream.c", "plugin/taps/tap_data.c", "plugin/tree/datagram_tree.c",
     "tools/endpoint/channel_set.c", "tools/endpoint/connection.c", "tools/endpoint/control.c", "tools/endpoint/deliver.c",
     "tools/endpoint/endpoint.c", "tools/endpoint/options.c", "tools/endpoint/send.c", "tools/endpoint/send_buffer.c",
 ))

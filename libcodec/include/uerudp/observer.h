@@ -30,6 +30,9 @@ extern "C" {
    the longest are freed; later datagrams of such a stream begin new ones. */
 #define UE_OBSERVER_ANALYSIS_BYTES_MAX (256u << 20)
 
+/* Limit in bytes of the names of all streams, if the datagrams are read again: further names are dropped. */
+#define UE_OBSERVER_NAMES_BYTES_MAX (256u << 20)
+
 /* The tracker and the reassembly of a stream that is silent for so long, several times the timeout of any engine, are
    freed. */
 #define UE_OBSERVER_SILENT_NS INT64_C(600000000000)
@@ -171,6 +174,10 @@ bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_da
 
 /* The tracker of a connection's stream; NULL: none. */
 const struct ue_tracker *ue_observer_tracker(const struct ue_observed_connection *connection);
+
+/* The kind of a channel as known now, see ue_reassembly_channel_kind. */
+enum ue_content_kind ue_observer_channel_kind(const struct ue_observed_connection *connection, uint32_t channel,
+                                              bool *is_guessed);
 
 /* Names of network ids at a frame, from messages so far; valid until the next call. */
 struct ue_guid_names ue_observer_names(struct ue_observer *observer, const struct ue_observed_connection *connection,

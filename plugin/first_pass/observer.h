@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Feeds the observer (uerudp/observer.h) on the first pass, and stores what it reports with the datagrams concerned.
+   Later passes only read. */
+#ifndef UERUDP_PLUGIN_FIRST_PASS_OBSERVER_H
+#define UERUDP_PLUGIN_FIRST_PASS_OBSERVER_H
+
+#include "plugin/compat.h"
+
+#include <epan/packet_info.h>
+
+#include <uerudp/observer.h>
+#include "plugin/first_pass/frame_state.h"
+#include "plugin/first_pass/known_objects.h"
+#include "plugin/tree/field_items.h"
+
+void uerudp_observer_register(void);
+
+/* Feeds a datagram; call it once for each, in capture order. is_ours: a port or the table of servers selects this
+   protocol. NULL: not this protocol, or nothing shows it yet. */
+const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
+                                                      const struct uerudp_captured_bytes *bytes, bool is_ours);
+
+/* Whether a datagram on another port, too long for a handshake message, may still prove that its addresses speak this
+   protocol. */
+bool uerudp_observer_is_expecting(void);
+
+/* Ends the first pass: stores results of datagrams that still wait. */
+void uerudp_observer_finish(void);
+
+/* One more than the greatest stream number. */
+uint32_t uerudp_observer_stream_count(void);
+
+/* What is known of the objects of a stream; NULL: there is no such stream. */
+const struct uerudp_known_objects *uerudp_observer_known_objects(uint32_t stream);
+
+/* The items of a datagram, if it is the one tracked last; NULL: decode them again. */
+const struct ue_tracker_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,
+                                                            const struct uerudp_captured_bytes *bytes);
+
+#endif
