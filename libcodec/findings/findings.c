@@ -4,11 +4,31 @@
 #include <string.h>
 
 const struct ue_finding_row ue_finding_rows[UE_FINDING_COUNT] = {
-#define UE_FINDING(id, name, severity, threshold, unit, field)                                                         \
-    [UE_FINDING_##id] = {name, UE_SEVERITY_##severity, UE_THRESHOLD_##id, UE_THRESHOLD_IN_##unit, UE_F_##field},
+#define UE_FINDING(id, name, severity, threshold, unit, field, sentence)                                               \
+    [UE_FINDING_##                                                                                                     \
+        id] = {name, UE_SEVERITY_##severity, UE_THRESHOLD_##id, UE_THRESHOLD_IN_##unit, UE_F_##field, sentence},
 #include <uerudp/findings.def>
 #undef UE_FINDING
 };
+
+struct ue_finding ue_finding_of_count(enum ue_finding_id id, unsigned side, uint64_t count, uint64_t frame) {
+    return (struct ue_finding){.id = id,
+                               .side = side,
+                               .weight = (int64_t)count,
+                               .frame_count = frame != 0,
+                               .frames = {frame},
+                               .values = {[UE_VALUE_COUNT] = UE_EXACTLY(count)}};
+}
+
+struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64_t span_ns, uint64_t first_frame,
+                                     uint64_t last_frame) {
+    return (struct ue_finding){.id = id,
+                               .side = side,
+                               .weight = span_ns,
+                               .frame_count = 0u + (first_frame != 0) + (last_frame != 0),
+                               .frames = {first_frame, last_frame},
+                               .values = {[UE_VALUE_SPAN] = UE_EXACTLY(span_ns)}};
+}
 
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id) {
     while (id > 0 && strcmp(ue_finding_rows[id - 1].name, ue_finding_rows[id].name) == 0) {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/connection_end.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include <uerudp/close_reason.h>
 #include "tools/info/connection_info.h"
-#include "tools/print/phrase.h"
 
 int info_connection_gone_side(const struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_CLOSE_REASON);
@@ -75,9 +73,9 @@ static void report_close(struct info_connection *info) {
     if (step == NULL || is_reported || is_usual(step->text)) {
         return;
     }
-    struct info_finding finding = INFO_FINDING_AT(CLOSED, 0, step->frame);
-    info_findings_add(&info->findings, &finding, "the %s closed the connection because of %s (frame %" PRIu64 ")",
-                      phrase_side(step->side), step->text, step->frame);
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, step->side, 0, step->frame);
+    finding.text = step->text;
+    info_findings_add(&info->findings, &finding);
 }
 
 static void report_timeout(struct info_connection *info) {
@@ -86,15 +84,13 @@ static void report_timeout(struct info_connection *info) {
         return;
     }
     const struct info_silence_side *self = &info->silence.sides[gone];
-    struct info_finding finding = INFO_FINDING_AT(TIMEOUT, 0, self->last_frame);
-    info_findings_add(&info->findings, &finding,
-                      "the %s fell silent after frame %" PRIu64 ", %s into the connection, without closing it; the %s "
-                      "sent %s in the %s that followed%s",
-                      phrase_side((unsigned)gone), self->last_frame,
-                      phrase_duration(self->last_ns - info->first_ns).text, phrase_side(gone == 0),
-                      phrase_count(self->peer_packets, "packet").text,
-                      phrase_duration(info_silence_at_end_ns(&info->silence, (unsigned)gone)).text,
-                      info->is_closed ? ", then closed" : "");
+    struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_TIMEOUT, (unsigned)gone, info_silence_at_end_ns(&info->silence, (unsigned)gone),
+                           self->last_frame, 0);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->peer_packets);
+    ue_finding_set(&finding, UE_VALUE_SINCE, self->last_ns - info->first_ns);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, info->is_closed);
+    info_findings_add(&info->findings, &finding);
 }
 
 void info_connection_end_report(struct info_connection *info) {

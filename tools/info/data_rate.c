@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/data_rate.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-
-#include "tools/print/phrase.h"
 
 void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes) {
     if (rate->bytes > rate->peak_bytes) {
@@ -29,12 +26,10 @@ void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int
 void info_rate_report(const struct info_rate *rate, unsigned side, int32_t agreed_bytes,
                       struct info_findings *findings) {
     if (rate->saturated_seconds != 0) {
-        struct info_finding finding = INFO_FINDING_OF(SATURATED, rate->saturated_seconds);
-        info_findings_add(findings, &finding,
-                          "the %s used up the rate of %" PRId32
-                          " bytes/s that the client asked for in %s; the most was "
-                          "%" PRIu64 " bytes, %" PRId64 " s into the connection",
-                          phrase_side(side), agreed_bytes, phrase_count(rate->saturated_seconds, "second").text,
-                          rate->peak_bytes, rate->peak_second);
+        struct ue_finding finding = ue_finding_of_count(UE_FINDING_SATURATED, side, rate->saturated_seconds, 0);
+        ue_finding_set(&finding, UE_VALUE_OF, agreed_bytes);
+        ue_finding_set(&finding, UE_VALUE_BYTES, (int64_t)rate->peak_bytes);
+        ue_finding_set(&finding, UE_VALUE_SINCE, rate->peak_second * INT64_C(1000000000));
+        info_findings_add(findings, &finding);
     }
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/finding_list.h"
 
+#include <string.h>
+
+#include "tools/info/finding_text.h"
+
 /* Negative: a is worse than b. */
 static int compare(const struct info_finding *a, const struct info_finding *b) {
     enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
@@ -29,22 +33,20 @@ static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kin
     return findings->kinds[kind];
 }
 
-void info_findings_add(struct info_findings *findings, const struct info_finding *finding, const char *format, ...) {
+void info_findings_add(struct info_findings *findings, const struct ue_finding *finding) {
     enum ue_finding_id kind = ue_finding_kind(finding->id);
     GArray *array = kind_array(findings, kind);
+    struct info_finding kept = {.id = finding->id, .weight = finding->weight, .frame_count = finding->frame_count};
     findings->counts[kind]++;
     guint place = array->len;
-    while (place > 0 && compare(finding, &g_array_index(array, struct info_finding, place - 1)) < 0) {
+    while (place > 0 && compare(&kept, &g_array_index(array, struct info_finding, place - 1)) < 0) {
         place--;
     }
     if (place >= findings->per_kind_max) {
         return;
     }
-    struct info_finding kept = *finding;
-    va_list arguments;
-    va_start(arguments, format);
-    kept.text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
+    memcpy(kept.frames, finding->frames, sizeof kept.frames);
+    kept.text = info_finding_text(finding);
     g_array_insert_val(array, place, kept);
     if (array->len > findings->per_kind_max) {
         g_array_set_size(array, findings->per_kind_max);

@@ -9,22 +9,14 @@
 
 #include <uerudp/findings.h>
 
-#define INFO_FINDING_FRAMES 8
-
+/* A finding that is kept to be printed. */
 struct info_finding {
     enum ue_finding_id id;
-    double weight; /* among findings of the same kind: greater is worse */
+    int64_t weight;
     unsigned frame_count;
-    uint64_t frames[INFO_FINDING_FRAMES];
+    uint64_t frames[UE_FINDING_FRAMES_MAX];
     char *text; /* a sentence without its final period */
 };
-
-/* A finding with a weight, and one with the number of a frame. */
-#define INFO_FINDING_OF(name, how_much) {.id = UE_FINDING_##name, .weight = (double)(how_much)}
-#define INFO_FINDING_AT(name, how_much, frame)                                                                         \
-    {                                                                                                                  \
-        .id = UE_FINDING_##name, .weight = (double)(how_much), .frame_count = 1, .frames = { frame }                   \
-    }
 
 /* Fill per_kind_max; the rest starts zeroed. */
 struct info_findings {
@@ -33,9 +25,8 @@ struct info_findings {
     GArray *kinds[UE_FINDING_COUNT];   /* by kind: struct info_finding, the worst first; NULL: none */
 };
 
-/* Adds a finding with a formatted text, unless enough worse findings of its kind exist. */
-void info_findings_add(struct info_findings *findings, const struct info_finding *finding, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+/* Adds a finding, unless enough worse findings of its kind exist. */
+void info_findings_add(struct info_findings *findings, const struct ue_finding *finding);
 
 /* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);

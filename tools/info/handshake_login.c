@@ -179,22 +179,24 @@ const char *info_login_step_name(const struct info_login_step *step) {
 
 static void report_messages(struct info_connection *info) {
     if (info->login.undecodable != 0) {
-        struct info_finding finding = INFO_FINDING_AT(MESSAGE, info->login.undecodable, info->login.undecodable_frame);
-        info_findings_add(&info->findings, &finding,
-                          "%s of the control channel %s a message that does not decode, the first in frame %" PRIu64,
-                          phrase_count(info->login.undecodable, "bunch").text,
-                          info->login.undecodable == 1 ? "has" : "have", info->login.undecodable_frame);
+        const struct ue_finding finding =
+            ue_finding_of_count(UE_FINDING_MESSAGE, 0, info->login.undecodable, info->login.undecodable_frame);
+        info_findings_add(&info->findings, &finding);
     }
 }
 
+static struct ue_finding finding_at(enum ue_finding_id id, const struct info_login_step *step) {
+    struct ue_finding finding = ue_finding_of_count(id, step->side, step->count, step->frame);
+    ue_finding_set(&finding, UE_VALUE_TYPE, step->type);
+    finding.text = step->text;
+    return finding;
+}
+
 static void report_silence_of_server(struct info_connection *info, const struct info_login_step *initial) {
-    int64_t waited_ns = info->last_ns - initial->time_ns;
-    struct info_finding finding = INFO_FINDING_AT(NO_ANSWER, initial->count, initial->frame);
-    finding.id = initial->count >= UE_THRESHOLD_NO_ANSWER ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET;
-    info_findings_add(&info->findings, &finding,
-                      "no answer of the server is in the capture: the client sent the first handshake message %s, "
-                      "from frame %" PRIu64 " on, in %s",
-                      phrase_times(initial->count).text, initial->frame, phrase_duration(waited_ns).text);
+    bool is_repeated = initial->count >= UE_THRESHOLD_NO_ANSWER;
+    struct ue_finding finding = finding_at(is_repeated ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET, initial);
+    ue_finding_set(&finding, UE_VALUE_SPAN, info->last_ns - initial->time_ns);
+    info_findings_add(&info->findings, &finding);
 }
 
 /* A handshake after which no packet was sent. */
@@ -210,19 +212,15 @@ static void report_handshake(struct info_connection *info) {
     }
     const struct info_login_step *last =
         &g_array_index(info->login.steps, struct info_login_step, info->login.steps->len - 1);
-    struct info_finding finding = INFO_FINDING_AT(NO_PACKET, 0, last->frame);
-    info_findings_add(&info->findings, &finding,
-                      "no packet followed the handshake, whose last message is %s of the %s in frame %" PRIu64,
-                      info_login_step_name(last), phrase_side(last->side), last->frame);
+    const struct ue_finding finding = finding_at(UE_FINDING_NO_PACKET, last);
+    info_findings_add(&info->findings, &finding);
 }
 
-static void report_refusal(struct info_connection *info, enum ue_finding_id id, uint8_t type, const char *what) {
+static void report_refusal(struct info_connection *info, enum ue_finding_id id, uint8_t type) {
     const struct info_login_step *step = info_login_find(&info->login, false, type);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(REFUSED, 0, step->frame);
-        finding.id = id;
-        info_findings_add(&info->findings, &finding, "the %s %s: \"%s\" (%s in frame %" PRIu64 ")",
-                          phrase_side(step->side), what, step->text, info_login_step_name(step), step->frame);
+        const struct ue_finding finding = finding_at(id, step);
+        info_findings_add(&info->findings, &finding);
     }
 }
 
@@ -230,21 +228,18 @@ static void report_upgrade(struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_UPGRADE);
     const struct info_login_step *hello = info_login_find(&info->login, false, UE_MESSAGE_HELLO);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(OTHER_VERSION, 1, step->frame);
-        info_findings_add(
-            &info->findings, &finding, "the %s refused the version: it has %s, the other %s (%s in frame %" PRIu64 ")",
-            phrase_side(step->side), step->text, hello != NULL ? hello->text : "one that is not in the capture",
-            info_login_step_name(step), step->frame);
+        struct ue_finding finding =
+            finding_at(hello != NULL ? UE_FINDING_OTHER_VERSION : UE_FINDING_UNSEEN_VERSION, step);
+        finding.other_text = hello != NULL ? hello->text : NULL;
+        info_findings_add(&info->findings, &finding);
     }
 }
 
 static void report_versions(struct info_connection *info) {
     const struct info_login_step *step = info_login_find(&info->login, true, UE_HANDSHAKE_VERSION_UPGRADE);
     if (step != NULL) {
-        struct info_finding finding = INFO_FINDING_AT(VERSION, step->count, step->frame);
-        info_findings_add(&info->findings, &finding,
-                          "the server did not accept the client's handshake (VersionUpgrade in frame %" PRIu64 ": %s)",
-                          step->frame, step->text);
+        const struct ue_finding finding = finding_at(UE_FINDING_VERSION, step);
+        info_findings_add(&info->findings, &finding);
     }
 }
 
@@ -253,33 +248,30 @@ static void report_retries(struct info_connection *info) {
         const struct info_login_step *step = &g_array_index(info->login.steps, struct info_login_step, i);
         if (step->is_handshake && step->side == 0 && step->count >= UE_THRESHOLD_RETRIED &&
             info->sides[1].datagrams != 0) {
-            struct info_finding finding = INFO_FINDING_AT(RETRIED, step->count, step->frame);
-            info_findings_add(&info->findings, &finding,
-                              "the client sent handshake message %s %s in %s, from frame %" PRIu64 " on",
-                              info_login_step_name(step), phrase_times(step->count).text,
-                              phrase_duration(step->last_ns - step->time_ns).text, step->frame);
+            struct ue_finding finding = finding_at(UE_FINDING_RETRIED, step);
+            ue_finding_set(&finding, UE_VALUE_SPAN, step->last_ns - step->time_ns);
+            info_findings_add(&info->findings, &finding);
         }
     }
 }
 
 static void report_restarts(struct info_connection *info) {
     if (info->login.epoch > info->login.restarts) {
-        struct info_finding finding = INFO_FINDING_OF(RESTART_OPEN, info->login.epoch);
-        info_findings_add(&info->findings, &finding, "a restart of the connection was not completed");
+        const struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART_OPEN, 0, info->login.epoch, 0);
+        info_findings_add(&info->findings, &finding);
     }
     if (info->login.restarts != 0) {
-        struct info_finding finding = INFO_FINDING_OF(RESTART, info->login.restarts);
-        info_findings_add(&info->findings, &finding, "the connection was restarted %s%s%s",
-                          phrase_times(info->login.restarts).text,
-                          info->former[0] != '\0' ? "; before, the client was " : "", info->former);
+        struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART, 0, info->login.restarts, 0);
+        finding.text = info->former[0] != '\0' ? info->former : NULL;
+        info_findings_add(&info->findings, &finding);
     }
 }
 
 void info_login_report(struct info_connection *info) {
     report_messages(info);
     report_handshake(info);
-    report_refusal(info, UE_FINDING_REFUSED, UE_MESSAGE_FAILURE, "refused the connection");
-    report_refusal(info, UE_FINDING_VIOLATION, UE_MESSAGE_SECURITY_VIOLATION, "reported a security violation");
+    report_refusal(info, UE_FINDING_REFUSED, UE_MESSAGE_FAILURE);
+    report_refusal(info, UE_FINDING_VIOLATION, UE_MESSAGE_SECURITY_VIOLATION);
     report_upgrade(info);
     report_versions(info);
     report_retries(info);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/packet_loss.h"
 
-#include <inttypes.h>
-
 #include "tools/info/connection_info.h"
-#include "tools/print/phrase.h"
 
 /* Thresholds of findings. */
 #define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
@@ -20,21 +17,14 @@ static void end_run(struct info_loss_bursts *losses, struct info_findings *findi
         return;
     }
     bool is_seen = losses->first_frame != 0;
-    struct info_finding finding = {.id = is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST,
-                                   .weight = (double)count};
-    finding.frames[0] = is_seen ? losses->first_frame : losses->reported_frame;
+    struct ue_finding finding =
+        ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, losses->side, count,
+                            is_seen ? losses->first_frame : losses->reported_frame);
     finding.frames[1] = losses->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
-    char place[96];
-    if (is_seen) {
-        g_snprintf(place, sizeof place, "frames %" PRIu64 " to %" PRIu64, losses->first_frame, losses->last_frame);
-    } else {
-        g_snprintf(place, sizeof place, "none of them is in the capture; reported in frame %" PRIu64,
-                   losses->reported_frame);
-    }
-    info_findings_add(findings, &finding,
-                      "%" PRIu64 " packets in a row not delivered, %s, ids %" PRId64 " to %" PRId64 " (%s)", count,
-                      phrase_direction(losses->side), losses->last_id - (int64_t)count + 1, losses->last_id, place);
+    ue_finding_set(&finding, UE_VALUE_FIRST, losses->last_id - (int64_t)count + 1);
+    ue_finding_set(&finding, UE_VALUE_LAST, losses->last_id);
+    info_findings_add(findings, &finding);
 }
 
 void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event,
@@ -71,35 +61,38 @@ static double loss_percent(const struct ue_tracker_counts *counts) {
     return reported == 0 ? 0 : 100.0 * (double)counts->nacked / (double)reported;
 }
 
+/* A packet whose ack may not have reached the sender counts as delivered at best. */
+static void set_loss(struct ue_finding *finding, enum ue_finding_value_id count, enum ue_finding_value_id whole,
+                     const struct ue_tracker_counts *counts) {
+    finding->values[count] =
+        (struct ue_finding_value){(int64_t)counts->nacked, (int64_t)(counts->nacked + counts->unsure)};
+    ue_finding_set(finding, whole, (int64_t)(counts->acked + counts->nacked));
+}
+
 static void report_loss(struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].counts;
-    double percent = loss_percent(counts), other = loss_percent(&info->sides[!side].counts);
+    const struct ue_tracker_counts *peer = &info->sides[!side].counts;
+    double percent = loss_percent(counts);
     if (percent < UE_THRESHOLD_LOSS || counts->nacked < LOSS_PACKETS_MIN) {
         return;
     }
-    bool is_one_way = percent > ONE_WAY_FACTOR * other;
-    struct info_finding finding = INFO_FINDING_OF(LOSS, percent);
-    finding.id = is_one_way ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS;
-    char other_way[48] = "";
-    if (is_one_way) {
-        g_snprintf(other_way, sizeof other_way, ", but only %.1f %% in the other direction", other);
-    }
-    info_findings_add(&info->findings, &finding,
-                      "%.1f %% of the packets %s were not delivered (%" PRIu64 " of %" PRIu64 ")%s", percent,
-                      phrase_direction(side), counts->nacked, counts->acked + counts->nacked, other_way);
+    bool is_one_way = percent > ONE_WAY_FACTOR * loss_percent(peer);
+    struct ue_finding finding = {
+        .id = is_one_way ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS, .side = side, .weight = (int64_t)(percent * 1e6)};
+    set_loss(&finding, UE_VALUE_COUNT, UE_VALUE_OF, counts);
+    set_loss(&finding, UE_VALUE_OTHERS, UE_VALUE_OTHERS_OF, peer);
+    info_findings_add(&info->findings, &finding);
 }
 
 static void report_order(struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].counts;
+    const struct ue_finding late = ue_finding_of_count(UE_FINDING_REORDERED, side, counts->late, 0);
+    const struct ue_finding twice = ue_finding_of_count(UE_FINDING_DUPLICATES, side, counts->duplicates, 0);
     if (counts->late != 0) {
-        struct info_finding finding = INFO_FINDING_OF(REORDERED, counts->late);
-        info_findings_add(&info->findings, &finding, "%s %s after a higher packet id: the network reorders packets",
-                          phrase_count(counts->late, "packet").text, phrase_direction(side));
+        info_findings_add(&info->findings, &late);
     }
     if (counts->duplicates != 0) {
-        struct info_finding finding = INFO_FINDING_OF(DUPLICATES, counts->duplicates);
-        info_findings_add(&info->findings, &finding, "%s %s seen twice",
-                          phrase_count(counts->duplicates, "packet").text, phrase_direction(side));
+        info_findings_add(&info->findings, &twice);
     }
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/ping_and_jitter.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 
-#include "tools/print/phrase.h"
+#define NS_PER_MS INT64_C(1000000)
 
 static void on_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
     if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
@@ -81,23 +80,22 @@ void info_timing_clear(struct info_timing *timing) {
 
 static void report_ping(const struct info_timing *timing, struct info_findings *findings) {
     const struct info_histogram *rtt = &timing->rtt;
-    double p50 = phrase_milliseconds(info_histogram_percentile(rtt, 50)), least = phrase_milliseconds(rtt->min);
-    if (p50 < UE_THRESHOLD_PING) {
+    int64_t p50 = info_histogram_percentile(rtt, 50);
+    if (p50 < ue_finding_threshold_ns(UE_FINDING_PING)) {
         return;
     }
-    struct info_finding finding = INFO_FINDING_OF(PING, p50);
-    info_findings_add(findings, &finding, "round trips are long: %.0f ms in the median, %.0f ms at best%s", p50, least,
-                      least * 2 < p50 ? "; the difference is waiting, in queues or until an end acknowledges" : "");
+    struct ue_finding finding =
+        ue_finding_of_span(rtt->min < p50 - rtt->min ? UE_FINDING_WAITING_PING : UE_FINDING_PING, 0, p50, 0, 0);
+    ue_finding_set(&finding, UE_VALUE_LEAST, rtt->min);
+    info_findings_add(findings, &finding);
 }
 
 static void report_frame_time(const struct info_timing *timing, struct info_findings *findings) {
-    int64_t p90_ms = info_histogram_percentile(&timing->frame_time_ms, 90);
-    if (p90_ms >= UE_THRESHOLD_FRAME_TIME) {
-        struct info_finding finding = INFO_FINDING_OF(FRAME_TIME, p90_ms);
-        info_findings_add(findings, &finding,
-                          "the server's frames are long: %" PRId64 " ms in the median, a tenth of %" PRId64
-                          " ms or more",
-                          info_histogram_percentile(&timing->frame_time_ms, 50), p90_ms);
+    int64_t p90_ns = info_histogram_percentile(&timing->frame_time_ms, 90) * NS_PER_MS;
+    if (p90_ns >= ue_finding_threshold_ns(UE_FINDING_FRAME_TIME)) {
+        struct ue_finding finding = ue_finding_of_span(UE_FINDING_FRAME_TIME, 1, p90_ns, 0, 0);
+        ue_finding_set(&finding, UE_VALUE_LEAST, info_histogram_percentile(&timing->frame_time_ms, 50) * NS_PER_MS);
+        info_findings_add(findings, &finding);
     }
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/reliable_gaps.h"
 
-#include <inttypes.h>
-
 #include "tools/info/reliable_stalls.h"
-#include "tools/print/phrase.h"
 
 /* Limit for one connection; above it the oldest gap is dropped. */
 #define GAPS_MAX 64
@@ -16,23 +13,18 @@ static void report_gap(const struct info_gaps *gaps, const struct info_gap *gap,
     if (!info_stall_is_long(late_ns, gaps->rtt)) {
         return;
     }
-    struct info_finding finding = {
-        .id = UE_FINDING_STALL_SEEN, .weight = (double)late_ns, .frame_count = 2, .frames = {gap->frame, event->frame}};
-    info_findings_add(gaps->findings, &finding,
-                      "reliable stall of %s on channel %" PRIu32 ", %s (%s): came in frame %" PRIu64
-                      ", while later bunches of the channel waited since frame %" PRIu64,
-                      phrase_duration(late_ns).text, gap->channel,
-                      phrase_ch_sequence(gap->first_seq, gap->last_seq).text, phrase_direction(gap->side), event->frame,
-                      gap->frame);
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->frame, event->frame);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
+    ue_finding_set(&finding, UE_VALUE_FIRST, gap->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST, gap->last_seq);
+    info_findings_add(gaps->findings, &finding);
 }
 
 static void report_open(const struct info_gaps *gaps, const struct info_gap *gap) {
-    struct info_finding finding = {.id = UE_FINDING_GAP, .weight = gap->open, .frame_count = 1, .frames = {gap->frame}};
-    info_findings_add(gaps->findings, &finding,
-                      "%s of channel %" PRIu32 " before ChSequence %" PRIu32 " in frame %" PRIu64
-                      " (%s) missing in the capture",
-                      phrase_count(gap->open, "reliable bunch").text, gap->channel, gap->next_seq, gap->frame,
-                      phrase_direction(gap->side));
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_GAP, gap->side, gap->open, gap->frame);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
+    ue_finding_set(&finding, UE_VALUE_LAST, gap->next_seq);
+    info_findings_add(gaps->findings, &finding);
 }
 
 static void fill_gap(struct info_gaps *gaps, const struct ue_tracker_event *event) {

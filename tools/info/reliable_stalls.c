@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/reliable_stalls.h"
 
-#include <inttypes.h>
-
-#include "tools/print/phrase.h"
+#include <string.h>
 
 /* Limit for one connection; above it the oldest are dropped. */
 #define IN_FLIGHT_MAX 4096
@@ -56,17 +54,18 @@ static void on_sent(struct info_stalls *stalls, const struct ue_tracker_event *e
     remove_reported(stalls, event->side);
 }
 
-/* ---- sentences ---- */
+/* ---- findings ---- */
 
-static struct info_finding finding_of(const struct info_overdue_bunch *overdue, enum ue_finding_id id, double weight) {
-    struct info_finding finding = {.id = id, .weight = weight};
+static struct ue_finding finding_of(const struct info_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
+                                    int64_t span_ns) {
+    struct ue_finding finding = ue_finding_of_span(id, side, span_ns, 0, 0);
     finding.frame_count = MIN(overdue->losses, INFO_STALL_LOSSES_LISTED);
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, overdue->channel);
+    ue_finding_set(&finding, UE_VALUE_FIRST, overdue->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST, overdue->last_seq);
+    ue_finding_set(&finding, UE_VALUE_COUNT, overdue->losses);
     return finding;
-}
-
-static struct phrase losses_phrase(const struct info_overdue_bunch *overdue) {
-    return phrase_frames(overdue->frames, MIN(overdue->losses, INFO_STALL_LOSSES_LISTED), overdue->losses);
 }
 
 static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue,
@@ -74,14 +73,9 @@ static void report_undelivered(const struct info_stalls *stalls, const struct in
     if (now_ns - overdue->last_ns < ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
-    struct info_finding finding = finding_of(overdue, UE_FINDING_UNDELIVERED, (double)(now_ns - overdue->first_ns));
-    info_findings_add(stalls->findings, &finding,
-                      "reliable bunch on channel %" PRIu32
-                      ", %s (%s) is not known to have arrived: not delivered %s (%s), "
-                      "and no later copy acknowledged within %s of the first",
-                      overdue->channel, phrase_ch_sequence(overdue->first_seq, overdue->last_seq).text,
-                      phrase_direction(side), phrase_times(overdue->losses).text, losses_phrase(overdue).text,
-                      phrase_duration(now_ns - overdue->first_ns).text);
+    struct ue_finding finding = finding_of(overdue, UE_FINDING_UNDELIVERED, side, now_ns - overdue->first_ns);
+    finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
+    info_findings_add(stalls->findings, &finding);
 }
 
 /* ---- transmissions that were not delivered ---- */
@@ -135,18 +129,11 @@ static void end_group(struct info_stalls *stalls) {
     if (!is_reported) {
         return;
     }
-    struct info_finding finding = finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED, (double)late_ns);
+    struct ue_finding finding =
+        finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED, stalls->group_side, late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
-    char others[64] = "";
-    if (group->others != 0) {
-        g_snprintf(others, sizeof others, ", and with it %s", phrase_count(group->others, "other bunch").text);
-    }
-    info_findings_add(stalls->findings, &finding,
-                      "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
-                      "%" PRIu64 "%s",
-                      is_stall ? "stall" : "delay", phrase_duration(late_ns).text, group->channel,
-                      phrase_ch_sequence(group->first_seq, group->last_seq).text, phrase_direction(stalls->group_side),
-                      phrase_times(group->losses).text, losses_phrase(group).text, stalls->arrived_frame, others);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, group->others);
+    info_findings_add(stalls->findings, &finding);
 }
 
 /* Of the late bunches in one packet, the one that waited longest makes the finding. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/silence.h"
 
-#include <inttypes.h>
-
-#include "tools/print/phrase.h"
-
 /* Packets of one side that prove that it was alive while the other was silent. */
 #define PEER_PACKETS_MIN 2
 
@@ -13,33 +9,18 @@
 static void report_pause(const struct ue_tracker_event *event, const struct info_silence_side *last,
                          struct info_findings *findings) {
     int64_t gap_ns = event->time_ns - last->last_ns;
-    struct info_finding finding = {
-        .id = UE_FINDING_PAUSE, .weight = (double)gap_ns, .frame_count = 2, .frames = {last->last_frame, event->frame}};
-    info_findings_add(findings, &finding,
-                      "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
-                      ": both stopped, or the capture did",
-                      phrase_duration(gap_ns).text, last->last_frame, event->frame);
+    const struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->last_frame, event->frame);
+    info_findings_add(findings, &finding);
 }
 
 static void report_silence(const struct ue_tracker_event *event, const struct info_silence_side *self, int64_t gap_ns,
                            struct info_findings *findings) {
-    struct info_finding finding = {.id = self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
-                                   .weight = (double)gap_ns,
-                                   .frame_count = 2,
-                                   .frames = {self->last_frame, event->frame}};
-    const char *who = phrase_side(event->side);
-    char why[128];
-    if (self->missing != 0) {
-        g_snprintf(why, sizeof why, "%s of it missing here: it sent, they were lost or not captured",
-                   phrase_count(self->missing, "packet").text);
-    } else {
-        g_snprintf(why, sizeof why, "no packet id missing: the %s did not send", who);
-    }
-    info_findings_add(findings, &finding,
-                      "no packet from the %s for %s, between frames %" PRIu64 " and %" PRIu64
-                      ", while the %s sent %" PRIu64 "; %s",
-                      who, phrase_duration(gap_ns).text, self->last_frame, event->frame, phrase_side(!event->side),
-                      self->peer_packets, why);
+    struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
+                                                   event->side, gap_ns, self->last_frame, event->frame);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->peer_packets);
+    info_findings_add(findings, &finding);
 }
 
 static void on_packet(struct info_silence *silence, const struct ue_tracker_event *event,
@@ -69,16 +50,11 @@ static void on_packet(struct info_silence *silence, const struct ue_tracker_even
 /* ---- gaps between acks ---- */
 
 static void report_gap(struct info_silence_side *self, unsigned side, struct info_findings *findings) {
-    struct info_finding finding = {.id = UE_FINDING_ACK_GAP,
-                                   .weight = (double)self->gap_ns,
-                                   .frame_count = 2,
-                                   .frames = {self->gap_from_frame, self->gap_frame}};
+    struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
     self->gap_frame = 0;
-    info_findings_add(findings, &finding,
-                      "the %s acknowledged nothing for %s, between frames %" PRIu64 " and %" PRIu64
-                      ", although it kept sending; then it reported %s of the %s as not delivered",
-                      phrase_side(!side), phrase_duration(self->gap_ns).text, finding.frames[0], finding.frames[1],
-                      phrase_count(self->gap_nacked, "packet").text, phrase_side(side));
+    info_findings_add(findings, &finding);
 }
 
 static void end_gap(struct info_silence *silence, uint64_t frame, struct info_findings *findings) {
@@ -160,11 +136,8 @@ void info_silence_finish(struct info_silence *silence, bool is_closed, struct in
             gap_ns >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) || self->peer_packets < PEER_PACKETS_MIN) {
             continue; /* a side that went silent is reported as a timeout */
         }
-        struct info_finding finding = {
-            .id = UE_FINDING_LAST_SILENCE, .weight = (double)gap_ns, .frame_count = 1, .frames = {self->last_frame}};
-        info_findings_add(findings, &finding,
-                          "no packet from the %s in the last %s, after frame %" PRIu64 ", while the %s sent %" PRIu64,
-                          phrase_side(side), phrase_duration(gap_ns).text, self->last_frame, phrase_side(!side),
-                          self->peer_packets);
+        struct ue_finding finding = ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last_frame, 0);
+        ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->peer_packets);
+        info_findings_add(findings, &finding);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is wrong with a connection, and how bad it is: one table of findings with thresholds, for the program and the
-   plugin. How a finding is shown is their own. */
+   plugin, which decide how a finding is shown. */
 #ifndef UERUDP_FINDINGS_H
 #define UERUDP_FINDINGS_H
 
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 enum ue_finding_id {
-#define UE_FINDING(id, name, severity, threshold, unit, field) UE_FINDING_##id,
+#define UE_FINDING(id, name, severity, threshold, unit, field, sentence) UE_FINDING_##id,
 #include <uerudp/findings.def>
 #undef UE_FINDING
     UE_FINDING_COUNT
@@ -22,7 +22,7 @@ enum ue_finding_id {
 
 /* For example UE_THRESHOLD_BUFFER_HIGH, in the unit of its row. */
 enum ue_finding_threshold {
-#define UE_FINDING(id, name, severity, threshold, unit, field) UE_THRESHOLD_##id = (threshold),
+#define UE_FINDING(id, name, severity, threshold, unit, field, sentence) UE_THRESHOLD_##id = (threshold),
 #include <uerudp/findings.def>
 #undef UE_FINDING
 };
@@ -39,11 +39,62 @@ struct ue_finding_row {
     enum ue_severity severity;
     enum ue_finding_threshold threshold;
     enum ue_threshold_unit unit;
-    enum ue_field field; /* UE_F_NONE: no field selects the packets */
+    enum ue_field field;  /* UE_F_NONE: no field selects the packets */
+    const char *sentence; /* without its final period, see findings.def */
 };
 
 /* Indexed by enum ue_finding_id. */
 extern const struct ue_finding_row ue_finding_rows[UE_FINDING_COUNT];
+
+/* What a finding has numbers of; the sentence of its row tells what they mean. */
+enum ue_finding_value_id {
+    UE_VALUE_COUNT,     /* packets, bunches, times */
+    UE_VALUE_OF,        /* the whole that COUNT is a part of, or its limit */
+    UE_VALUE_OTHERS,    /* packets or bunches of the other kind, or of the other side */
+    UE_VALUE_OTHERS_OF, /* the whole that OTHERS is a part of */
+    UE_VALUE_SPAN,      /* ns: the time that the finding is about */
+    UE_VALUE_LEAST,     /* ns: of the spans, the least or the median */
+    UE_VALUE_SINCE,     /* ns since the connection began */
+    UE_VALUE_CHANNEL,
+    UE_VALUE_FIRST, /* packet ids or channel sequences */
+    UE_VALUE_LAST,
+    UE_VALUE_BYTES,
+    UE_VALUE_TYPE,  /* enum ue_handshake_type or enum ue_message_type */
+    UE_VALUE_FIELD, /* enum ue_field */
+    UE_VALUE_BIT,
+    UE_VALUE_STATUS, /* enum ue_status */
+    UE_VALUE_ID_COUNT
+};
+
+/* A number, as two where it depends on what a capture cannot show. Only at_least exceeds a threshold. */
+struct ue_finding_value {
+    int64_t at_least, at_most;
+};
+#define UE_EXACTLY(number) {(int64_t)(number), (int64_t)(number)}
+
+#define UE_FINDING_FRAMES_MAX 8
+
+/* A finding. Values that its sentence does not name are 0. */
+struct ue_finding {
+    enum ue_finding_id id;
+    unsigned side;  /* whose packets it is about: 0 client, 1 server */
+    int64_t weight; /* among findings of its kind: greater is worse */
+    unsigned frame_count;
+    uint64_t frames[UE_FINDING_FRAMES_MAX];
+    struct ue_finding_value values[UE_VALUE_ID_COUNT];
+    const char *text, *other_text; /* UTF-8, of messages; NULL: none. Valid during the call that reports the finding */
+};
+
+/* Sets a value that is known exactly. */
+static inline void ue_finding_set(struct ue_finding *finding, enum ue_finding_value_id id, int64_t number) {
+    finding->values[id] = (struct ue_finding_value){number, number};
+}
+
+/* A finding whose weight is a count, at a frame (0: none), and one whose weight is a span of time, with its first and
+   last frame (0: none). */
+struct ue_finding ue_finding_of_count(enum ue_finding_id id, unsigned side, uint64_t count, uint64_t frame);
+struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64_t span_ns, uint64_t first_frame,
+                                     uint64_t last_frame);
 
 /* The first row of a finding's kind. */
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "tools/info/finding_text.h"
+
+/* Compares the sentence of a finding, and frees it. */
+static void assert_sentence(const struct ue_finding *finding, const char *sentence) {
+    char *text = info_finding_text(finding);
+    assert_string_equal(text, sentence);
+    g_free(text);
+}
+
+/* Every name that a sentence of the table uses is known. */
+static void test_table(void **state) {
+    (void)state;
+    for (int id = 0; id < UE_FINDING_COUNT; id++) {
+        struct ue_finding finding = {.id = (enum ue_finding_id)id, .frame_count = 2, .frames = {7, 9}};
+        for (unsigned value = 0; value < UE_VALUE_ID_COUNT; value++) {
+            ue_finding_set(&finding, value, 2);
+        }
+        finding.text = finding.other_text = "text";
+        char *text = info_finding_text(&finding);
+        assert_null(strpbrk(text, "?{}[]|"));
+        assert_string_not_equal(text, "");
+        g_free(text);
+    }
+}
+
+static void test_words(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_INCOMPLETE, 1, 1, 5);
+    assert_sentence(&finding, "the capture is incomplete: 1 packet server to client was acknowledged but is not in it, "
+                              "the first reported in frame 5");
+    finding = ue_finding_of_count(UE_FINDING_MESSAGE, 0, 3, 8);
+    assert_sentence(&finding, "3 bunches of the control channel have a message that does not decode, the first in "
+                              "frame 8");
+}
+
+/* A part in brackets needs its value. */
+static void test_parts(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL, 0, INT64_C(300000000), 4, 6);
+    ue_finding_set(&finding, UE_VALUE_COUNT, 1);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, 3);
+    ue_finding_set(&finding, UE_VALUE_FIRST, 70);
+    ue_finding_set(&finding, UE_VALUE_LAST, 72);
+    assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
+                              "delivered once (frame 4), arrived with frame 6");
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 1);
+    assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
+                              "delivered once (frame 4), arrived with frame 6, and with it 1 other bunch");
+    finding = ue_finding_of_count(UE_FINDING_RESTART, 0, 2, 0);
+    assert_sentence(&finding, "the connection was restarted twice");
+    finding.text = "192.0.2.1:50000";
+    assert_sentence(&finding, "the connection was restarted twice; before, the client was 192.0.2.1:50000");
+}
+
+/* A text of the network is no sentence of the table. */
+static void test_hostile_text(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, 1, 0, 5);
+    finding.text = "{count} [count:%s%n] {";
+    assert_sentence(&finding, "the server closed the connection because of {count} [count:%s%n] { (frame 5)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_hostile_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
