@@ -63,49 +63,42 @@ void ue_connection_table_clear(struct ue_observer *observer) {
 
 /* ---- pairs of addresses ---- */
 
-static void write_end(uint8_t key[UE_ADDRESS_KEY_BYTES], const struct ue_address *address) {
-    memcpy(key, address->bytes, sizeof address->bytes);
-    key[16] = address->size_bytes;
-    key[17] = 0;
-    memcpy(key + 18, &address->port, sizeof address->port);
+static bool is_equal(const struct ue_address *a, const struct ue_address *b) {
+    return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Writes the key of a pair, the lower end first. Returns whether the source is the higher end. */
-static bool write_key(uint8_t key[2 * UE_ADDRESS_KEY_BYTES], const struct ue_captured_datagram *captured) {
-    uint8_t source[UE_ADDRESS_KEY_BYTES], destination[UE_ADDRESS_KEY_BYTES];
-    write_end(source, &captured->source);
-    write_end(destination, &captured->destination);
-    bool is_high = memcmp(source, destination, sizeof source) > 0;
-    memcpy(key, is_high ? destination : source, sizeof source);
-    memcpy(key + sizeof source, is_high ? source : destination, sizeof source);
-    return is_high;
+/* Whether a pair has these addresses; *side is that of the source. */
+static bool is_pair(const struct ue_address_pair *pair, const struct ue_captured_datagram *captured, unsigned *side) {
+    *side = !is_equal(&pair->sides[0], &captured->source) || !is_equal(&pair->sides[1], &captured->destination);
+    return *side == 0 ||
+           (is_equal(&pair->sides[1], &captured->source) && is_equal(&pair->sides[0], &captured->destination));
 }
 
-static struct ue_address_pair *find_pair(struct ue_observer *observer, const uint8_t *key) {
-    const size_t size = sizeof observer->latest->key;
-    if (observer->latest != NULL && memcmp(observer->latest->key, key, size) == 0) {
+/* Equal for both directions. */
+static uint64_t hash_of(const struct ue_observer *observer, const struct ue_captured_datagram *captured) {
+    return ue_hash_table_hash(&observer->pairs, &captured->source, sizeof captured->source) +
+           ue_hash_table_hash(&observer->pairs, &captured->destination, sizeof captured->destination);
+}
+
+static struct ue_address_pair *find_pair(struct ue_observer *observer, const struct ue_captured_datagram *captured,
+                                         unsigned *side) {
+    if (observer->latest != NULL && is_pair(observer->latest, captured, side)) {
         return observer->latest;
     }
-    const struct ue_hash_link *link =
-        ue_hash_table_find(&observer->pairs, ue_hash_table_hash(&observer->pairs, key, size));
-    for (; link != NULL; link = ue_hash_table_find_next(link)) {
-        struct ue_address_pair *pair = link->element;
-        if (memcmp(pair->key, key, size) == 0) {
-            return observer->latest = pair;
-        }
+    const struct ue_hash_link *link = ue_hash_table_find(&observer->pairs, hash_of(observer, captured));
+    while (link != NULL && !is_pair(link->element, captured, side)) {
+        link = ue_hash_table_find_next(link);
     }
-    return NULL;
+    return link != NULL ? observer->latest = link->element : NULL;
 }
 
-static struct ue_address_pair *add_pair(struct ue_observer *observer, const uint8_t *key, bool is_swapped) {
+static struct ue_address_pair *add_pair(struct ue_observer *observer, const struct ue_captured_datagram *captured) {
     struct ue_address_pair *pair = ue_observer_allocate(observer, sizeof *pair);
     if (pair == NULL) {
         return NULL;
     }
-    *pair = (struct ue_address_pair){.is_swapped = is_swapped};
-    memcpy(pair->key, key, sizeof pair->key);
-    uint64_t hash = ue_hash_table_hash(&observer->pairs, pair->key, sizeof pair->key);
-    if (!ue_hash_table_insert(&observer->pairs, &pair->link, hash, pair)) {
+    *pair = (struct ue_address_pair){.sides = {captured->source, captured->destination}};
+    if (!ue_hash_table_insert(&observer->pairs, &pair->link, hash_of(observer, captured), pair)) {
         ue_observer_deallocate(observer, pair);
         return NULL;
     }
@@ -139,8 +132,7 @@ static struct ue_connection *add_connection(struct ue_observer *observer, struct
         return NULL;
     }
     memset(connection, 0, size_bytes);
-    connection->shown.sides[side] = captured->source;
-    connection->shown.sides[!side] = captured->destination;
+    memcpy(connection->shown.sides, pair->sides, sizeof pair->sides);
     connection->shown.first_frame = captured->frame;
     connection->pair = pair;
     begin_detection(observer, connection, side);
@@ -342,18 +334,17 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
 struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
                                                const struct ue_captured_datagram *captured,
                                                struct ue_decode_state *decode) {
-    uint8_t key[2 * UE_ADDRESS_KEY_BYTES];
     struct ue_handshake_match match;
     bool is_match = false;
-    bool is_high = write_key(key, captured);
-    struct ue_address_pair *pair = find_pair(observer, key);
+    unsigned side = 0;
+    struct ue_address_pair *pair = find_pair(observer, captured, &side);
     if (pair == NULL) {
+        side = 0;
         if (!captured->is_ours && !match_handshake(observer->options.settings, captured, &match)) {
             return NULL;
         }
-        pair = add_pair(observer, key, is_high);
+        pair = add_pair(observer, captured);
     }
-    unsigned side = pair != NULL && is_high != pair->is_swapped;
     struct ue_connection *connection =
         pair != NULL ? require_connection(observer, pair, captured, side, &match, &is_match) : NULL;
     if (connection == NULL) {

@@ -75,7 +75,8 @@ static void describe(const struct ue_waiting_datagram *datagram, struct ue_obser
 }
 
 const struct ue_observed_datagram *ue_observer_next(struct ue_observer *observer) {
-    const struct ue_waiting_datagram *datagram = ue_datagram_queue_pop(observer);
+    bool is_wanted = observer->options.order != UE_OBSERVER_NEVER;
+    const struct ue_waiting_datagram *datagram = is_wanted ? ue_datagram_queue_pop(observer) : NULL;
     if (datagram == NULL) {
         return NULL;
     }

@@ -10,9 +10,6 @@
 #include "libcodec/base/hash_table.h"
 #include "libcodec/base/list.h"
 
-/* An end of an address pair as bytes that can be compared: address, size, port. */
-#define UE_ADDRESS_KEY_BYTES 20
-
 /* Cookies that a connection keeps: a retransmitted Initial leads to several. */
 #define UE_CONNECTION_COOKIES 4
 
@@ -26,8 +23,7 @@ struct ue_connection_cookie {
 /* Two addresses. The pair lives as long as its current connection. */
 struct ue_address_pair {
     struct ue_hash_link link;
-    uint8_t key[2 * UE_ADDRESS_KEY_BYTES]; /* the lower end first */
-    bool is_swapped;                       /* the higher end sent the first datagram */
+    struct ue_address sides[2]; /* side 0 sent the first datagram */
     struct ue_protocol_proof proof;
     struct ue_connection *connection; /* the current one */
 };

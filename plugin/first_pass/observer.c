@@ -10,6 +10,8 @@
 #include "plugin/first_pass/sequence_analysis.h"
 #include "plugin/prefs.h"
 
+#define IPV4_BYTES 4
+
 /* In file scope. */
 struct stream_results {
     struct uerudp_known_objects objects;
@@ -215,9 +217,11 @@ static void track_ready(void) {
 }
 
 static struct ue_address address_of(const address *address, uint32_t port) {
-    struct ue_address result = {.size_bytes = (uint8_t)MIN((size_t)address->len, sizeof result.bytes),
-                                .port = (uint16_t)port};
-    if (result.size_bytes != 0) {
+    struct ue_address result = {.port = (uint16_t)port};
+    result.size_bytes = (uint8_t)MIN((size_t)address->len, sizeof result.bytes);
+    if (result.size_bytes == IPV4_BYTES) {
+        memcpy(result.bytes, address->data, IPV4_BYTES); /* a constant size is fast */
+    } else if (result.size_bytes != 0) {
         memcpy(result.bytes, address->data, result.size_bytes);
     }
     return result;

@@ -15,7 +15,7 @@ struct ue_address observe_address_of(const struct capture_address *address) {
 }
 
 bool observe_address_equal(const struct ue_address *a, const struct ue_address *b) {
-    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 && a->size_bytes == b->size_bytes && a->port == b->port;
+    return memcmp(a, b, sizeof *a) == 0;
 }
 
 char *observe_address_format(const struct ue_address *address, char text[CAPTURE_ADDRESS_TEXT_BYTES]) {

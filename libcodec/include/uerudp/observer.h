@@ -37,11 +37,12 @@ extern "C" {
    freed. */
 #define UE_OBSERVER_SILENT_NS INT64_C(600000000000)
 
-/* An address with a port. The bytes are in network order and those that are not used are zero. */
+/* An address with a port. The bytes are in network order. Bytes that are not used are zero, so that memcmp compares. */
 struct ue_address {
     uint8_t bytes[16];
-    uint8_t size_bytes; /* 4 or 16; at most 16 where the network is not IP */
     uint16_t port;
+    uint8_t size_bytes; /* 4 or 16; at most 16 where the network is not IP */
+    uint8_t unused;     /* 0 */
 };
 
 /* One connection. A pair of addresses may have several, one after another. Read only; valid until the next call of
