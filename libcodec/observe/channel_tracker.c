@@ -2,7 +2,6 @@
 #include <uerudp/partial.h>
 #include <uerudp/seq.h>
 #include <uerudp/time_ns.h>
-#include "libcodec/base/prefetch.h"
 #include "libcodec/observe/tracker_state.h"
 
 /* ---- channels ---- */
@@ -226,64 +225,6 @@ static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel
     }
     if (bunch->close && channel != NULL) {
         channel->states[0].has_opened = channel->states[1].has_opened = false;
-    }
-}
-
-/* ---- prefetch ---- */
-
-static const struct ue_channel_state *find_state(const struct ue_tracker_step *p, uint32_t index) {
-    const struct ue_tracked_channel *channel = ue_channel_pages_find(&p->tracker->channels, index, sizeof *channel);
-    return channel != NULL ? &channel->states[p->in->side] : NULL;
-}
-
-static void prefetch_state(const struct ue_tracker_step *p, uint32_t index) {
-    ue_prefetch(find_state(p, index));
-}
-
-/* Finds the id of the bunch that is released next. Returns false when all are released. */
-static bool find_unreleased(const struct ue_tracker_step *p, uint32_t channel, int64_t *id) {
-    const struct ue_channel_state *state = find_state(p, channel);
-    bool is_found = state != NULL && state->released_back != 0;
-    *id = is_found ? state->newest - state->released_back + 1 : 0;
-    return is_found;
-}
-
-/* A hash chain depends on the low bits of an id, which are those of the wire sequence. */
-void ue_channel_tracker_prefetch_channel(const struct ue_tracker_step *p, const struct ue_bunch *bunch) {
-    if (bunch->reliable || bunch->partial) {
-        prefetch_state(p, bunch->channel);
-    }
-    if (bunch->reliable) {
-        ue_reliable_tracker_prefetch_chain(&p->tracker->sides[p->in->side], bunch->channel, bunch->ch_seq);
-    }
-}
-
-void ue_channel_tracker_prefetch_bunches(const struct ue_tracker_step *p, const struct ue_bunch *bunch,
-                                         uint32_t before) {
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_tracked_bunch *evicted = ue_reliable_tracker_next_evicted(side, before);
-    int64_t id;
-    if (find_unreleased(p, bunch->channel, &id)) {
-        ue_reliable_tracker_prefetch_bunch(side, bunch->channel, id);
-    }
-    ue_reliable_tracker_prefetch_bunch(side, bunch->channel, bunch->ch_seq); /* the first entry of its chain */
-    ue_prefetch(evicted);
-}
-
-void ue_channel_tracker_prefetch_packets(const struct ue_tracker_step *p, const struct ue_bunch *bunch,
-                                         uint32_t before) {
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_tracked_bunch *evicted = ue_reliable_tracker_next_evicted(side, before);
-    int64_t id;
-    const struct ue_tracked_bunch *first =
-        find_unreleased(p, bunch->channel, &id) ? ue_reliable_tracker_find(side, bunch->channel, id) : NULL;
-    if (first != NULL) {
-        ue_reliable_tracker_prefetch_packet(side, first);
-    }
-    if (evicted != NULL) {
-        ue_reliable_tracker_prefetch_packet(side, evicted);
-        ue_reliable_tracker_prefetch_chain(side, evicted->channel, evicted->id);
-        prefetch_state(p, evicted->channel);
     }
 }
 

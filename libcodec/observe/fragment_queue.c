@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/partial.h>
-#include "libcodec/base/prefetch.h"
 #include "libcodec/observe/reassembly_state.h"
 
 #include <string.h>
@@ -98,35 +97,6 @@ struct ue_fragment_queue *ue_fragment_queue_ensure(struct ue_reassembly *reassem
         queue->is_reliable = is_reliable;
     }
     return queue;
-}
-
-/* ---- prefetch ---- */
-
-static void prefetch_channel(const struct ue_reassembly *reassembly, const struct ue_bunch *bunch) {
-    ue_prefetch(ue_reassembly_find_channel(reassembly, bunch->channel));
-    if (bunch->partial) {
-        ue_prefetch(find_queues(reassembly, bunch->channel));
-    }
-}
-
-static void prefetch_queue(const struct ue_reassembly *reassembly, const struct ue_bunch *bunch) {
-    struct ue_fragment_queue *const *queues = bunch->partial ? find_queues(reassembly, bunch->channel) : NULL;
-    if (queues != NULL) {
-        ue_prefetch(*queues);
-    }
-}
-
-void ue_reassembly_prefetch(const struct ue_reassembly *reassembly, const struct ue_item *items, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack) {
-            prefetch_channel(reassembly, &items[i].bunch);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack) {
-            prefetch_queue(reassembly, &items[i].bunch);
-        }
-    }
 }
 
 /* ---- fragments ---- */

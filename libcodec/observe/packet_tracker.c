@@ -332,35 +332,6 @@ static void handle_item(void *user, const struct ue_item *item) {
     p->item++;
 }
 
-UE_INLINE void for_each_reliable(const struct ue_tracker_step *p, const struct ue_item *items, size_t count,
-                                 void (*prefetch)(const struct ue_tracker_step *, const struct ue_bunch *,
-                                                  uint32_t before)) {
-    uint32_t before = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack && items[i].bunch.reliable) {
-            prefetch(p, &items[i].bunch, before++);
-        }
-    }
-}
-
-/* The state of many connections does not fit the cache: prefetches all that the items need before processing the
-   first. */
-static void handle_batch(struct ue_tracker_step *p, const struct ue_item *items, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack) {
-            ue_channel_tracker_prefetch_channel(p, &items[i].bunch);
-        }
-    }
-    if (p->callbacks->prefetch != NULL) {
-        p->callbacks->prefetch(p->callbacks->user, items, count);
-    }
-    for_each_reliable(p, items, count, ue_channel_tracker_prefetch_bunches);
-    for_each_reliable(p, items, count, ue_channel_tracker_prefetch_packets);
-    for (size_t i = 0; i < count; i++) {
-        handle_item(p, &items[i]);
-    }
-}
-
 static void handle_items(struct ue_tracker_step *p, struct ue_item_range *rest) {
     struct ue_tracker_items own;
     struct ue_tracker_items *reading = p->in->reading != NULL ? p->in->reading : &own;
@@ -370,7 +341,9 @@ static void handle_items(struct ue_tracker_step *p, struct ue_item_range *rest) 
     for (; p->is_tracked && fault.status == UE_OK && rest->bit < rest->end_bit; batches++) {
         reading->count =
             ue_items_decode(p->in->context, p->in->bytes, rest, reading->items, UE_TRACKER_ITEMS_MAX, &fault);
-        handle_batch(p, reading->items, reading->count);
+        for (size_t i = 0; i < reading->count; i++) {
+            handle_item(p, &reading->items[i]);
+        }
     }
     reading->is_whole = batches <= 1 && fault.status == UE_OK && rest->bit == rest->end_bit;
 }

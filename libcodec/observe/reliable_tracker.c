@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/history.h>
 #include <uerudp/time_ns.h>
-#include "libcodec/base/prefetch.h"
 #include "libcodec/observe/tracker_state.h"
 
 /* Longest hash chain, whatever the input. */
@@ -32,34 +31,6 @@ struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *
         index = table->entries[index].next;
     }
     return index != NONE ? &table->entries[index] : NULL;
-}
-
-/* ---- prefetch ---- */
-
-void ue_reliable_tracker_prefetch_chain(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
-    if (side->reliables.capacity != 0) {
-        ue_prefetch(chain_of(&side->reliables, channel, id));
-    }
-}
-
-void ue_reliable_tracker_prefetch_bunch(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
-    const struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->capacity != 0 ? *chain_of(table, channel, id) : NONE;
-    if (index != NONE) {
-        ue_prefetch(&table->entries[index]);
-    }
-}
-
-void ue_reliable_tracker_prefetch_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
-    const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    ue_prefetch(ue_tracker_window_slot(&side->packets, sizeof(struct ue_tracked_packet), packet_id));
-}
-
-/* Entries are evicted in order. */
-const struct ue_tracked_bunch *ue_reliable_tracker_next_evicted(const struct ue_tracker_side *side, uint32_t before) {
-    const struct ue_tracked_bunches *table = &side->reliables;
-    bool is_full = table->capacity != 0 && table->count == table->capacity;
-    return is_full ? &table->entries[(table->oldest + before) & (table->capacity - 1)] : NULL;
 }
 
 /* ---- which bunches the sender has released ---- */

@@ -230,23 +230,6 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
  */
 void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel);
 
-/* Prefetches what a bunch needs, in three steps; each step uses what the step before has prefetched. First its channel
-   and its hash chain. before: number of reliable bunches before it among the items. */
-void ue_channel_tracker_prefetch_channel(const struct ue_tracker_step *pass, const struct ue_bunch *bunch);
-
-/* Second the bunches that its processing reads, third the packets of these bunches. */
-void ue_channel_tracker_prefetch_bunches(const struct ue_tracker_step *pass, const struct ue_bunch *bunch,
-                                         uint32_t before);
-void ue_channel_tracker_prefetch_packets(const struct ue_tracker_step *pass, const struct ue_bunch *bunch,
-                                         uint32_t before);
-
-/* Prefetch a hash chain, the first bunch in it, the packet of a bunch; and the bunch that is evicted next after
-   `before` others. */
-void ue_reliable_tracker_prefetch_chain(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
-void ue_reliable_tracker_prefetch_bunch(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
-void ue_reliable_tracker_prefetch_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
-const struct ue_tracked_bunch *ue_reliable_tracker_next_evicted(const struct ue_tracker_side *side, uint32_t before);
-
 /* Processes a bunch: emits BUNCH, CHANNEL_OPENED and CHANNEL_CLOSED. */
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *pass, const struct ue_bunch *bunch);
 

@@ -73,8 +73,6 @@ struct ue_tracker_event {
 struct ue_tracker_callbacks {
     void (*event)(void *user, const struct ue_tracker_event *event);
     void *user;
-    /* NULL, or called with items of a packet some time before their events, to prefetch memory. */
-    void (*prefetch)(void *user, const struct ue_item *items, size_t count);
 };
 
 /* The decoded items of a datagram, for callers that need them, too. Views point into its bytes. */

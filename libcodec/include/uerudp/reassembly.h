@@ -82,9 +82,6 @@ void ue_reassembly_free(struct ue_reassembly *reassembly);
 void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_context *context,
                         const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *callbacks);
 
-/* Prefetches the memory that these bunches need; see struct ue_tracker_callbacks. */
-void ue_reassembly_prefetch(const struct ue_reassembly *reassembly, const struct ue_item *items, size_t count);
-
 /* Call after the events of each datagram. Emits the events of unreliable fragments in a late packet, one for each group
    of consecutive fragments. */
 void ue_reassembly_end_datagram(struct ue_reassembly *reassembly, const struct ue_reassembly_callbacks *callbacks);
