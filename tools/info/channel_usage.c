@@ -49,10 +49,6 @@ static void count(struct info_channel *channel, const struct ue_tracker_event *e
     flow->bits += event->bunch->data.bits;
     flow->reliable += event->bunch->reliable;
     flow->resends += event->copy > 1;
-    if (event->reliable_id >= 0 && (!flow->has_newest || event->reliable_id > flow->newest_id)) {
-        flow->has_newest = true;
-        flow->newest_id = event->reliable_id;
-    }
 }
 
 static void open(struct info_channel *channel, const struct ue_tracker_event *event) {

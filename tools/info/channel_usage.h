@@ -16,8 +16,6 @@ struct info_channel_traffic {
     uint64_t bunches;
     uint64_t bits; /* of payload */
     uint64_t reliable, resends;
-    int64_t newest_id; /* highest reliable sequence number, if has_newest */
-    bool has_newest;
 };
 
 struct info_channel {

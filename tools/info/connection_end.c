@@ -14,7 +14,7 @@ int info_connection_gone_side(const struct info_connection *info) {
     for (unsigned side = 0; side < 2; side++) {
         bool was_closed_before = info->is_closed && info->closed_by == side;
         if (!was_closed_before &&
-            info_silence_at_end_ns(&info->silence, side) >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT)) {
+            ue_findings_silence_ns(info->detected, side) >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT)) {
             return (int)side;
         }
     }
@@ -83,12 +83,11 @@ static void report_timeout(struct info_connection *info) {
     if (gone < 0) {
         return;
     }
-    const struct info_silence_side *self = &info->silence.sides[gone];
-    struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_TIMEOUT, (unsigned)gone, info_silence_at_end_ns(&info->silence, (unsigned)gone),
-                           self->last_frame, 0);
-    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->peer_packets);
-    ue_finding_set(&finding, UE_VALUE_SINCE, self->last_ns - info->first_ns);
+    const struct ue_last_packet *last = ue_findings_last_packet(info->detected, (unsigned)gone);
+    struct ue_finding finding = ue_finding_of_span(
+        UE_FINDING_TIMEOUT, (unsigned)gone, ue_findings_silence_ns(info->detected, (unsigned)gone), last->frame, 0);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
+    ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - info->first_ns);
     ue_finding_set(&finding, UE_VALUE_OTHERS, info->is_closed);
     info_findings_add(&info->findings, &finding);
 }

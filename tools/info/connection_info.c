@@ -7,6 +7,7 @@
 #include "tools/info/capture_findings.h"
 #include "tools/info/connection_end.h"
 #include "tools/info/reliable_buffer.h"
+#include "tools/observe/address.h"
 
 struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
                                             size_t *channels_left) {
@@ -15,16 +16,15 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
     info->findings.per_kind_max = findings_max;
     info->channels.channels_left = channels_left;
     info->channels.rest.index = UINT32_MAX;
-    info->sides[1].losses.side = 1;
-    info->stalls = (struct info_stalls){.rtt = &info->timing.rtt, .findings = &info->findings};
-    info->gaps = (struct info_gaps){.rtt = &info->timing.rtt, .findings = &info->findings};
+    info->detected = ue_findings_new(&observe_memory);
+    info->timing = ue_findings_timing(info->detected);
     info->cost = with_cost ? g_new0(struct info_cost, 1) : NULL;
     return info;
 }
 
 void info_connection_free(struct info_connection *info) {
     info_login_clear(&info->login);
-    info_timing_clear(&info->timing);
+    ue_findings_free(info->detected);
     info_channels_clear(&info->channels);
     info_findings_clear(&info->findings);
     g_free(info->cost);
@@ -49,8 +49,6 @@ static void on_ack(struct info_connection *info, const struct ue_tracker_event *
     if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && side->datagrams != 0) {
         side->not_captured_frame = side->not_captured++ == 0 ? event->frame : side->not_captured_frame;
     }
-    info_loss_bursts_on_ack(&info->sides[!event->side].losses, event, &info->findings);
-    info_stalls_on_ack(&info->stalls, event);
 }
 
 static void count_bunch(struct info_side *side, const struct ue_tracker_event *event) {
@@ -67,12 +65,7 @@ static void count_bunch(struct info_side *side, const struct ue_tracker_event *e
 
 static void on_bunch(struct handling *handling, const struct ue_tracker_event *event) {
     struct info_connection *info = handling->info;
-    const struct info_channel *channel = info_channels_find(&info->channels, event->bunch->channel);
-    const struct info_channel_traffic *flow = channel != NULL ? &channel->flows[event->side] : NULL;
-    int64_t before = flow != NULL && flow->has_newest ? flow->newest_id : -1;
     count_bunch(&info->sides[event->side], event);
-    info_stalls_on_bunch(&info->stalls, event);
-    info_gaps_on_event(&info->gaps, event, before);
 }
 
 static void on_close(struct info_connection *info, const struct ue_tracker_event *event) {
@@ -101,11 +94,15 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
     }
 }
 
+static void add_finding(void *user, const struct ue_finding *finding) {
+    info_findings_add(user, finding);
+}
+
 static void handle_event(void *user, const struct ue_tracker_event *event) {
     struct handling *handling = user;
     struct info_connection *info = handling->info;
-    info_silence_on_event(&info->silence, event, &info->findings);
-    info_timing_on_event(&info->timing, event);
+    const struct ue_findings_callbacks callbacks = {add_finding, &info->findings};
+    ue_findings_on_event(info->detected, &handling->captured->context, event, &callbacks);
     info_login_on_event(&info->login, event, &handling->captured->context);
     switch (event->type) {
     case UE_TRACKER_ACK:
@@ -137,7 +134,6 @@ static void update_generation(struct info_connection *info, const struct input_d
         info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
     info->reliable_limit = captured->context.reliable_buffer;
-    info->gaps.ch_seq_bound = captured->context.ch_seq_bound;
 }
 
 static void update_addresses(struct info_connection *info, const struct input_datagram *captured) {
@@ -186,23 +182,6 @@ static void begin_or_go_on(struct info_connection *info, const struct input_data
     info->last_ns = MAX(info->last_ns, captured->observed->time_ns);
 }
 
-static void visit_ack(void *user, const struct ue_item *item) {
-    struct handling *handling = user;
-    if (item->is_ack && item->ack.has_frame_time) {
-        info_timing_add_frame_time(&handling->info->timing, handling->captured->role, item->ack.frame_time_ms);
-    }
-}
-
-/* Up to 4.21 the server's frame time is in the items. */
-static void read_legacy(struct handling *handling) {
-    const struct input_datagram *captured = handling->captured;
-    struct ue_visitor visitor = {.item = visit_ack, .user = handling};
-    struct ue_decode_result result;
-    if (captured->context.profile.packet == UE_PACKET_LEGACY && captured->role == 1) {
-        ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, &visitor, &result);
-    }
-}
-
 static void add_cost(struct info_connection *info, const struct input_datagram *captured) {
     const struct ue_observed_datagram *observed = captured->observed;
     struct info_cost_datagram datagram = {.context = &captured->context,
@@ -246,7 +225,7 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
     count(info, captured);
-    read_legacy(&handling);
+    ue_findings_on_datagram(info->detected, captured->observed);
     bool is_tracked = ue_observer_track(captured->observer, captured->observed, &callbacks);
     for (unsigned side = 0; is_tracked && side < 2; side++) {
         const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
@@ -259,7 +238,7 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
 
 /* Clears the times measured before and while the clock did not advance. */
 static void clear_times(struct info_connection *info) {
-    info_timing_clear_spans(&info->timing);
+    ue_findings_forget_times(info->detected);
     info->sides[0].rate = info->sides[1].rate = (struct info_rate){0};
     for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
         g_array_index(info->login.steps, struct info_login_step, i).span_ns = -1;
@@ -269,7 +248,6 @@ static void clear_times(struct info_connection *info) {
 static void report_findings(struct info_connection *info) {
     info_login_report(info);
     info_connection_end_report(info);
-    info_timing_report(&info->timing, &info->findings);
     for (unsigned side = 0; side < 2; side++) {
         info_loss_report(info, side);
         info_reliable_buffer_report(info, side);
@@ -285,11 +263,9 @@ void info_connection_finish(struct info_connection *info) {
     }
     for (unsigned side = 0; side < 2; side++) {
         info_rate_finish(&info->sides[side].rate, info->login.rate);
-        info_loss_bursts_finish(&info->sides[side].losses, &info->findings);
     }
-    info_stalls_finish(&info->stalls, info->last_ns);
-    info_gaps_finish(&info->gaps);
-    info_silence_finish(&info->silence, info->is_closed, &info->findings);
+    const struct ue_stream_end end = {.last_ns = info->last_ns, .is_closed = info->is_closed};
+    ue_findings_finish(info->detected, &end, &(const struct ue_findings_callbacks){add_finding, &info->findings});
     report_findings(info);
 }
 

@@ -6,12 +6,9 @@
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
 #include "tools/info/data_rate.h"
+#include "tools/info/finding_list.h"
 #include "tools/info/handshake_login.h"
 #include "tools/info/packet_loss.h"
-#include "tools/info/ping_and_jitter.h"
-#include "tools/info/reliable_gaps.h"
-#include "tools/info/reliable_stalls.h"
-#include "tools/info/silence.h"
 #include "tools/input/capture_reader.h"
 
 /* The traffic of one side. */
@@ -30,7 +27,6 @@ struct info_side {
     uint64_t jumps;
     uint32_t reliable_peak, reliable_peak_channel; /* highest use of the reliable buffer */
     uint64_t reliable_peak_frame;
-    struct info_loss_bursts losses;
     struct info_rate rate;
 };
 
@@ -59,11 +55,9 @@ struct info_connection {
     uint64_t after_close; /* datagrams after the close */
 
     struct info_login login;
-    struct info_timing timing;
-    struct info_silence silence;
-    struct info_stalls stalls;
-    struct info_gaps gaps;
     struct info_channels channels;
+    struct ue_findings *detected;
+    const struct ue_timing *timing; /* of detected */
     struct info_findings findings;
     struct info_cost *cost; /* NULL: not counted */
 };

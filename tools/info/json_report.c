@@ -38,15 +38,15 @@ static json_t *moment(const struct info_connection *info, uint64_t frame, int64_
     return frame == 0 ? json_null() : json_pack("{s:o, s:o}", "frame", count(frame), "time_s", since_s(info, time_ns));
 }
 
-static json_t *percentiles(const struct info_histogram *histogram, double unit) {
+static json_t *percentiles(const struct ue_histogram *histogram, double unit) {
     if (histogram->count == 0) {
         return json_null();
     }
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)info_histogram_percentile(histogram, 50) / unit), "p90",
-        real((double)info_histogram_percentile(histogram, 90) / unit), "p99",
-        real((double)info_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit),
-        "max", real((double)histogram->max / unit), "samples", count(histogram->count));
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)ue_histogram_percentile(histogram, 50) / unit), "p90",
+        real((double)ue_histogram_percentile(histogram, 90) / unit), "p99",
+        real((double)ue_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit), "max",
+        real((double)histogram->max / unit), "samples", count(histogram->count));
 }
 
 /* ---- traffic ---- */
@@ -90,13 +90,13 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
 
 /* ---- times ---- */
 
-static json_t *jitter(const struct info_jitter *jitter) {
+static json_t *jitter(const struct ue_side_jitter *jitter) {
     return jitter->samples == 0 ? json_null() : real(phrase_milliseconds(jitter->clock.average_ns));
 }
 
 static void add_times(json_t *object, const struct info_connection *info) {
-    const struct info_timing *timing = &info->timing;
-    int64_t handshake_ns = info_timing_handshake_ns(timing);
+    const struct ue_timing *timing = info->timing;
+    int64_t handshake_ns = ue_timing_handshake_ns(timing);
     json_object_set_new(object, "rtt_ms", percentiles(&timing->rtt, 1e6));
     json_object_set_new(object, "half_ms",
                         both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));

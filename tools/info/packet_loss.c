@@ -7,55 +7,6 @@
 #define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
 #define ONE_WAY_FACTOR 5   /* ratio to the loss of the other direction */
 
-/* ---- bursts ---- */
-
-static void end_run(struct info_loss_bursts *losses, struct info_findings *findings) {
-    uint64_t count = losses->count;
-    losses->count = 0;
-    losses->longest = MAX(losses->longest, count);
-    if (count < UE_THRESHOLD_LOSS_BURST) {
-        return;
-    }
-    bool is_seen = losses->first_frame != 0;
-    struct ue_finding finding =
-        ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, losses->side, count,
-                            is_seen ? losses->first_frame : losses->reported_frame);
-    finding.frames[1] = losses->last_frame;
-    finding.frame_count = is_seen ? 2 : 1;
-    ue_finding_set(&finding, UE_VALUE_FIRST, losses->last_id - (int64_t)count + 1);
-    ue_finding_set(&finding, UE_VALUE_LAST, losses->last_id);
-    info_findings_add(findings, &finding);
-}
-
-void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event,
-                             struct info_findings *findings) {
-    bool is_lost = event->type == UE_TRACKER_NAK;
-    if (losses->count != 0 && (!is_lost || event->packet_id != losses->last_id + 1)) {
-        end_run(losses, findings);
-    }
-    if (!is_lost) {
-        return;
-    }
-    if (losses->count == 0) {
-        losses->first_frame = losses->last_frame = 0;
-        losses->reported_frame = event->frame;
-    }
-    losses->count++;
-    losses->last_id = event->packet_id;
-    if (event->other_frame != 0) {
-        losses->first_frame = losses->first_frame == 0 ? event->other_frame : losses->first_frame;
-        losses->last_frame = event->other_frame;
-    }
-}
-
-void info_loss_bursts_finish(struct info_loss_bursts *losses, struct info_findings *findings) {
-    if (losses->count != 0) {
-        end_run(losses, findings);
-    }
-}
-
-/* ---- whole connection ---- */
-
 static double loss_percent(const struct ue_tracker_counts *counts) {
     uint64_t reported = counts->acked + counts->nacked;
     return reported == 0 ? 0 : 100.0 * (double)counts->nacked / (double)reported;

@@ -70,10 +70,10 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     int gone = info_connection_gone_side(info);
     label(out, "end");
     if (gone >= 0) {
-        const struct info_silence_side *self = &info->silence.sides[gone];
+        const struct ue_last_packet *last = ue_findings_last_packet(info->detected, (unsigned)gone);
         text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
-                               phrase_side((unsigned)gone), self->last_frame,
-                               phrase_seconds(self->last_ns - info->first_ns), info->is_closed ? "; " : "\n");
+                               phrase_side((unsigned)gone), last->frame, phrase_seconds(last->time_ns - info->first_ns),
+                               info->is_closed ? "; " : "\n");
     }
     if (info->is_closed) {
         print_close(out, info);

@@ -102,7 +102,7 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
 
 /* ---- times ---- */
 
-static void print_percentiles(struct text_buffer *out, const char *label, const struct info_histogram *histogram,
+static void print_percentiles(struct text_buffer *out, const char *label, const struct ue_histogram *histogram,
                               double unit) {
     if (histogram->count == 0) {
         return;
@@ -110,15 +110,15 @@ static void print_percentiles(struct text_buffer *out, const char *label, const 
     text_buffer_add_format(out, "    %-22s", label);
     static const double percents[] = {50, 90, 99};
     for (size_t i = 0; i < G_N_ELEMENTS(percents); i++) {
-        text_buffer_add_format(out, " %8.1f", (double)info_histogram_percentile(histogram, percents[i]) / unit);
+        text_buffer_add_format(out, " %8.1f", (double)ue_histogram_percentile(histogram, percents[i]) / unit);
     }
     text_buffer_add_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit,
                            (double)histogram->max / unit, histogram->count);
 }
 
 static void print_times(struct text_buffer *out, const struct info_connection *info) {
-    const struct info_timing *timing = &info->timing;
-    int64_t handshake_ns = info_timing_handshake_ns(timing);
+    const struct ue_timing *timing = info->timing;
+    int64_t handshake_ns = ue_timing_handshake_ns(timing);
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
@@ -132,7 +132,7 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
         text_buffer_add_format(out, "    %-22s %8.1f\n", "handshake round trip", phrase_milliseconds(handshake_ns));
     }
     for (unsigned side = 0; side < 2; side++) {
-        const struct info_jitter *jitter = &timing->jitter[side];
+        const struct ue_side_jitter *jitter = &timing->jitter[side];
         if (jitter->samples != 0) {
             text_buffer_add_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", phrase_side(side),
                                    phrase_milliseconds(jitter->clock.average_ns), phrase_milliseconds(jitter->max_ns));

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <uerudp/clock_jitter.h>
 #include <uerudp/field.h>
+#include <uerudp/observer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,6 +111,87 @@ static inline int64_t ue_finding_threshold_ns(enum ue_finding_id id) {
 
 /* Whether a share of a whole reaches the threshold of a finding whose unit is PERCENT. */
 bool ue_finding_is_share_reached(enum ue_finding_id id, uint64_t share, uint64_t whole);
+
+/* ---- the findings of a stream ---- */
+
+/* Limit in bytes of what is kept of one stream. Above it the oldest is forgotten, and nothing is said about it. */
+#define UE_FINDINGS_BYTES_MAX (2u << 20)
+
+#define UE_HISTOGRAM_OCTAVES 58
+
+/* A log-linear histogram: each power of two has 64 buckets of equal width, so percentiles are off by less than 1 %;
+   values below 64 are exact. */
+struct ue_histogram {
+    uint64_t count;
+    int64_t min, max;                        /* exact */
+    uint64_t *octaves[UE_HISTOGRAM_OCTAVES]; /* 64 buckets each, allocated on first use */
+};
+
+/* The nearest-rank percentile: at least `percent` of the values are not greater. -1: no values. */
+int64_t ue_histogram_percentile(const struct ue_histogram *histogram, unsigned percent);
+
+/* The jitter of one side's packets, from its jitter clock and the capture's clock. */
+struct ue_side_jitter {
+    struct ue_clock_jitter clock;
+    int64_t max_ns;
+    uint64_t samples;
+};
+
+/* Round trip times (ping), jitter and server frame times. */
+struct ue_timing {
+    struct ue_histogram rtt;       /* ns; the sum of the halves of both directions, independent of the capture point */
+    struct ue_histogram halves[2]; /* ns; from a packet of this side to the first packet that acknowledges it */
+    int64_t last_half_ns[2];
+    int64_t handshake_ns[2]; /* from this side's handshake message to the answer; 0: unknown */
+    struct ue_side_jitter jitter[2];
+    struct ue_histogram frame_time_ms; /* as reported by the server */
+};
+
+/* The full round trip time of the handshake; -1: not seen. */
+int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
+
+/* The last packet of a side. */
+struct ue_last_packet {
+    uint64_t frame;
+    int64_t time_ns;
+    uint64_t peer_packets; /* packets of the other side after it */
+};
+
+struct ue_findings;
+
+struct ue_findings_callbacks {
+    void (*finding)(void *user, const struct ue_finding *finding);
+    void *user;
+};
+
+/* Returns NULL if there is no memory. Copies the allocator, whose user must outlive the findings. */
+struct ue_findings *ue_findings_new(const struct ue_allocator *allocator);
+void ue_findings_free(struct ue_findings *findings);
+
+/* Handles a datagram of the stream, and then each event that ue_observer_track reports of it; context: of the
+   datagram. */
+void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
+void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
+                          const struct ue_tracker_event *event, const struct ue_findings_callbacks *callbacks);
+
+/* Forgets what was measured with the capture's clock, when that proves wrong. */
+void ue_findings_forget_times(struct ue_findings *findings);
+
+/* How a stream ends. */
+struct ue_stream_end {
+    int64_t last_ns; /* time of the last datagram */
+    bool is_closed;  /* a side closed the connection */
+};
+
+/* Reports what is known only at the end. Call nothing but the functions below and ue_findings_free afterwards. */
+void ue_findings_finish(struct ue_findings *findings, const struct ue_stream_end *end,
+                        const struct ue_findings_callbacks *callbacks);
+
+const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
+const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
+
+/* How long a side had been silent at the other side's last packet; 0 if the side itself sent last. */
+int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/histogram.h"
-
-#include <glib.h>
-#include <math.h>
+#include "libcodec/findings/findings_state.h"
 
 #define PARTS 64
 #define PART_BITS 6
@@ -26,11 +23,16 @@ static int64_t value_of(unsigned octave, unsigned part) {
     return (int64_t)((PARTS + part) * width + width / 2);
 }
 
-void info_histogram_add(struct info_histogram *histogram, int64_t value) {
+void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value) {
     value = value < 0 ? 0 : value;
     unsigned octave = octave_of((uint64_t)value);
     if (histogram->octaves[octave] == NULL) {
-        histogram->octaves[octave] = g_new0(uint64_t, PARTS);
+        uint64_t *parts = ue_limited_allocator_resize(memory, NULL, 0, PARTS * sizeof *parts);
+        if (parts == NULL) {
+            return;
+        }
+        memset(parts, 0, PARTS * sizeof *parts);
+        histogram->octaves[octave] = parts;
     }
     histogram->octaves[octave][part_of((uint64_t)value, octave)]++;
     histogram->min = histogram->count == 0 || value < histogram->min ? value : histogram->min;
@@ -38,9 +40,9 @@ void info_histogram_add(struct info_histogram *histogram, int64_t value) {
     histogram->count++;
 }
 
-static int64_t value_at_rank(const struct info_histogram *histogram, uint64_t rank) {
+static int64_t value_at_rank(const struct ue_histogram *histogram, uint64_t rank) {
     uint64_t before = 0;
-    for (unsigned i = 0; i < INFO_HISTOGRAM_OCTAVES * PARTS; i++) {
+    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES * PARTS; i++) {
         const uint64_t *octave = histogram->octaves[i / PARTS];
         before += octave != NULL ? octave[i % PARTS] : 0;
         if (before >= rank) {
@@ -50,18 +52,20 @@ static int64_t value_at_rank(const struct info_histogram *histogram, uint64_t ra
     return histogram->max;
 }
 
-int64_t info_histogram_percentile(const struct info_histogram *histogram, double percent) {
+int64_t ue_histogram_percentile(const struct ue_histogram *histogram, unsigned percent) {
     if (histogram->count == 0) {
         return -1;
     }
-    double rank = ceil(percent * (double)histogram->count / 100);
-    int64_t value = value_at_rank(histogram, rank < 1 ? 1 : (uint64_t)rank);
-    return CLAMP(value, histogram->min, histogram->max);
+    uint64_t rank = (percent * histogram->count + 99) / 100;
+    int64_t value = value_at_rank(histogram, rank == 0 ? 1 : rank);
+    return value < histogram->min ? histogram->min : value > histogram->max ? histogram->max : value;
 }
 
-void info_histogram_clear(struct info_histogram *histogram) {
-    for (unsigned i = 0; i < INFO_HISTOGRAM_OCTAVES; i++) {
-        g_free(histogram->octaves[i]);
+void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram *histogram) {
+    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES; i++) {
+        if (histogram->octaves[i] != NULL) {
+            ue_limited_allocator_resize(memory, histogram->octaves[i], PARTS * sizeof(uint64_t), 0);
+        }
     }
-    *histogram = (struct info_histogram){0};
+    *histogram = (struct ue_histogram){0};
 }

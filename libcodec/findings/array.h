@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* A growing array of elements of one size. */
+#ifndef UERUDP_LIBCODEC_FINDINGS_ARRAY_H
+#define UERUDP_LIBCODEC_FINDINGS_ARRAY_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "libcodec/base/memory_limit.h"
+
+#define UE_ARRAY_MIN 8
+
+/* Zeroed but for element_bytes: empty. */
+struct ue_array {
+    uint8_t *bytes;
+    size_t count, capacity;
+    size_t element_bytes;
+};
+
+static inline void *ue_array_at(const struct ue_array *array, size_t place) {
+    return array->bytes + place * array->element_bytes;
+}
+
+/* Inserts an element before the one at a place. Returns false when there is no memory. */
+static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
+                                   const void *element) {
+    size_t size = array->element_bytes;
+    if (array->count == array->capacity) {
+        size_t capacity = array->capacity != 0 ? array->capacity * 2 : UE_ARRAY_MIN;
+        void *bytes = ue_limited_allocator_resize(memory, array->bytes, array->capacity * size, capacity * size);
+        if (bytes == NULL) {
+            return false;
+        }
+        array->bytes = bytes;
+        array->capacity = capacity;
+    }
+    uint8_t *at = ue_array_at(array, place);
+    memmove(at + size, at, (array->count - place) * size);
+    memcpy(at, element, size);
+    array->count++;
+    return true;
+}
+
+static inline void ue_array_remove(struct ue_array *array, size_t place, size_t count) {
+    uint8_t *at = ue_array_at(array, place);
+    array->count -= count;
+    memmove(at, at + count * array->element_bytes, (array->count - place) * array->element_bytes);
+}
+
+/* Frees the elements. */
+static inline void ue_array_clear(struct ue_limited_allocator *memory, struct ue_array *array) {
+    if (array->bytes != NULL) {
+        ue_limited_allocator_resize(memory, array->bytes, array->capacity * array->element_bytes, 0);
+    }
+    *array = (struct ue_array){.element_bytes = array->element_bytes};
+}
+
+#endif

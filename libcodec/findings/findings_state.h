@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of a stream to find what is wrong with it, and the parts that do so, each for its subject. */
+#ifndef UERUDP_LIBCODEC_FINDINGS_FINDINGS_STATE_H
+#define UERUDP_LIBCODEC_FINDINGS_FINDINGS_STATE_H
+
+#include <uerudp/findings.h>
+#include <uerudp/time_ns.h>
+#include "libcodec/findings/array.h"
+
+#define UE_STALL_FRAMES_LISTED 4
+
+/* A reliable bunch with a lost transmission, or consecutive ones that shared their packets. */
+struct ue_overdue_bunch {
+    int64_t first_id, reliable_id; /* the first and the last bunch */
+    int64_t first_ns;              /* of the first transmission */
+    int64_t last_ns;               /* of the last report of loss */
+    uint64_t first_frame;
+    uint32_t channel;
+    uint32_t first_seq, last_seq;
+    unsigned losses;
+    uint64_t frames[UE_STALL_FRAMES_LISTED];
+    unsigned others; /* bunches of other channels delayed by the same packets */
+};
+
+/* Reliable bunches that arrived late, found from acks where the capture holds all packets: from the first
+   transmission, whose packet was reported as not delivered, to the transmission that was acknowledged. */
+struct ue_reliable_stalls {
+    struct ue_array in_flight[2]; /* struct ue_unacked_bunch by packet id, for each sender */
+    size_t first[2];              /* index in in_flight of the first entry that is not acknowledged */
+    struct ue_array overdue[2];   /* struct ue_overdue_bunch */
+
+    bool has_group; /* bunches that arrived with the same packet */
+    unsigned group_side;
+    struct ue_overdue_bunch group;
+    uint64_t arrived_frame;
+    int64_t arrived_ns;
+};
+
+/* Reliable bunches that arrived late, found from their order at a capture point after the loss: a bunch is missing
+   while later bunches are present and wait for it (endpoint.md 17.2). */
+struct ue_reliable_gaps {
+    struct ue_array gaps;     /* struct ue_reliable_gap */
+    struct ue_array channels; /* struct ue_newest_reliable, by channel */
+};
+
+struct ue_silence_side {
+    uint64_t packets;
+    struct ue_last_packet last;
+    uint64_t missing; /* packet ids missing before the next packet */
+    int64_t newest_id;
+    int64_t report_ns; /* last report about its packets; or its first packet, if none was waiting */
+    uint64_t report_frame;
+    bool is_waiting;                    /* packets are not reported yet */
+    uint64_t peer_packets_since_report; /* packets of the other side since report_ns */
+
+    uint64_t gap_frame; /* the packet that ends a gap between reports, while it is handled; 0: none */
+    uint64_t gap_from_frame;
+    uint64_t gap_nacked;
+    int64_t gap_ns;
+};
+
+/* The current burst of packets of a side that were not delivered. */
+struct ue_loss_burst {
+    uint64_t count;
+    int64_t last_id;
+    uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
+    uint64_t reported_frame;          /* frame of the first report */
+};
+
+struct ue_findings {
+    struct ue_limited_allocator memory;
+    const struct ue_findings_callbacks *callbacks; /* during a call */
+    struct ue_timing timing;
+    struct ue_reliable_stalls stalls;
+    struct ue_reliable_gaps gaps;
+    struct ue_silence_side silence[2];
+    struct ue_loss_burst bursts[2];
+};
+
+static inline void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
+    findings->callbacks->finding(findings->callbacks->user, finding);
+}
+
+/* A negative value counts as 0. A value for which there is no memory does not count. */
+void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value);
+void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram *histogram);
+
+/* Round trip times, jitter, and the frame times of the server. */
+void ue_timing_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
+void ue_timing_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_timing_clear_spans(struct ue_findings *findings);
+void ue_timing_clear(struct ue_findings *findings);
+void ue_timing_finish(struct ue_findings *findings);
+
+void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
+void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_reliable_stalls_finish(struct ue_findings *findings, int64_t end_ns);
+void ue_reliable_stalls_clear(struct ue_findings *findings);
+
+/* Whether a delay is a stall: longer than one loss costs, than the threshold and than two round trips. */
+bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_ns);
+
+/* Only a bunch that was captured for the first time can fill a gap or open one. */
+void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps);
+void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_tracker_event *event,
+                               uint32_t ch_seq_bound);
+void ue_reliable_gaps_finish(struct ue_findings *findings);
+void ue_reliable_gaps_clear(struct ue_findings *findings);
+
+/* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
+   endpoint.md 5). Silence after a close is no finding. */
+void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_silence_finish(struct ue_findings *findings, bool is_closed);
+
+void ue_loss_bursts_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_loss_bursts_finish(struct ue_findings *findings);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/findings/findings_state.h"
+
+/* Limit for one stream; above it the oldest gap is dropped. */
+#define GAPS_MAX 64
+
+/* Missing reliable bunches of a channel. */
+struct ue_reliable_gap {
+    unsigned side;
+    uint32_t channel;
+    int64_t from_id, to_id;
+    uint32_t first_seq, last_seq, next_seq;
+    uint64_t frame; /* the first frame after the gap */
+    int64_t time_ns;
+    uint32_t open; /* bunches still missing */
+};
+
+/* The highest reliable sequence of each side of a channel. */
+struct ue_newest_reliable {
+    uint32_t channel;
+    int64_t ids[2]; /* -1: none yet */
+};
+
+void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
+    gaps->gaps.element_bytes = sizeof(struct ue_reliable_gap);
+    gaps->channels.element_bytes = sizeof(struct ue_newest_reliable);
+}
+
+void ue_reliable_gaps_clear(struct ue_findings *findings) {
+    ue_array_clear(&findings->memory, &findings->gaps.gaps);
+    ue_array_clear(&findings->memory, &findings->gaps.channels);
+}
+
+/* ---- channels ---- */
+
+/* NULL: there is no memory, so that nothing is known of the channel. */
+static int64_t *require_newest(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_array *channels = &findings->gaps.channels;
+    uint32_t channel = event->bunch->channel;
+    size_t low = 0, high = channels->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ue_newest_reliable *at = ue_array_at(channels, middle);
+        *(at->channel < channel ? &low : &high) = at->channel < channel ? middle + 1 : middle;
+    }
+    const struct ue_newest_reliable added = {channel, {-1, -1}};
+    bool is_known =
+        low < channels->count && ((struct ue_newest_reliable *)ue_array_at(channels, low))->channel == channel;
+    if (!is_known && !ue_array_insert(&findings->memory, channels, low, &added)) {
+        return NULL;
+    }
+    return &((struct ue_newest_reliable *)ue_array_at(channels, low))->ids[event->side];
+}
+
+/* ---- findings ---- */
+
+static void report_late(const struct ue_findings *findings, const struct ue_reliable_gap *gap,
+                        const struct ue_tracker_event *event) {
+    int64_t late_ns = ue_time_ns_since(event->time_ns, gap->time_ns);
+    if (!ue_reliable_stall_is_long(findings, late_ns)) {
+        return;
+    }
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->frame, event->frame);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
+    ue_finding_set(&finding, UE_VALUE_FIRST, gap->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST, gap->last_seq);
+    ue_findings_report(findings, &finding);
+}
+
+static void report_open(const struct ue_findings *findings, const struct ue_reliable_gap *gap) {
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_GAP, gap->side, gap->open, gap->frame);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
+    ue_finding_set(&finding, UE_VALUE_LAST, gap->next_seq);
+    ue_findings_report(findings, &finding);
+}
+
+/* ---- gaps ---- */
+
+static void fill_gap(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_array *gaps = &findings->gaps.gaps;
+    for (size_t i = 0; i < gaps->count; i++) {
+        struct ue_reliable_gap *gap = ue_array_at(gaps, i);
+        if (gap->side == event->side && gap->channel == event->bunch->channel && event->reliable_id >= gap->from_id &&
+            event->reliable_id <= gap->to_id) {
+            gap->open--;
+            if (gap->open == 0) {
+                report_late(findings, gap, event);
+                ue_array_remove(gaps, i, 1);
+            }
+            return;
+        }
+    }
+}
+
+static void open_gap(struct ue_findings *findings, const struct ue_tracker_event *event, int64_t before,
+                     uint32_t bound) {
+    struct ue_array *gaps = &findings->gaps.gaps;
+    if (gaps->count == GAPS_MAX) {
+        report_open(findings, ue_array_at(gaps, 0));
+        ue_array_remove(gaps, 0, 1);
+    }
+    uint32_t missing = (uint32_t)(event->reliable_id - before - 1);
+    uint32_t seq = event->bunch->ch_seq;
+    const struct ue_reliable_gap gap = {.side = event->side,
+                                        .channel = event->bunch->channel,
+                                        .from_id = before + 1,
+                                        .to_id = event->reliable_id - 1,
+                                        .first_seq = (seq + bound - missing % bound) % bound,
+                                        .last_seq = (seq + bound - 1) % bound,
+                                        .frame = event->frame,
+                                        .time_ns = event->time_ns,
+                                        .next_seq = seq,
+                                        .open = missing};
+    ue_array_insert(&findings->memory, gaps, gaps->count, &gap);
+}
+
+void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_tracker_event *event,
+                               uint32_t ch_seq_bound) {
+    bool is_reliable = event->type == UE_TRACKER_BUNCH && event->reliable_id >= 0;
+    int64_t *newest = is_reliable ? require_newest(findings, event) : NULL;
+    if (newest == NULL) {
+        return;
+    }
+    int64_t before = *newest;
+    *newest = event->reliable_id > before ? event->reliable_id : before;
+    if (event->copy != 1 || before < 0 || event->is_jump) {
+        return;
+    }
+    if (event->reliable_id > before + 1) {
+        open_gap(findings, event, before, ch_seq_bound);
+    } else if (event->reliable_id <= before) {
+        fill_gap(findings, event);
+    }
+}
+
+void ue_reliable_gaps_finish(struct ue_findings *findings) {
+    for (size_t i = 0; i < findings->gaps.gaps.count; i++) {
+        report_open(findings, ue_array_at(&findings->gaps.gaps, i));
+    }
+    ue_reliable_gaps_clear(findings);
+}

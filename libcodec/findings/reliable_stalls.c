@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/findings/findings_state.h"
+
+/* Limit for one stream; above it the oldest are dropped. */
+#define IN_FLIGHT_MAX 4096
+#define OVERDUE_MAX 256
+/* Acknowledged entries are removed in groups of this size. */
+#define REPORTED_MIN 32
+
+/* A reliable bunch in a packet that is not acknowledged yet. */
+struct ue_unacked_bunch {
+    int64_t packet_id;
+    int64_t reliable_id;
+    int64_t time_ns;
+    uint64_t frame;
+    uint32_t channel;
+    uint32_t ch_seq;
+};
+
+void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
+    for (unsigned side = 0; side < 2; side++) {
+        stalls->in_flight[side].element_bytes = sizeof(struct ue_unacked_bunch);
+        stalls->overdue[side].element_bytes = sizeof(struct ue_overdue_bunch);
+    }
+}
+
+bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_ns) {
+    return late_ns >= ue_finding_threshold_ns(UE_FINDING_STALL) &&
+           late_ns / 2 >= ue_histogram_percentile(&findings->timing.rtt, 50);
+}
+
+/* ---- bunches in flight ---- */
+
+static const struct ue_unacked_bunch *in_flight_at(const struct ue_reliable_stalls *stalls, unsigned side,
+                                                   size_t place) {
+    return ue_array_at(&stalls->in_flight[side], place);
+}
+
+static struct ue_overdue_bunch *overdue_at(const struct ue_reliable_stalls *stalls, unsigned side, size_t place) {
+    return ue_array_at(&stalls->overdue[side], place);
+}
+
+static void remove_reported(struct ue_reliable_stalls *stalls, unsigned side) {
+    struct ue_array *in_flight = &stalls->in_flight[side];
+    size_t *first = &stalls->first[side];
+    if (in_flight->count - *first >= IN_FLIGHT_MAX) {
+        *first += 1;
+    }
+    if (*first > REPORTED_MIN && *first > in_flight->count / 2) {
+        ue_array_remove(in_flight, 0, *first);
+        *first = 0;
+    }
+}
+
+static void on_sent(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    const struct ue_unacked_bunch in_flight = {.packet_id = event->packet_id,
+                                               .reliable_id = event->reliable_id,
+                                               .time_ns = event->time_ns,
+                                               .frame = event->frame,
+                                               .channel = event->bunch->channel,
+                                               .ch_seq = event->bunch->ch_seq};
+    size_t place = stalls->in_flight[event->side].count;
+    while (place > stalls->first[event->side] &&
+           in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
+        place--;
+    }
+    ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
+    remove_reported(stalls, event->side);
+}
+
+/* ---- findings ---- */
+
+static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
+                                    int64_t span_ns) {
+    struct ue_finding finding = ue_finding_of_span(id, side, span_ns, 0, 0);
+    finding.frame_count = overdue->losses < UE_STALL_FRAMES_LISTED ? overdue->losses : UE_STALL_FRAMES_LISTED;
+    memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, overdue->channel);
+    ue_finding_set(&finding, UE_VALUE_FIRST, overdue->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST, overdue->last_seq);
+    ue_finding_set(&finding, UE_VALUE_COUNT, overdue->losses);
+    return finding;
+}
+
+static void report_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue,
+                               unsigned side, int64_t now_ns) {
+    if (ue_time_ns_since(now_ns, overdue->last_ns) < ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
+        return; /* the next transmission may be in flight */
+    }
+    struct ue_finding finding =
+        finding_of(overdue, UE_FINDING_UNDELIVERED, side, ue_time_ns_since(now_ns, overdue->first_ns));
+    finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
+    ue_findings_report(findings, &finding);
+}
+
+/* ---- transmissions that were not delivered ---- */
+
+static struct ue_overdue_bunch *find_overdue(struct ue_reliable_stalls *stalls, unsigned side,
+                                             const struct ue_unacked_bunch *in_flight, size_t *place) {
+    for (*place = 0; *place < stalls->overdue[side].count; ++*place) {
+        struct ue_overdue_bunch *at = overdue_at(stalls, side, *place);
+        if (at->reliable_id == in_flight->reliable_id && at->channel == in_flight->channel) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsigned side,
+                                            const struct ue_unacked_bunch *in_flight, int64_t now_ns) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    struct ue_array *array = &stalls->overdue[side];
+    const struct ue_overdue_bunch begun = {.reliable_id = in_flight->reliable_id,
+                                           .first_id = in_flight->reliable_id,
+                                           .first_ns = in_flight->time_ns,
+                                           .first_frame = in_flight->frame,
+                                           .channel = in_flight->channel,
+                                           .first_seq = in_flight->ch_seq,
+                                           .last_seq = in_flight->ch_seq};
+    if (array->count == OVERDUE_MAX) {
+        report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
+        ue_array_remove(array, 0, 1);
+    }
+    bool is_added = ue_array_insert(&findings->memory, array, array->count, &begun);
+    return is_added ? overdue_at(stalls, side, array->count - 1) : NULL;
+}
+
+static void lose(struct ue_findings *findings, unsigned side, const struct ue_unacked_bunch *in_flight,
+                 int64_t now_ns) {
+    size_t place;
+    struct ue_overdue_bunch *overdue = find_overdue(&findings->stalls, side, in_flight, &place);
+    if (overdue == NULL) {
+        overdue = add_overdue(findings, side, in_flight, now_ns);
+    }
+    if (overdue == NULL) {
+        return;
+    }
+    if (overdue->losses < UE_STALL_FRAMES_LISTED) {
+        overdue->frames[overdue->losses] = in_flight->frame;
+    }
+    overdue->losses++;
+    overdue->last_ns = now_ns;
+}
+
+/* ---- the transmission that arrived ---- */
+
+static void end_group(struct ue_findings *findings) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    const struct ue_overdue_bunch *group = &stalls->group;
+    int64_t late_ns = ue_time_ns_since(stalls->arrived_ns, group->first_ns);
+    bool is_stall = stalls->has_group && ue_reliable_stall_is_long(findings, late_ns);
+    bool is_reported = is_stall || (stalls->has_group && group->losses >= UE_THRESHOLD_REPEATED);
+    stalls->has_group = false;
+    if (!is_reported) {
+        return;
+    }
+    struct ue_finding finding =
+        finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED, stalls->group_side, late_ns);
+    finding.frames[finding.frame_count++] = stalls->arrived_frame;
+    ue_finding_set(&finding, UE_VALUE_OTHERS, group->others);
+    ue_findings_report(findings, &finding);
+}
+
+/* Of the late bunches in one packet, the one that waited longest makes the finding. */
+static void join_group(struct ue_reliable_stalls *stalls, const struct ue_overdue_bunch *overdue) {
+    struct ue_overdue_bunch *group = &stalls->group;
+    bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
+                   overdue->reliable_id == group->reliable_id + 1;
+    if (is_next) {
+        group->reliable_id = overdue->reliable_id;
+        group->last_seq = overdue->last_seq;
+    } else if (overdue->first_ns < group->first_ns) {
+        unsigned others = group->others + 1 + (unsigned)(group->reliable_id - group->first_id);
+        *group = *overdue;
+        group->others = others;
+    } else {
+        group->others++;
+    }
+}
+
+static void arrive(struct ue_findings *findings, unsigned side, const struct ue_unacked_bunch *in_flight) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    size_t place;
+    struct ue_overdue_bunch *overdue = find_overdue(stalls, side, in_flight, &place);
+    if (overdue == NULL) {
+        return;
+    }
+    if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == in_flight->frame) {
+        join_group(stalls, overdue);
+    } else {
+        end_group(findings);
+        stalls->has_group = true;
+        stalls->group_side = side;
+        stalls->group = *overdue;
+        stalls->arrived_frame = in_flight->frame;
+        stalls->arrived_ns = in_flight->time_ns;
+    }
+    ue_array_remove(&stalls->overdue[side], place, 1);
+}
+
+static void on_ack(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    unsigned side = !event->side;
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    size_t *first = &stalls->first[side];
+    while (*first < stalls->in_flight[side].count &&
+           in_flight_at(stalls, side, *first)->packet_id <= event->packet_id) {
+        const struct ue_unacked_bunch *reported = in_flight_at(stalls, side, *first);
+        ++*first;
+        if (reported->packet_id < event->packet_id) {
+            continue; /* that packet was never reported */
+        }
+        if (event->type == UE_TRACKER_ACK) {
+            arrive(findings, side, reported);
+        } else {
+            lose(findings, side, reported, event->time_ns);
+        }
+    }
+}
+
+void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    bool is_ack = event->type == UE_TRACKER_ACK || event->type == UE_TRACKER_NAK;
+    if (is_ack && !event->is_withdrawn) {
+        on_ack(findings, event);
+    } else if (event->type == UE_TRACKER_BUNCH && event->reliable_id >= 0) {
+        on_sent(findings, event);
+    }
+}
+
+/* ---- the end ---- */
+
+void ue_reliable_stalls_clear(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        ue_array_clear(&findings->memory, &findings->stalls.in_flight[side]);
+        ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
+    }
+}
+
+void ue_reliable_stalls_finish(struct ue_findings *findings, int64_t end_ns) {
+    end_group(findings);
+    for (unsigned side = 0; side < 2; side++) {
+        for (size_t i = 0; i < findings->stalls.overdue[side].count; i++) {
+            report_undelivered(findings, overdue_at(&findings->stalls, side, i), side, end_ns);
+        }
+    }
+    ue_reliable_stalls_clear(findings);
+}

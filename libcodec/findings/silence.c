@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/findings/findings_state.h"
+
+/* Packets of one side that prove that it was alive while the other was silent. */
+#define PEER_PACKETS_MIN 2
+
+/* ---- silence ---- */
+
+static void report_pause(const struct ue_findings *findings, const struct ue_tracker_event *event,
+                         const struct ue_last_packet *last) {
+    int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
+    const struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->frame, event->frame);
+    ue_findings_report(findings, &finding);
+}
+
+static void report_silence(const struct ue_findings *findings, const struct ue_tracker_event *event,
+                           const struct ue_silence_side *self, int64_t gap_ns) {
+    struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
+                                                   event->side, gap_ns, self->last.frame, event->frame);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
+    ue_findings_report(findings, &finding);
+}
+
+static void on_packet(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_silence_side *self = &findings->silence[event->side];
+    struct ue_silence_side *other = &findings->silence[!event->side];
+    int64_t gap_ns = ue_time_ns_since(event->time_ns, self->last.time_ns);
+    int64_t alone_ns =
+        ue_time_ns_since(other->last.time_ns, self->last.time_ns); /* time that the other side went on sending */
+    bool is_pause =
+        ue_time_ns_since(event->time_ns, other->last.time_ns) >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+        alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
+    if (self->packets != 0 && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE)) {
+        if (is_pause) {
+            report_pause(findings, event, alone_ns > 0 ? &other->last : &self->last);
+        } else if (self->last.peer_packets >= PEER_PACKETS_MIN) {
+            report_silence(findings, event, self, gap_ns);
+        }
+    }
+    self->packets++;
+    self->last.time_ns = event->time_ns;
+    self->last.frame = event->frame;
+    self->missing = 0;
+    self->last.peer_packets = 0;
+    other->last.peer_packets++;
+    other->peer_packets_since_report++;
+}
+
+/* ---- gaps between acks ---- */
+
+static void report_gap(const struct ue_findings *findings, struct ue_silence_side *self, unsigned side) {
+    struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
+    self->gap_frame = 0;
+    ue_findings_report(findings, &finding);
+}
+
+static void end_gap(struct ue_findings *findings, uint64_t frame) {
+    for (unsigned side = 0; side < 2; side++) {
+        struct ue_silence_side *self = &findings->silence[side];
+        if (self->gap_frame != 0 && self->gap_frame != frame) {
+            report_gap(findings, self, side);
+        }
+    }
+}
+
+static void begin_wait(struct ue_silence_side *self, const struct ue_tracker_event *event) {
+    self->report_ns = event->time_ns;
+    self->report_frame = event->frame;
+    self->peer_packets_since_report = 0;
+}
+
+static void on_report(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_silence_side *self = &findings->silence[!event->side];
+    int64_t gap_ns = ue_time_ns_since(event->time_ns, self->report_ns);
+    /* the packet with the ack is itself counted in peer_packets_since_report */
+    if (self->is_waiting && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+        self->peer_packets_since_report > PEER_PACKETS_MIN) {
+        self->gap_ns = gap_ns;
+        self->gap_from_frame = self->report_frame;
+        self->gap_frame = event->frame;
+        self->gap_nacked = 0;
+    }
+    self->gap_nacked += event->type == UE_TRACKER_NAK;
+    self->is_waiting = event->packet_id < self->newest_id;
+    begin_wait(self, event);
+}
+
+/* Starts waiting for an ack when a packet is sent. */
+static void start_waiting(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_silence_side *self = &findings->silence[event->side];
+    self->newest_id = event->packet_id > self->newest_id ? event->packet_id : self->newest_id;
+    if (!self->is_waiting) {
+        self->is_waiting = true;
+        begin_wait(self, event);
+    }
+}
+
+void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    end_gap(findings, event->frame);
+    switch (event->type) {
+    case UE_TRACKER_LOST:
+        findings->silence[event->side].missing += (uint64_t)(event->last_id - event->packet_id + 1);
+        break;
+    case UE_TRACKER_PACKET:
+        on_packet(findings, event);
+        start_waiting(findings, event);
+        break;
+    case UE_TRACKER_ACK:
+    case UE_TRACKER_NAK:
+        if (!event->is_withdrawn) {
+            on_report(findings, event);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* ---- the end ---- */
+
+int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
+    const struct ue_silence_side *self = &findings->silence[side], *peer = &findings->silence[!side];
+    bool is_silent = self->packets != 0 && peer->last.time_ns > self->last.time_ns;
+    return is_silent ? ue_time_ns_since(peer->last.time_ns, self->last.time_ns) : 0;
+}
+
+void ue_silence_finish(struct ue_findings *findings, bool is_closed) {
+    end_gap(findings, 0);
+    for (unsigned side = 0; !is_closed && side < 2; side++) {
+        const struct ue_silence_side *self = &findings->silence[side];
+        int64_t gap_ns = ue_findings_silence_ns(findings, side);
+        if (gap_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||
+            gap_ns >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) || self->last.peer_packets < PEER_PACKETS_MIN) {
+            continue; /* a side that went silent is reported as a timeout */
+        }
+        struct ue_finding finding = ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last.frame, 0);
+        ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
+        ue_findings_report(findings, &finding);
+    }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/findings/findings_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/counting_allocator.h"
+
+#define FOUND_MAX 256
+#define NS_PER_MS INT64_C(1000000)
+
+static struct {
+    struct counting_allocator memory;
+    struct ue_findings *findings;
+    struct ue_context context;
+    struct ue_datagram datagram;
+    struct ue_tracker_event packet; /* the latest */
+    struct ue_finding found[FOUND_MAX], expected;
+    size_t count;
+} fixture;
+
+int findings_fixture_set_up(void **state) {
+    (void)state;
+    memset(&fixture, 0, sizeof fixture);
+    counting_allocator_init(&fixture.memory, 4 << 20);
+    fixture.context.ch_seq_bound = 1024;
+    fixture.findings = ue_findings_new(&fixture.memory.allocator);
+    return fixture.findings != NULL ? 0 : -1;
+}
+
+int findings_fixture_tear_down(void **state) {
+    (void)state;
+    ue_findings_free(fixture.findings);
+    return fixture.memory.blocks == 0 ? 0 : -1;
+}
+
+void findings_fixture_exhaust_memory(void) {
+    fixture.memory.limit_bytes = fixture.memory.used_bytes;
+}
+
+/* ---- events ---- */
+
+static void on_finding(void *user, const struct ue_finding *finding) {
+    (void)user;
+    assert_true(fixture.count < FOUND_MAX);
+    fixture.found[fixture.count++] = *finding;
+}
+
+static const struct ue_findings_callbacks callbacks = {on_finding, NULL};
+
+static void feed(const struct ue_tracker_event *event) {
+    ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
+}
+
+uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
+    fixture.packet = (struct ue_tracker_event){.type = UE_TRACKER_PACKET,
+                                               .frame = fixture.packet.frame + 1,
+                                               .time_ns = ms * NS_PER_MS,
+                                               .side = side,
+                                               .packet_id = id,
+                                               .span_ns = -1,
+                                               .datagram = &fixture.datagram};
+    feed(&fixture.packet);
+    return fixture.packet.frame;
+}
+
+static struct ue_tracker_event event_of(enum ue_tracker_event_type type, int64_t packet_id) {
+    struct ue_tracker_event event = fixture.packet;
+    event.type = type;
+    event.packet_id = packet_id;
+    return event;
+}
+
+void findings_fixture_lost(int64_t first_id, int64_t last_id) {
+    struct ue_tracker_event event = event_of(UE_TRACKER_LOST, first_id);
+    event.last_id = last_id;
+    feed(&event);
+}
+
+void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {
+    struct ue_bunch bunch = {.channel = channel, .reliable = true, .ch_seq = (uint32_t)reliable_id % 1024};
+    struct ue_tracker_event event = event_of(UE_TRACKER_BUNCH, fixture.packet.packet_id);
+    event.bunch = &bunch;
+    event.reliable_id = reliable_id;
+    event.copy = 1;
+    feed(&event);
+}
+
+static void report(enum ue_tracker_event_type type, int64_t id, uint64_t frame, int64_t span_ns) {
+    struct ue_tracker_event event = event_of(type, id);
+    event.other_frame = frame;
+    event.span_ns = span_ns;
+    feed(&event);
+}
+
+void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms) {
+    report(UE_TRACKER_ACK, id, frame, span_ms * NS_PER_MS);
+}
+
+void findings_fixture_nak(int64_t id, uint64_t frame) {
+    report(UE_TRACKER_NAK, id, frame, -1);
+}
+
+void findings_fixture_finish(int64_t ms, bool is_closed) {
+    const struct ue_stream_end end = {.last_ns = ms * NS_PER_MS, .is_closed = is_closed};
+    ue_findings_finish(fixture.findings, &end, &callbacks);
+}
+
+/* ---- findings ---- */
+
+const struct ue_finding *findings_fixture_expect(enum ue_finding_id id) {
+    assert_int_equal(1, fixture.count);
+    fixture.expected = fixture.found[0];
+    fixture.count = 0;
+    assert_int_equal(id, fixture.expected.id);
+    return &fixture.expected;
+}
+
+void findings_fixture_expect_none(void) {
+    assert_int_equal(0, fixture.count);
+}
+
+size_t findings_fixture_count(enum ue_finding_id id) {
+    size_t count = 0;
+    for (size_t i = 0; i < fixture.count; i++) {
+        count += fixture.found[i].id == id;
+    }
+    return count;
+}

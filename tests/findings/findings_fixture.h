@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Hand-made events of one stream, and the findings about them. Times are in ms; each packet is a frame of its own. */
+#ifndef UERUDP_TESTS_FINDINGS_FINDINGS_FIXTURE_H
+#define UERUDP_TESTS_FINDINGS_FINDINGS_FIXTURE_H
+
+#include <stdbool.h>
+
+#include <uerudp/findings.h>
+
+enum { CLIENT, SERVER };
+
+/* For cmocka's setup and teardown, which finds leaks. */
+int findings_fixture_set_up(void **state);
+int findings_fixture_tear_down(void **state);
+
+/* From now on allocations fail. */
+void findings_fixture_exhaust_memory(void);
+
+/* A packet, which the following events belong to. Returns its frame. */
+uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
+void findings_fixture_lost(int64_t first_id, int64_t last_id);
+void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
+/* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */
+void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
+void findings_fixture_nak(int64_t id, uint64_t frame);
+void findings_fixture_finish(int64_t ms, bool is_closed);
+
+/* The only finding so far, which must be this one; findings before it are forgotten. */
+const struct ue_finding *findings_fixture_expect(enum ue_finding_id id);
+void findings_fixture_expect_none(void);
+
+/* The findings of this id so far. */
+size_t findings_fixture_count(enum ue_finding_id id);
+
+#endif

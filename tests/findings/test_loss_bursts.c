@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+/* Packets of the client that the server reports as lost, and at last one that arrived. */
+static void lose(int64_t count, bool is_captured) {
+    uint64_t frames[8] = {0};
+    for (int64_t id = 0; id <= count; id++) {
+        frames[id] = findings_fixture_packet(id * 10, CLIENT, id);
+    }
+    findings_fixture_packet(100, SERVER, 1);
+    for (int64_t id = 0; id < count; id++) {
+        findings_fixture_nak(id, is_captured ? frames[id] : 0);
+    }
+    findings_fixture_ack(count, frames[count], 20);
+    findings_fixture_finish(110, true);
+}
+
+static void test_burst(void **state) {
+    (void)state;
+    lose(4, true);
+    const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_LOSS_BURST);
+    assert_int_equal(CLIENT, burst->side);
+    assert_int_equal(4, burst->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(0, burst->values[UE_VALUE_FIRST].at_least);
+    assert_int_equal(3, burst->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(1, burst->frames[0]);
+    assert_int_equal(4, burst->frames[1]);
+}
+
+static void test_unseen_burst(void **state) {
+    (void)state;
+    lose(4, false);
+    assert_int_equal(6, findings_fixture_expect(UE_FINDING_UNSEEN_BURST)->frames[0]);
+}
+
+static void test_three_packets(void **state) {
+    (void)state;
+    lose(3, true);
+    findings_fixture_expect_none();
+}
+
+/* Losses that are not next to each other are no burst. */
+static void test_scattered(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t id = 0; id < 16; id++) {
+        if (id % 4 == 3) {
+            findings_fixture_ack(id, 0, 20);
+        } else {
+            findings_fixture_nak(id, 0);
+        }
+    }
+    findings_fixture_finish(10, true);
+    findings_fixture_expect_none();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unseen_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_three_packets, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_scattered, findings_fixture_set_up, findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

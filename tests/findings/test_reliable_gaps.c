@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+
+/* Bunches 1 and 4 of a channel, and the bunches 2 and 3 between them at late_ms. */
+static void fill_late(int64_t late_ms) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_packet(late_ms, SERVER, 3);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_bunch(5, 3);
+}
+
+static void test_late(void **state) {
+    (void)state;
+    fill_late(110);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
+    assert_int_equal(SERVER, stall->side);
+    assert_int_equal(100 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(2, stall->values[UE_VALUE_FIRST].at_least);
+    assert_int_equal(3, stall->values[UE_VALUE_LAST].at_least);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
+static void test_reordered(void **state) {
+    (void)state;
+    fill_late(109);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
+static void test_missing(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_finish(20, true);
+    const struct ue_finding *gap = findings_fixture_expect(UE_FINDING_GAP);
+    assert_int_equal(2, gap->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(4, gap->values[UE_VALUE_LAST].at_least);
+}
+
+/* Where a channel begins in the capture nothing is missing, nor do channels and sides share sequences. */
+static void test_first_bunches(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(9, 700);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_bunch(7, 40);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_bunch(5, 900);
+    findings_fixture_bunch(5, 901);
+    findings_fixture_finish(20, true);
+    findings_fixture_expect_none();
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    findings_fixture_exhaust_memory();
+    fill_late(500);
+    findings_fixture_finish(600, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_STALL_SEEN) + findings_fixture_count(UE_FINDING_GAP));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_late, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

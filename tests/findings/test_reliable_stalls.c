@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+
+/* A bunch in packet 1 is lost, and sent again in packet 2. Returns the frame of packet 2. */
+static uint64_t lose_once(int64_t resent_ms, int64_t acked_ms) {
+    uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, first);
+    uint64_t second = findings_fixture_packet(resent_ms, CLIENT, 2);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(acked_ms, SERVER, 2);
+    findings_fixture_ack(2, second, acked_ms - resent_ms);
+    return second;
+}
+
+static void test_stall(void **state) {
+    (void)state;
+    uint64_t second = lose_once(300, 350);
+    findings_fixture_finish(360, true);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
+    assert_int_equal(CLIENT, stall->side);
+    assert_int_equal(300 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(3, stall->values[UE_VALUE_CHANNEL].at_least);
+    assert_int_equal(70, stall->values[UE_VALUE_FIRST].at_least);
+    assert_int_equal(1, stall->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(2, stall->frame_count);
+    assert_int_equal(1, stall->frames[0]);
+    assert_int_equal(second, stall->frames[1]);
+}
+
+/* One loss that is repaired in time is no finding. */
+static void test_quick_retransmission(void **state) {
+    (void)state;
+    lose_once(99, 140);
+    findings_fixture_finish(150, true);
+    findings_fixture_expect_none();
+}
+
+/* On a slow path 300 ms are less than two round trips. */
+static void test_slow_path(void **state) {
+    (void)state;
+    uint64_t frame = findings_fixture_packet(0, SERVER, 0);
+    findings_fixture_packet(1, CLIENT, 0);
+    findings_fixture_ack(0, frame, 100);
+    lose_once(300, 400);
+    findings_fixture_finish(410, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_STALL));
+}
+
+static void test_repeated_loss(void **state) {
+    (void)state;
+    for (int64_t id = 1; id <= 2; id++) {
+        uint64_t frame = findings_fixture_packet(id * 20, CLIENT, id);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(id * 20 + 10, SERVER, id);
+        findings_fixture_nak(id, frame);
+    }
+    uint64_t frame = findings_fixture_packet(60, CLIENT, 3);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(70, SERVER, 3);
+    findings_fixture_ack(3, frame, 10);
+    findings_fixture_finish(80, true);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_REPEATED)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void lose_and_finish(int64_t end_ms) {
+    uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, frame);
+    findings_fixture_finish(end_ms, true);
+}
+
+static void test_undelivered(void **state) {
+    (void)state;
+    lose_and_finish(1050);
+    const struct ue_finding *undelivered = findings_fixture_expect(UE_FINDING_UNDELIVERED);
+    assert_int_equal(1050 * MS, undelivered->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
+}
+
+/* The capture ends before the retransmission can be expected. */
+static void test_end_of_capture(void **state) {
+    (void)state;
+    lose_and_finish(1049);
+    findings_fixture_expect_none();
+}
+
+/* What does not fit into the memory is not known, so it is no finding. */
+static void test_no_memory(void **state) {
+    (void)state;
+    findings_fixture_exhaust_memory();
+    lose_once(300, 350);
+    findings_fixture_finish(360, true);
+    findings_fixture_expect_none();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_stall, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_quick_retransmission, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+
+/* The client sends every 200 ms until end_ms; the server at 0 and at server_ms. */
+static void server_is_silent(int64_t server_ms, int64_t end_ms, int64_t lost) {
+    int64_t id = 1;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t ms = 10; ms < end_ms; ms += 200) {
+        if (server_ms > 0 && ms > server_ms) {
+            break;
+        }
+        findings_fixture_packet(ms, CLIENT, id++);
+    }
+    if (server_ms > 0) {
+        if (lost != 0) {
+            findings_fixture_lost(2, 1 + lost);
+        }
+        findings_fixture_packet(server_ms, SERVER, 2 + lost);
+    }
+}
+
+static void test_silence(void **state) {
+    (void)state;
+    server_is_silent(500, 1000, 0);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    assert_int_equal(SERVER, silence->side);
+    assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(3, silence->values[UE_VALUE_OTHERS].at_least);
+}
+
+static void test_short_silence(void **state) {
+    (void)state;
+    server_is_silent(499, 1000, 0);
+    findings_fixture_finish(499, true);
+    findings_fixture_expect_none();
+}
+
+static void test_pause(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_packet(510, CLIENT, 2);
+    assert_int_equal(500 * MS, findings_fixture_expect(UE_FINDING_PAUSE)->values[UE_VALUE_SPAN].at_least);
+}
+
+static void test_short_pause(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_packet(509, CLIENT, 2);
+    findings_fixture_expect_none();
+}
+
+/* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
+static void test_end(void **state) {
+    (void)state;
+    server_is_silent(0, 1000, 0);
+    findings_fixture_finish(1000, false);
+    assert_int_equal(810 * MS, findings_fixture_expect(UE_FINDING_LAST_SILENCE)->values[UE_VALUE_SPAN].at_least);
+}
+
+static void test_end_after_close(void **state) {
+    (void)state;
+    server_is_silent(0, 1000, 0);
+    findings_fixture_finish(1000, true);
+    findings_fixture_expect_none();
+}
+
+static void test_end_of_timeout(void **state) {
+    (void)state;
+    server_is_silent(0, 5400, 0);
+    findings_fixture_finish(5400, false);
+    findings_fixture_expect_none();
+}
+
+/* The server sends every 200 ms and acknowledges nothing until ack_ms. */
+static void acknowledge_late(int64_t ack_ms) {
+    findings_fixture_packet(0, CLIENT, 1);
+    int64_t id = 1;
+    for (int64_t ms = 100; ms < ack_ms; ms += 100) {
+        findings_fixture_packet(ms, SERVER, id++);
+    }
+    findings_fixture_packet(ack_ms, SERVER, id);
+    findings_fixture_nak(1, 1);
+    findings_fixture_packet(ack_ms + 10, CLIENT, 2);
+}
+
+static void test_ack_gap(void **state) {
+    (void)state;
+    acknowledge_late(500);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_ACK_GAP));
+}
+
+static void test_acks_in_time(void **state) {
+    (void)state;
+    acknowledge_late(499);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_silence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_short_silence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_short_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
