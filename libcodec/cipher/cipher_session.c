@@ -80,7 +80,7 @@ static void learn(void *user, struct ue_decryptor *decryptor, const struct ue_de
     if (context.direction != UE_SERVER_TO_CLIENT) {
         struct hello_search hello_search = {session, &context};
         const struct ue_visitor visitor = {.item = on_item, .user = &hello_search};
-        ue_datagram_check(&context, bytes, size_bytes, &visitor, &result);
+        ue_datagram_decode(&context, bytes, size_bytes, NULL, &visitor, &result);
     }
 }
 

@@ -70,25 +70,17 @@ double ue_vector_component(const struct ue_context *context, const struct ue_vec
     return ue_record_real(&(struct ue_record){.bits = 64, .number = raw});
 }
 
-static void report_real(struct ue_cursor *c, enum ue_field field, size_t at, double value) {
+static uint64_t raw_real(double value) {
     uint64_t raw;
     memcpy(&raw, &value, sizeof raw);
-    ue_cursor_report(c, field, at, raw, true);
+    return raw;
 }
 
 UE_INLINE void components(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
                           struct ue_vector *m) {
     unsigned bits = width_of(m, form_of(x, m));
     for (unsigned axis = 0; axis < 3; axis++) {
-        enum ue_field field = first + RECORD_X + axis;
-        size_t at = ue_cursor_pos(c);
-        uint64_t *component = &m->components[axis];
-        if (op == UE_TRACE) {
-            *component = ue_cursor_read_bits(c, bits, field);
-            report_real(c, field, at, ue_vector_component(x, m, axis));
-        } else {
-            UE_LAYOUT_ASSIGN(*component, ue_layout_uint(op, c, field, bits, UE_LAYOUT_OLD(*component)));
-        }
+        UINT_SHOWN_AS(m->components[axis], first + RECORD_X + axis, bits, raw_real(ue_vector_component(x, m, axis)));
     }
 }
 
@@ -99,26 +91,23 @@ UE_INLINE void quantization(enum ue_op op, struct ue_cursor *c, const struct ue_
         ABSENT(m->bits, ACTOR_LOCATION_BITS, 0);
         ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
     } else if (is_large_world(x, 23)) {
-        UE_LAYOUT_ASSIGN(m->bits, ue_layout_uint(op, c, field, 6, UE_LAYOUT_OLD(m->bits)));
-        ue_layout_flag(op, c, first + RECORD_SCALED, &m->scaled);
+        UINT_AS(m->bits, field, 6);
+        FLAG_AS(m->scaled, first + RECORD_SCALED);
     } else {
-        struct ue_bound bound = ue_bound_of(LEGACY_BITS_BOUND);
-        UE_LAYOUT_ASSIGN(m->bits, ue_layout_below(op, c, field, bound, UE_LAYOUT_OLD(m->bits)));
+        BELOW_AS(m->bits, field, ue_bound_of(LEGACY_BITS_BOUND));
         ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
     }
 }
 
 UE_INLINE void vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
                              struct ue_vector *m) {
-    if (op != UE_ENCODE) {
-        *m = (struct ue_vector){0};
-    }
-    ue_layout_flag(op, c, first, &m->present);
+    CLEAR(*m);
+    FLAG_AS(m->present, first);
     if (!m->present) {
         return;
     }
     if (ue_context_netver(x) >= 13) {
-        ue_layout_flag(op, c, first + RECORD_QUANTIZED, &m->quantized);
+        FLAG_AS(m->quantized, first + RECORD_QUANTIZED);
     } else {
         ABSENT(m->quantized, ACTOR_LOCATION_QUANTIZED, true);
     }
@@ -142,16 +131,12 @@ UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rot
                    "rows of fields.def in this order");
     _Static_assert(UE_F_ACTOR_ROTATION_ROLL == UE_F_ACTOR_ROTATION_PITCH + 2, "rows of fields.def in this order");
     for (unsigned axis = 0; axis < 3; axis++) {
-        enum ue_field field = UE_F_ACTOR_ROTATION_PITCH + axis;
-        ue_layout_flag(op, c, UE_F_ACTOR_ROTATION_HAS_PITCH + axis, &m->present[axis]);
-        size_t at = ue_cursor_pos(c);
-        if (!m->present[axis]) {
-            ABSENT(m->steps[axis], ACTOR_ROTATION_PITCH, 0);
-        } else if (op == UE_TRACE) {
-            m->steps[axis] = (uint16_t)ue_cursor_read_bits(c, 16, field);
-            report_real(c, field, at, m->steps[axis] * (360.0 / 65536));
+        FLAG_AS(m->present[axis], UE_F_ACTOR_ROTATION_HAS_PITCH + axis);
+        if (m->present[axis]) {
+            UINT_SHOWN_AS(m->steps[axis], UE_F_ACTOR_ROTATION_PITCH + axis, 16,
+                          raw_real(m->steps[axis] * (360.0 / 65536)));
         } else {
-            UE_LAYOUT_ASSIGN(m->steps[axis], ue_layout_uint(op, c, field, 16, UE_LAYOUT_OLD(m->steps[axis])));
+            ABSENT(m->steps[axis], ACTOR_ROTATION_PITCH, 0);
         }
     }
 }
@@ -180,11 +165,10 @@ UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     if (m->is_spawned) {
         spawn_data(op, c, x, m);
     }
-    REQUIRE(op != UE_ENCODE || m->class_data.bits == m->class_bits, UE_E_CONFLICT, ACTOR_CLASS_DATA);
     if (m->class_bits != 0) {
-        VIEW(m->class_data, ACTOR_CLASS_DATA, m->class_bits);
+        VIEW_OF(m->class_data, ACTOR_CLASS_DATA, m->class_bits);
     } else {
-        m->class_data = op == UE_ENCODE ? m->class_data : (struct ue_view){0};
+        ABSENT_VIEW(m->class_data, ACTOR_CLASS_DATA);
     }
     END(ACTOR);
 }

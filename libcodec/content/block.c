@@ -36,27 +36,15 @@ UE_INLINE bool sub_object(enum ue_op op, struct ue_cursor *c, const struct ue_co
     return m->stably_named || unstable_object(op, c, x, m);
 }
 
-UE_INLINE void payload(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_block *m) {
-    REQUIRE(op != UE_ENCODE || m->payload.bits <= UINT32_MAX, UE_E_RANGE, BLOCK_PAYLOAD_BITS);
-    uint32_t bits = op == UE_ENCODE ? (uint32_t)m->payload.bits : 0;
-    PACKED(bits, BLOCK_PAYLOAD_BITS);
-    VIEW(m->payload, BLOCK_PAYLOAD, bits);
-    if (op == UE_TRACE && ue_cursor_ok(c)) {
-        ue_payload_trace(c, x, m);
-    }
-}
-
 UE_INLINE void block_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_block *m) {
     BEGIN(BLOCK);
     FLAG(m->has_rep_layout, BLOCK_HAS_REP_LAYOUT);
     FLAG(m->is_actor, BLOCK_IS_ACTOR);
     bool has_payload = m->is_actor || sub_object(op, c, x, m);
-    REQUIRE(op != UE_ENCODE || m->has_payload == has_payload, UE_E_CONFLICT, BLOCK_PAYLOAD);
-    if (op != UE_ENCODE) {
-        m->has_payload = has_payload;
-    }
+    IMPLIED(m->has_payload, BLOCK_PAYLOAD, has_payload);
     if (has_payload) {
-        payload(op, c, x, m);
+        VIEW_PACKED(m->payload, BLOCK_PAYLOAD_BITS, BLOCK_PAYLOAD);
+        REPORT(ue_payload_trace(c, x, m));
     } else {
         ABSENT_VIEW(m->payload, BLOCK_PAYLOAD);
     }

@@ -6,26 +6,12 @@
 #define INDEX_BITS_MAX 16
 #define ZERO_HANDLE_BITS 8
 
-/* A run of bits that is preceded by its length. */
-UE_INLINE void counted(enum ue_op op, struct ue_cursor *c, enum ue_field length, enum ue_field field,
-                       struct ue_view *m) {
-    REQUIRE(op != UE_ENCODE || m->bits <= UINT32_MAX, UE_E_RANGE, BLOCK_PAYLOAD_BITS);
-    uint64_t bits = ue_layout_packed(op, c, length, 5, op == UE_ENCODE ? m->bits : 0);
-    ue_layout_view(op, c, field, (size_t)bits, m);
-}
-
 UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_property *m) {
     (void)x;
     BEGIN(PROPERTY);
-    if (op == UE_TRACE) {
-        size_t at = ue_cursor_pos(c);
-        m->number = (uint32_t)ue_cursor_read_packed(c, 5, UE_F_PROPERTY_HANDLE);
-        ue_cursor_report(c, UE_F_PROPERTY_HANDLE, at, m->number - 1, true);
-    } else {
-        PACKED(m->number, PROPERTY_HANDLE);
-    }
+    PACKED_SHOWN(m->number, PROPERTY_HANDLE, m->number - 1);
     if (m->number != 0) {
-        counted(op, c, UE_F_PROPERTY_BITS, UE_F_PROPERTY_DATA, &m->value);
+        VIEW_PACKED(m->value, PROPERTY_BITS, PROPERTY_DATA);
     } else {
         ABSENT_VIEW(m->value, PROPERTY_DATA);
     }
@@ -40,7 +26,7 @@ UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_c
     BEGIN(FIELD);
     GENERATED(FIELD_GUESS, ue_cursor_pos(c), m->index_bits, true);
     UINT(m->index, FIELD_INDEX, m->index_bits);
-    counted(op, c, UE_F_FIELD_PAYLOAD_BITS, UE_F_FIELD_PAYLOAD, &m->payload);
+    VIEW_PACKED(m->payload, FIELD_PAYLOAD_BITS, FIELD_PAYLOAD);
     END(FIELD);
 }
 

@@ -11,30 +11,22 @@
 
 /* ---- voice packets ---- */
 
-UE_INLINE void amplitude(enum ue_op op, struct ue_cursor *c, struct ue_voice *m) {
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_TRACE) {
-        m->amplitude = (uint16_t)ue_cursor_read_bits(c, 16, UE_F_VOICE_AMPLITUDE);
-        uint32_t signed_value = (uint32_t)(int16_t)m->amplitude;
-        ue_cursor_report(c, UE_F_VOICE_AMPLITUDE, at, signed_value, true);
-    } else {
-        UINT(m->amplitude, VOICE_AMPLITUDE, 16);
-    }
+static uint32_t signed_value(uint16_t raw) {
+    return (uint32_t)(int16_t)raw;
 }
 
 UE_INLINE void voice_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_voice *m) {
     BEGIN(VOICE);
     TEXT(m->sender, VOICE_SENDER);
     if (x->profile.voice >= 2) {
-        amplitude(op, c, m);
+        UINT_SHOWN(m->amplitude, VOICE_AMPLITUDE, 16, signed_value(m->amplitude));
     } else {
         ABSENT(m->amplitude, VOICE_AMPLITUDE, 0);
     }
     UINT(m->length_bytes, VOICE_LENGTH_BYTES, 16);
     UINT_IF(x->profile.voice >= 1, m->samples, VOICE_SAMPLES, 64);
     size_t bits = m->length_bytes <= UE_VOICE_BYTES_MAX ? m->length_bytes * 8u : 0;
-    REQUIRE(op != UE_ENCODE || m->data.bits == bits, UE_E_CONFLICT, VOICE_DATA);
-    VIEW(m->data, VOICE_DATA, bits);
+    VIEW_OF(m->data, VOICE_DATA, bits);
     END(VOICE);
 }
 

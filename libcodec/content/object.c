@@ -29,29 +29,14 @@ bool ue_guid_is_dynamic(const struct ue_guid *guid) {
     return (guid->number & 1) == 0 && !ue_guid_is_null(guid);
 }
 
-UE_INLINE void fixed_guid(enum ue_op op, struct ue_cursor *c, size_t bits, enum ue_field field, struct ue_guid *m) {
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_ENCODE) {
-        REQUIRE(m->rest.bits == bits - NUMBER_BITS, UE_E_RANGE, EXPORT_GUID);
-        ue_cursor_write_bits(c, m->number, NUMBER_BITS, field);
-        ue_cursor_write_view(c, m->rest, field);
-        return;
-    }
-    struct ue_view view = ue_cursor_read_view(c, bits, field);
-    *m = view.bits != 0 ? ue_guid_fixed(view) : (struct ue_guid){0};
-    if (op == UE_TRACE) {
-        ue_cursor_report(c, field, at, m->number, true);
-    }
-}
-
 UE_INLINE void guid_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
                            struct ue_guid *m) {
     if (x->settings.guid_bits >= NUMBER_BITS) {
-        fixed_guid(op, c, x->settings.guid_bits, field, m);
-        return;
+        WIDE_AS(m->number, m->rest, field, x->settings.guid_bits);
+    } else {
+        PACKED64_AS(m->number, field);
+        ABSENT_VIEW(m->rest, EXPORT_GUID);
     }
-    UE_LAYOUT_ASSIGN(m->number, ue_layout_packed(op, c, field, 10, UE_LAYOUT_OLD(m->number)));
-    ABSENT_VIEW(m->rest, EXPORT_GUID);
 }
 
 void ue_guid_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
@@ -85,12 +70,7 @@ UE_INLINE bool link_head(enum ue_op op, struct ue_cursor *c, const struct ue_con
 /* The part of a link after its outer object. */
 UE_INLINE void link_tail(enum ue_op op, struct ue_cursor *c, struct ue_object_link *m) {
     bool has_path = (m->flags & UE_EXPORT_HAS_PATH) != 0;
-    if (has_path) {
-        TEXT(m->name, EXPORT_PATH);
-    } else {
-        ABSENT_VIEW(m->name.units, EXPORT_PATH);
-        ABSENT(m->name.wide, EXPORT_PATH, false);
-    }
+    TEXT_IF(has_path, m->name, EXPORT_PATH);
     UINT_IF(has_path && (m->flags & UE_EXPORT_HAS_CHECKSUM) != 0, m->checksum, EXPORT_CHECKSUM, 32);
 }
 
@@ -105,15 +85,11 @@ UE_INLINE void object_layout(enum ue_op op, struct ue_cursor *c, const struct ue
         first_grouped |= count == 0 && grouped;
         count++;
         more = (link->flags & UE_EXPORT_HAS_PATH) != 0;
-        if (more && count == (op == UE_ENCODE ? m->count : UE_OBJECT_LINKS_MAX)) {
-            ue_layout_fault(op, c, UE_E_RANGE, UE_F_EXPORT_FLAGS);
-            more = false;
-        }
+        unsigned most = AT_MOST(m->count, UE_OBJECT_LINKS_MAX);
+        REQUIRE(!more || count != most, UE_E_RANGE, EXPORT_FLAGS);
+        more &= count != most;
     } while (more);
-    REQUIRE(op != UE_ENCODE || count == m->count, UE_E_CONFLICT, EXPORT_FLAGS);
-    if (op != UE_ENCODE) {
-        m->count = (uint8_t)count;
-    }
+    IMPLIED(m->count, EXPORT_FLAGS, count);
     while (count-- > 0) {
         link_tail(op, c, &m->links[count]);
         if (first_grouped || count > 0) {

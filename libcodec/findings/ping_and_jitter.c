@@ -67,7 +67,7 @@ void ue_timing_on_datagram(struct ue_findings *findings, const struct ue_observe
     struct ue_visitor visitor = {.item = visit_item, .user = findings};
     struct ue_decode_result result;
     if (datagram->context.profile.packet == UE_PACKET_LEGACY && datagram->role == 1) {
-        ue_datagram_check(&datagram->context, datagram->bytes, datagram->size_bytes, &visitor, &result);
+        ue_datagram_decode(&datagram->context, datagram->bytes, datagram->size_bytes, NULL, &visitor, &result);
     }
 }
 

@@ -160,17 +160,33 @@ static bool jumps(const struct ue_detection_side *side, const struct ue_decode_r
            ack_step > UE_DETECTION_SEQ_STEP_MAX || ack_step < -UE_DETECTION_SEQ_STEP_MAX;
 }
 
+/* Decodes the header of a packet. Returns false when the header alone does not suffice. */
+static bool decode_header(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                          struct ue_decode_result *result) {
+    struct ue_datagram head;
+    struct ue_item_range range;
+    struct ue_fault fault;
+    if (ue_datagram_begin(x, bytes, size_bytes, &head, &range, &fault) != UE_OK || head.prefix.is_handshake ||
+        head.handlers.is_opaque) {
+        return false;
+    }
+    *result = (struct ue_decode_result){
+        .seq = head.packet.seq,
+        .ack = head.packet.ack,
+        .acked_history_seq = head.packet.acked_history_seq,
+        .has_frame_time = head.packet.has_frame_time,
+    };
+    return true;
+}
+
 /* Decodes the datagram with the current result. Returns false when encryption or compression hides the packet. When the
    result is final, the header is enough, unless it is unexpected: then the bunches must be valid, too. */
 static bool decode_current(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                            struct ue_decode_result *result) {
     const struct ue_context *x = resolve(detection, side);
     bool header_is_enough = header_suffices(detection) && detection->sides[side].has_id;
-    if (header_is_enough) {
-        ue_datagram_check_header(x, bytes, size_bytes, result);
-    }
-    if (!header_is_enough || jumps(&detection->sides[side], result)) {
-        ue_datagram_check(x, bytes, size_bytes, NULL, result);
+    if (!header_is_enough || !decode_header(x, bytes, size_bytes, result) || jumps(&detection->sides[side], result)) {
+        ue_datagram_decode(x, bytes, size_bytes, NULL, NULL, result);
     }
     return result->closed_by == UE_HANDLER_NONE;
 }

@@ -25,7 +25,8 @@ static void on_item(void *user, const struct ue_item *item) {
 static bool matches_by_chance(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes) {
     struct lone_packet lone_packet = {false, false};
     struct ue_decode_result result;
-    ue_datagram_check(x, bytes, size_bytes, &(struct ue_visitor){.item = on_item, .user = &lone_packet}, &result);
+    ue_datagram_decode(x, bytes, size_bytes, NULL, &(struct ue_visitor){.item = on_item, .user = &lone_packet},
+                       &result);
     return x->profile.packet == UE_PACKET_LEGACY && lone_packet.has_ack && lone_packet.has_far_channel;
 }
 
@@ -42,6 +43,6 @@ bool ue_detection_is_foreign(const struct ue_detection *detection, const struct 
         return is_restart_only;
     }
     ue_detection_context(detection, state, &x);
-    return is_suspect ? ue_datagram_check(&x, bytes, size_bytes, NULL, &result) != UE_OK
+    return is_suspect ? ue_datagram_decode(&x, bytes, size_bytes, NULL, NULL, &result) != UE_OK
                       : matches_by_chance(&x, bytes, size_bytes);
 }

@@ -82,7 +82,7 @@ void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue
     struct spawn_pass pass = {context, ue_profile_at(older), ue_profile_at(newer), 0};
     const struct ue_visitor visitor = {.item = on_item, .user = &pass};
     struct ue_decode_result result;
-    ue_datagram_check(context, bytes, size_bytes, &visitor, &result);
+    ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
     if (pass.votes == 0) {
         return;
     }

@@ -340,7 +340,7 @@ static void handle_items(struct ue_tracker_step *p, struct ue_item_range *rest) 
     reading->count = 0;
     for (; p->is_tracked && fault.status == UE_OK && rest->bit < rest->end_bit; batches++) {
         reading->count =
-            ue_items_decode(p->in->context, p->in->bytes, rest, reading->items, UE_TRACKER_ITEMS_MAX, &fault);
+            ue_datagram_next(p->in->context, p->in->bytes, rest, reading->items, UE_TRACKER_ITEMS_MAX, &fault);
         for (size_t i = 0; i < reading->count; i++) {
             handle_item(p, &reading->items[i]);
         }
@@ -352,7 +352,7 @@ static void handle_items(struct ue_tracker_step *p, struct ue_item_range *rest) 
 static void handle_encrypted(struct ue_tracker_step *p) {
     struct ue_visitor visitor = {.packet = handle_packet, .item = handle_item, .user = p};
     struct ue_decode_result result;
-    ue_datagram_check(p->in->context, p->in->bytes, p->in->size_bytes, &visitor, &result);
+    ue_datagram_decode(p->in->context, p->in->bytes, p->in->size_bytes, NULL, &visitor, &result);
 }
 
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
@@ -365,7 +365,7 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
         datagram->reading->is_whole = false;
     }
     enum ue_status status =
-        ue_datagram_decode_head(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
+        ue_datagram_begin(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
     if (status != UE_OK) {
         return;
     }

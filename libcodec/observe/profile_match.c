@@ -310,7 +310,7 @@ void ue_profile_match_packet(const struct ue_context *context, const uint8_t *by
                              struct ue_packet_match *fit) {
     struct match_pass pass = {.x = context, .plausible = true};
     struct ue_visitor visitor = {.item = on_item, .user = &pass};
-    enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->result);
+    enum ue_status status = ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &fit->result);
     fit->fits = status == UE_OK && fit->result.canonical && !fit->result.is_handshake && pass.plausible;
     fit->has_bunches = pass.has_bunches;
 }

@@ -6,7 +6,7 @@
 #include <uerudp/bunch.h>
 #include "libcodec/wire/layout.h"
 
-#define CLOSE_REASON_BOUND 15
+#define CLOSE_REASONS 15
 #define CHANNEL_TYPE_BITS 3
 
 UE_INLINE void open_close_bits(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
@@ -15,49 +15,37 @@ UE_INLINE void open_close_bits(enum ue_op op, struct ue_cursor *c, const struct 
     FLAG_IF(m->control, m->open, BUNCH_OPEN);
     FLAG_IF(m->control, m->close, BUNCH_CLOSE);
     FLAG_IF(m->close && legacy, m->dormant, BUNCH_DORMANT);
-    if (RARELY(m->close && !legacy)) {
-        BELOW(m->close_reason, BUNCH_CLOSE_REASON, ue_bound_of(CLOSE_REASON_BOUND));
-    } else {
-        ABSENT(m->close_reason, BUNCH_CLOSE_REASON, 0);
-    }
+    ENUM_IF(m->close && !legacy, m->close_reason, BUNCH_CLOSE_REASON, CLOSE_REASONS);
 }
 
 UE_INLINE void partial_bits(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
     FLAG_IF(m->partial, m->partial_initial, BUNCH_PARTIAL_INITIAL);
-    FLAG_IF(m->partial & x->profile.custom_exports, m->partial_exports_final, BUNCH_PARTIAL_EXPORTS_FINAL);
+    FLAG_IF(m->partial && x->profile.custom_exports, m->partial_exports_final, BUNCH_PARTIAL_EXPORTS_FINAL);
     FLAG_IF(m->partial, m->partial_final, BUNCH_PARTIAL_FINAL);
+}
+
+UE_INLINE bool is_text_name(bool named, bool hardcoded) {
+    return named && !hardcoded;
 }
 
 UE_INLINE void channel_name(enum ue_op op, struct ue_cursor *c, bool named, struct ue_name *m) {
     FLAG_IF(named, m->hardcoded, BUNCH_NAME_HARDCODED);
     PACKED_IF(m->hardcoded, m->index, BUNCH_NAME_INDEX);
-    if (RARELY(named & !m->hardcoded)) {
-        TEXT(m->text, BUNCH_NAME_TEXT);
-        UINT(m->number, BUNCH_NAME_NUMBER, 32);
-    } else {
-        ABSENT_VIEW(m->text.units, BUNCH_NAME_TEXT);
-        ABSENT(m->text.wide, BUNCH_NAME_TEXT, false);
-        ABSENT(m->number, BUNCH_NAME_NUMBER, 0);
-    }
+    bool is_text = is_text_name(named, m->hardcoded);
+    TEXT_IF(is_text, m->text, BUNCH_NAME_TEXT);
+    UINT_IF(is_text, m->number, BUNCH_NAME_NUMBER, 32);
+}
+
+UE_INLINE bool is_named(bool reliable, bool open) {
+    return reliable || open;
 }
 
 UE_INLINE void channel_kind(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
-    bool named = m->reliable | m->open;
+    bool named = is_named(m->reliable, m->open);
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     UINT_IF(named && legacy, m->ch_type, BUNCH_CH_TYPE, CHANNEL_TYPE_BITS);
     ABSENT(m->has_name, BUNCH_NAME_HARDCODED, named && !legacy);
     channel_name(op, c, m->has_name, &m->name);
-}
-
-UE_INLINE void bunch_data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
-    REQUIRE(op != UE_ENCODE || m->data.bits < x->data_bound, UE_E_RANGE, BUNCH_DATA_BITS);
-    uint32_t bits = op == UE_ENCODE ? (uint32_t)m->data.bits : 0;
-    BELOW(bits, BUNCH_DATA_BITS, x->data_length);
-    VIEW(m->data, BUNCH_DATA, bits);
-    if (op == UE_BUILD) {
-        REQUIRE(bits <= m->data.bits, UE_E_CONFLICT, BUNCH_DATA_BITS);
-        m->data.bits = bits; /* a field source supplies whole bytes */
-    }
 }
 
 UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
@@ -79,15 +67,9 @@ UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     BELOW_IF(m->reliable && !x->settings.internal_ack, m->ch_seq, BUNCH_CH_SEQ, x->ch_seq);
     partial_bits(op, c, x, m);
     channel_kind(op, c, x, m);
-    if (op == UE_TRACE) {
-        const char *known_name = ue_bunch_channel_name(x, m);
-        if (known_name != NULL) {
-            ue_cursor_report_string(c, UE_F_BUNCH_CHANNEL_NAME, at, ue_cursor_pos(c) - at, known_name);
-        } else if (m->has_name && !m->name.hardcoded) {
-            ue_cursor_report_text_generated(c, UE_F_BUNCH_CHANNEL_NAME, at, m->name.text);
-        }
-    }
-    bunch_data(op, c, x, m);
+    GENERATED_NAME(BUNCH_CHANNEL_NAME, at, ue_bunch_channel_name(x, m),
+                   m->has_name && !m->name.hardcoded ? &m->name.text : NULL);
+    VIEW_BELOW(m->data, BUNCH_DATA_BITS, BUNCH_DATA, x->data_length);
     END(BUNCH);
 }
 

@@ -18,12 +18,9 @@ UE_INLINE struct ue_context ue_common_context(const struct ue_context *x) {
                     .channel = UE_CHANNEL_PACKED,
                     .paused = true,
                     .custom_exports = x->profile.custom_exports},
-        .settings = {.magic_bits = x->settings.magic_bits,
-                     .skip_bytes = x->settings.skip_bytes,
-                     .extra_bits = x->settings.extra_bits},
+        .settings = {.magic_bits = x->settings.magic_bits, .terminators = 2},
         .direction = x->direction,
         .ids = x->ids,
-        .data_bound = x->data_bound,
         .data_length = x->data_length,
         .ch_seq = x->ch_seq,
     };

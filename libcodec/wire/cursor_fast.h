@@ -50,6 +50,17 @@ UE_INLINE uint64_t ue_cursor_fast_read(struct ue_cursor *c, unsigned count, unsi
     return value;
 }
 
+/* Long optional fields are rare: without them the word needs fewer loads. */
+#define UE_CURSOR_FAST_OPTIONAL_BITS 31
+
+UE_INLINE uint64_t ue_cursor_fast_read_if(struct ue_cursor *c, bool present, unsigned bits) {
+    if (bits > UE_CURSOR_FAST_OPTIONAL_BITS) {
+        c->needs_slow_path |= present;
+        return 0;
+    }
+    return ue_cursor_fast_read(c, present ? bits : 0, bits);
+}
+
 UE_INLINE bool ue_cursor_fast_read_flag(struct ue_cursor *c, bool present) {
     ue_cursor_fast_load(c, 1);
     bool value = ((uint32_t)c->word & present) != 0;
@@ -89,6 +100,24 @@ UE_INLINE struct ue_view ue_cursor_fast_read_view(struct ue_cursor *c, size_t bi
     c->next += bits;
     c->valid_bits = 0;
     return view;
+}
+
+/* Makes the terminator the end of the cursor. The outer terminator is in the last byte, which is not 0. Returns false
+   if zeros follow the inner one, which is usually the last bit. */
+UE_INLINE bool ue_cursor_fast_find_terminator(struct ue_cursor *c, bool is_outer, size_t *at) {
+    *at = c->end - 1;
+    uint8_t last = c->in[*at >> 3];
+    if (is_outer) {
+        *at = c->end - 8 + (31 - (unsigned)__builtin_clz(last));
+    }
+    bool is_adjacent = is_outer || (last >> (*at & 7) & 1) != 0;
+    if (UE_UNLIKELY(!is_adjacent)) {
+        size_t found = c->next;
+        c->needs_slow_path |= c->next >= c->end || !ue_bits_last_set(c->in, c->next, c->end, &found);
+        *at = found;
+    }
+    c->end = *at;
+    return is_adjacent;
 }
 
 #endif

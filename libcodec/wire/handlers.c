@@ -3,37 +3,14 @@
 
 #include "libcodec/wire/layout_run.h"
 
-/* Encrypted or compressed content extends to the end of the payload. */
-UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, enum ue_field field) {
-    ue_layout_view(op, c, field, ue_cursor_left(c), &m->opaque);
-}
-
-/* The wire holds the size minus one. */
-UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
-                                  struct ue_handler_bits *h) {
-    const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_BUILD) {
-        h->decompressed_bytes = (uint32_t)ue_cursor_build_number(c, field, 1, 32);
-        return;
-    }
-    enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
-    uint32_t wire = ue_layout_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8),
-                                    UE_LAYOUT_OLD(h->decompressed_bytes) - 1);
-    if (op != UE_ENCODE) {
-        h->decompressed_bytes = wire + 1;
-    }
-    if (op == UE_TRACE) {
-        ue_cursor_report(c, field, at, h->decompressed_bytes, true);
-    }
-}
-
 UE_INLINE void oodle(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m,
                      struct ue_handler_bits *h) {
+    uint32_t less_one;
     FLAG(h->compressed, HANDLER_COMPRESSED);
     if (h->compressed) {
-        decompressed_bytes(op, c, x, h);
-        opaque(op, c, m, UE_F_HANDLER_COMPRESSED_DATA);
+        BELOW_MAPPED(less_one, h->decompressed_bytes, HANDLER_DECOMPRESSED_BYTES, ue_bound_of(x->data_bound / 8),
+                     h->decompressed_bytes - 1, less_one + 1);
+        REST(m->opaque, HANDLER_COMPRESSED_DATA);
     } else {
         ABSENT(h->decompressed_bytes, HANDLER_DECOMPRESSED_BYTES, 0);
     }
@@ -42,16 +19,13 @@ UE_INLINE void oodle(enum ue_op op, struct ue_cursor *c, const struct ue_context
 UE_INLINE void aes_gcm_content(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
     BYTES(h->iv, HANDLER_IV);
     BYTES(h->tag, HANDLER_TAG);
-    opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+    REST(m->opaque, HANDLER_CIPHERTEXT);
 }
 
 /* The byte-wise form has no flag bit: a zero byte marks plain content, any other byte is the first of the IV. */
 UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
-    if (op == UE_BUILD) {
-        h->encrypted = ue_cursor_build_more(c, UE_F_HANDLER_IV);
-    } else if (op != UE_ENCODE) {
-        h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 8) != 0;
-    }
+    MORE(h->encrypted, HANDLER_IV,
+         ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 8) != 0);
     if (h->encrypted) {
         aes_gcm_content(op, c, m, h);
         REQUIRE(h->iv[0] != 0, UE_E_CONFLICT, HANDLER_IV);
@@ -77,14 +51,14 @@ UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_con
     case UE_HANDLER_AES_ECB:
         FLAG(h->encrypted, HANDLER_ENCRYPTED);
         if (h->encrypted) {
-            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+            REST(m->opaque, HANDLER_CIPHERTEXT);
         }
         break;
     case UE_HANDLER_DTLS:
         FLAG(h->encrypted, HANDLER_ENCRYPTED);
         if (h->encrypted) {
             FLAG(h->dtls_handshake, HANDLER_DTLS_HANDSHAKE);
-            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+            REST(m->opaque, HANDLER_CIPHERTEXT);
         }
         break;
     case UE_HANDLER_RELIABILITY:
@@ -106,15 +80,13 @@ static bool absent_members_are_zero(const struct ue_handler_bits *h, enum ue_han
 }
 
 UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
-    if (op != UE_ENCODE) {
-        *m = (struct ue_handlers){0};
-    }
+    CLEAR(*m);
     bool is_opaque_content = false;
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         struct ue_handler_bits *h = &m->components[i];
         enum ue_handler kind = is_opaque_content ? UE_HANDLER_NONE : x->settings.handlers[i];
         component(op, c, x, m, h, kind);
-        REQUIRE(op != UE_ENCODE || absent_members_are_zero(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
+        REQUIRE(absent_members_are_zero(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
         is_opaque_content |= h->compressed || h->encrypted;
     }
     ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, is_opaque_content);

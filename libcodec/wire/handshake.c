@@ -75,39 +75,9 @@ static int infer_type(const struct ue_context *x, const struct ue_handshake *m) 
 }
 
 UE_INLINE void body(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m) {
-    if (m->has_body) {
-        UINT(m->secret_id, HANDSHAKE_SECRET_ID, 1);
-        UINT(m->timestamp, HANDSHAKE_TIMESTAMP, timestamp_bits(x));
-        BYTES(m->cookie, HANDSHAKE_COOKIE);
-    } else if (op != UE_ENCODE) {
-        m->secret_id = 0;
-        m->timestamp = 0;
-        memset(m->cookie, 0, sizeof m->cookie);
-    } else {
-        REQUIRE(m->secret_id == 0, UE_E_ABSENT, HANDSHAKE_SECRET_ID);
-        REQUIRE(m->timestamp == 0, UE_E_ABSENT, HANDSHAKE_TIMESTAMP);
-        REQUIRE(ue_bytes_zero(m->cookie, sizeof m->cookie), UE_E_ABSENT, HANDSHAKE_COOKIE);
-    }
-}
-
-UE_INLINE void orig_cookie(enum ue_op op, struct ue_cursor *c, struct ue_handshake *m) {
-    if (m->has_orig_cookie) {
-        BYTES(m->orig_cookie, HANDSHAKE_ORIG_COOKIE);
-    } else if (op != UE_ENCODE) {
-        memset(m->orig_cookie, 0, sizeof m->orig_cookie);
-    } else {
-        REQUIRE(ue_bytes_zero(m->orig_cookie, sizeof m->orig_cookie), UE_E_ABSENT, HANDSHAKE_ORIG_COOKIE);
-    }
-}
-
-UE_INLINE void diagnostics(enum ue_op op, struct ue_cursor *c, struct ue_handshake *m) {
-    if (m->has_diagnostics) {
-        BYTES(m->diagnostics, HANDSHAKE_DIAGNOSTICS);
-    } else if (op != UE_ENCODE) {
-        memset(m->diagnostics, 0, sizeof m->diagnostics);
-    } else {
-        REQUIRE(ue_bytes_zero(m->diagnostics, sizeof m->diagnostics), UE_E_ABSENT, HANDSHAKE_DIAGNOSTICS);
-    }
+    UINT_IF(m->has_body, m->secret_id, HANDSHAKE_SECRET_ID, 1);
+    UINT_IF(m->has_body, m->timestamp, HANDSHAKE_TIMESTAMP, timestamp_bits(x));
+    BYTES_IF(m->has_body, m->cookie, HANDSHAKE_COOKIE);
 }
 
 /* Layouts A0, A, B and C. Messages have exact sizes, and the number of bits left decides which parts are present. */
@@ -133,24 +103,16 @@ UE_INLINE void exact(enum ue_op op, struct ue_cursor *c, const struct ue_context
     } else {
         ABSENT(m->has_orig_cookie, HANDSHAKE_ORIG_COOKIE, false);
     }
-    orig_cookie(op, c, m);
+    BYTES_IF(m->has_orig_cookie, m->orig_cookie, HANDSHAKE_ORIG_COOKIE);
     if (m->has_orig_cookie && x->profile.handshake == UE_HANDSHAKE_C) {
         MORE(m->has_diagnostics, HANDSHAKE_DIAGNOSTICS, ue_cursor_left(c) != 0);
     } else {
         ABSENT(m->has_diagnostics, HANDSHAKE_DIAGNOSTICS, false);
     }
-    diagnostics(op, c, m);
+    BYTES_IF(m->has_diagnostics, m->diagnostics, HANDSHAKE_DIAGNOSTICS);
     int type = infer_type(x, m);
     REQUIRE(type >= 0, UE_E_TYPE, HANDSHAKE_TYPE);
-    if (op == UE_BUILD) {
-        m->type = (enum ue_handshake_type)ue_cursor_build_number(c, UE_F_HANDSHAKE_TYPE, (uint64_t)type, 8);
-    } else if (op != UE_ENCODE) {
-        m->type = (enum ue_handshake_type)type;
-    }
-    REQUIRE((int)m->type == type, UE_E_CONFLICT, HANDSHAKE_TYPE);
-    if (m->type != UE_HANDSHAKE_TYPE_UNKNOWN) {
-        GENERATED(HANDSHAKE_TYPE, at, ue_cursor_pos(c) - at, m->type);
-    }
+    IMPLIED_FIELD(m->type, HANDSHAKE_TYPE, 8, at, type, m->type != UE_HANDSHAKE_TYPE_UNKNOWN);
 }
 
 static bool type_has_body(enum ue_handshake_type type) {
@@ -165,25 +127,17 @@ UE_INLINE void versioned(enum ue_op op, struct ue_cursor *c, const struct ue_con
     UINT(m->type, HANDSHAKE_TYPE, 8);
     REQUIRE(m->type <= UE_HANDSHAKE_VERSION_UPGRADE, UE_E_TYPE, HANDSHAKE_TYPE);
     UINT(m->sent_count, HANDSHAKE_SENT_COUNT, 8);
-    if (m->version >= 2) {
-        UINT(m->network_version, HANDSHAKE_NETWORK_VERSION, 32);
-    } else {
-        ABSENT(m->network_version, HANDSHAKE_NETWORK_VERSION, 0);
-    }
-    if (m->version >= 2 && x->features) {
-        UINT(m->features, HANDSHAKE_FEATURES, 16);
-    } else {
-        ABSENT(m->features, HANDSHAKE_FEATURES, 0);
-    }
+    UINT_IF(m->version >= 2, m->network_version, HANDSHAKE_NETWORK_VERSION, 32);
+    UINT_IF(m->version >= 2 && x->features, m->features, HANDSHAKE_FEATURES, 16);
     bool possible = type_has_body(m->type);
     MORE(m->has_body, HANDSHAKE_COOKIE, possible && !(m->restart && ue_cursor_left(c) <= UE_HANDSHAKE_RANDOM_BITS_MAX));
     REQUIRE(possible || !m->has_body, UE_E_CONFLICT, HANDSHAKE_TYPE);
     body(op, c, x, m);
     ABSENT(m->has_orig_cookie, HANDSHAKE_ORIG_COOKIE, m->has_body && m->type == UE_HANDSHAKE_RESTART_RESPONSE);
-    orig_cookie(op, c, m);
+    BYTES_IF(m->has_orig_cookie, m->orig_cookie, HANDSHAKE_ORIG_COOKIE);
     ABSENT(m->has_diagnostics, HANDSHAKE_DIAGNOSTICS, false);
-    diagnostics(op, c, m);
-    VIEW(m->random, HANDSHAKE_RANDOM, ue_cursor_left(c));
+    BYTES_IF(m->has_diagnostics, m->diagnostics, HANDSHAKE_DIAGNOSTICS);
+    REST(m->random, HANDSHAKE_RANDOM);
     REQUIRE(m->random.bits % 8 == 0, UE_E_TRAILING, HANDSHAKE_RANDOM);
     REQUIRE(!possible || m->has_body || (m->restart && m->random.bits <= UE_HANDSHAKE_RANDOM_BITS_MAX), UE_E_CONFLICT,
             HANDSHAKE_TYPE);
@@ -198,7 +152,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     }
     bool sequences = m->has_body && !m->restart && !x->restarting && m->type != UE_HANDSHAKE_INITIAL &&
                      x->profile.handshake != UE_HANDSHAKE_A0;
-    if (op == UE_TRACE && sequences && !ue_bytes_zero(m->cookie, sizeof m->cookie)) {
+    if (sequences && !ue_bytes_zero(m->cookie, sizeof m->cookie)) {
         struct ue_sequences first = ue_cookie_sequences(m->cookie);
         size_t tail_bits = x->profile.handshake == UE_HANDSHAKE_V ? m->random.bits : 0;
         size_t cookie = ue_cursor_pos(c) - tail_bits - sizeof m->cookie * 8;

@@ -1,470 +1,210 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that layouts are written in, and the cursor operations that they use.
+/* The words that layouts are written in.
    A layout describes one wire structure. It is an always-inlined function whose first argument `op` is a compile-time
    constant, so that the same text yields a decoder, an encoder, a tracer and a builder. After the first fault a reading
    cursor is at its end and yields zeros; therefore layouts contain no error branches. In a layout, op, c (cursor), x
-   (context) and m (structure) are in scope. */
+   (context) and m (structure) are in scope. Only the words test op: this
+   file, layout_ops.h and layout.c.
+
+   The fast path (UE_DECODE_FAST, cursor_fast.h) knows the words FLAG, UINT, BELOW, PACKED, their forms with _IF, VIEW
+   and those made of them. All other words make it leave the structure to UE_DECODE. */
 #ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_H
 #define UERUDP_LIBCODEC_WIRE_LAYOUT_H
 
-#include "libcodec/wire/cursor_fast.h"
+#include "libcodec/wire/layout_ops.h"
 
-/* Begins writing at `bit`. Earlier bits of the buffer do not change. */
-UE_INLINE void ue_cursor_init_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
-    size_t word_bit = bit & ~(size_t)63;
-    unsigned used = (unsigned)(bit - word_bit);
-    ue_cursor_clear(c);
-    c->out = out;
-    c->size_bytes = size_bytes;
-    c->end = size_bytes * 8;
-    c->word = ue_bits_load(out, size_bytes, word_bit, used);
-    c->next = word_bit + 64;
-    c->held = 64 - used;
-}
+/* Words with _AS take the field as an expression. */
 
-/* Records the first fault and stops the cursor. Inline, like the rest of the hot path, so that a cursor's address never
-   leaves a layout and its members stay in registers. */
-UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum ue_field field, size_t bit) {
-    if (c->fault.status == UE_OK) {
-        c->fault.status = status;
-        c->fault.field = field;
-        c->fault.bit = bit;
-    }
-    ue_cursor_seek(c, ue_cursor_pos(c));
-    c->end = c->next;
-}
+/* One bit. */
+#define FLAG_AS(member, field) ue_layout_flag(op, c, (field), &(member))
+#define FLAG(member, field) FLAG_AS(member, UE_F_##field)
 
-/* Records the first fault of a writing cursor, which then discards further writes. The fault names the field; its bit
-   is 0, for an incomplete encoding has no useful position. */
-UE_INLINE void ue_cursor_fault_encode(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
-    if (c->fault.status == UE_OK) {
-        c->fault.status = status;
-        c->fault.field = field;
-    }
-}
+/* An integer of `bits` bits. */
+#define UINT_AS(member, field, bits)                                                                                   \
+    UE_LAYOUT_ASSIGN(member, ue_layout_uint(op, c, (field), (bits), UE_LAYOUT_OLD(member)))
+#define UINT(member, field, bits) UINT_AS(member, UE_F_##field, bits)
 
-/* Copies back from a local copy what reading and writing can have changed. */
-UE_INLINE void ue_cursor_copy_back(struct ue_cursor *c, const struct ue_cursor *local) {
-    c->next = local->next;
-    c->end = local->end;
-    c->word = local->word;
-    c->held = local->held;
-    c->canonical = local->canonical;
-    if (UE_UNLIKELY(local->fault.status != UE_OK)) {
-        c->fault = local->fault;
-    }
-}
+/* A bounded integer (protocol.md 2.3). */
+#define BELOW_AS(member, field, bound)                                                                                 \
+    UE_LAYOUT_ASSIGN(member, ue_layout_below(op, c, (field), (bound), UE_LAYOUT_OLD(member)))
+#define BELOW(member, field, bound) BELOW_AS(member, UE_F_##field, bound)
 
-UE_INLINE bool ue_cursor_ok(const struct ue_cursor *c) {
-    return c->fault.status == UE_OK;
-}
-
-UE_INLINE size_t ue_cursor_left(const struct ue_cursor *c) {
-    return c->end - ue_cursor_pos(c);
-}
-
-/* Report a field to the trace, unless decoding has failed. */
-void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded);
-void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded);
-void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number);
-void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text);
-void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string);
-void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
-void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
-
-/* Request a field from the field source. A number that does not fit `bits` bits is a fault. */
-uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t default_number, unsigned bits);
-struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field);
-bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field);
-
-/* Up to 64 bits of a buffer, so that one load serves several fields. */
-struct ue_bit_window {
-    uint64_t word;
-    size_t held;
-};
-
-/* Loads the bits from `bit` on: at least 57, or all up to `end`. */
-struct ue_bit_window ue_bit_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
-
-UE_INLINE void ue_cursor_load(struct ue_cursor *c) {
-    size_t at = ue_cursor_pos(c);
-    struct ue_bit_window window = ue_bit_window_load(c->in, c->size_bytes, at, c->end);
-    c->word = window.word;
-    c->held = (unsigned)window.held;
-    c->next = at + window.held;
-}
-
-/* Reads 0 to 57 bits. */
-UE_INLINE uint64_t ue_cursor_read_short(struct ue_cursor *c, unsigned count, enum ue_field field) {
-    if (c->held < count) {
-        ue_cursor_load(c);
-        if (UE_UNLIKELY(c->held < count)) {
-            ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
-            return 0;
-        }
-    }
-    uint64_t value = c->word & ue_bits_mask(count);
-    c->word >>= count;
-    c->held -= count;
-    return value;
-}
-
-/* Reads 0 to 64 bits. */
-UE_INLINE uint64_t ue_cursor_read_bits(struct ue_cursor *c, unsigned count, enum ue_field field) {
-    if (count <= 57) {
-        return ue_cursor_read_short(c, count, field);
-    }
-    if (UE_UNLIKELY(count > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
-        return 0;
-    }
-    uint64_t low = ue_cursor_read_short(c, 32, field);
-    return low | ue_cursor_read_short(c, count - 32, field) << 32;
-}
-
-UE_INLINE bool ue_cursor_read_flag(struct ue_cursor *c, enum ue_field field) {
-    return ue_cursor_read_short(c, 1, field) != 0;
-}
-
-/* Writes 0 to 64 bits. The value must fit. The word of a writing cursor has 1 to 64 free bits. */
-UE_INLINE void ue_cursor_write_bits(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
-    c->word |= value << ((64 - c->held) & 63);
-    if (__builtin_expect(count < c->held, 1)) {
-        c->held -= count;
-        return;
-    }
-    if (UE_UNLIKELY(!ue_cursor_ok(c) || c->next > c->end)) {
-        ue_cursor_fault_encode(c, UE_E_FULL, field);
-        return;
-    }
-    ue_bytes_store64(c->out + c->next / 8 - 8, c->word);
-    c->word = value >> 1 >> (c->held - 1);
-    c->held += 64 - count;
-    c->next += 64;
-}
-
-/* Stores the `count` low bytes of a word. */
-void ue_bytes_store_tail(uint8_t *bytes, uint64_t word, size_t count);
-
-/* Stores the bits that are still in the word. Zeros follow to the end of the last byte, or to the end of the word when
-   the buffer is large enough. */
-UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
-    if (UE_UNLIKELY(!ue_cursor_ok(c) || ue_cursor_pos(c) > c->end)) {
-        ue_cursor_fault_encode(c, UE_E_FULL, UE_F_NONE);
-        return;
-    }
-    uint8_t *to = c->out + c->next / 8 - 8;
-    if (UE_UNLIKELY(c->next > c->end)) {
-        ue_bytes_store_tail(to, c->word, ue_bits_bytes(64 - c->held));
-        return;
-    }
-    ue_bytes_store64(to, c->word);
-}
-
-/* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it can only be 0 ---- */
-
-UE_INLINE uint32_t ue_cursor_read_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
-    uint32_t value = (uint32_t)ue_cursor_read_bits(c, bound.bits, field);
-    if (value < bound.longer && ue_cursor_read_flag(c, field)) {
-        value |= UINT32_C(1) << bound.bits;
-    }
-    return value;
-}
-
-UE_INLINE void ue_cursor_write_below(struct ue_cursor *c, uint32_t value, struct ue_bound bound, enum ue_field field) {
-    bool longer = (value & (uint32_t)ue_bits_mask(bound.bits)) < bound.longer;
-    ue_cursor_write_bits(c, value, bound.bits + longer, field);
-}
-
-/* ---- packed integers (protocol.md 2.4) ---- */
-
-struct ue_packed {
-    uint64_t value;
-    size_t bits; /* 0: truncated */
-    bool canonical;
-};
-
-/* Reads a packed integer of at most `groups` groups from a view. */
-struct ue_packed ue_packed_load(struct ue_view view, unsigned groups);
-
-/* Reads a packed integer: one or two groups from the word, longer ones out of line. */
-UE_INLINE uint64_t ue_cursor_read_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
-    if (c->held < 16) {
-        ue_cursor_load(c);
-    }
-    uint64_t first = c->word & 0xff;
-    uint64_t second = c->word >> 8 & 0xff;
-    bool one = (first & 1) == 0 && c->held >= 8;
-    bool two = (first & 1) != 0 && (second & 1) == 0 && second != 0 && c->held >= 16;
-    if (one || two) {
-        unsigned count = one ? 8 : 16;
-        c->word >>= count;
-        c->held -= count;
-        return one ? first >> 1 : first >> 1 | second >> 1 << 7;
-    }
-    size_t at = ue_cursor_pos(c);
-    struct ue_packed packed = ue_packed_load((struct ue_view){c->in, at, c->end - at}, groups);
-    if (UE_UNLIKELY(packed.bits == 0)) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, at);
-        return 0;
-    }
-    c->canonical &= packed.canonical;
-    ue_cursor_seek(c, at + packed.bits);
-    return packed.value;
-}
-
-UE_INLINE void ue_cursor_write_packed(struct ue_cursor *c, uint64_t value, enum ue_field field) {
-    for (; value > 127; value >>= 7) {
-        ue_cursor_write_bits(c, (value & 127) << 1 | 1, 8, field);
-    }
-    ue_cursor_write_bits(c, value << 1, 8, field);
-}
-
-/* ---- runs of bits and texts ---- */
-
-UE_INLINE struct ue_view ue_cursor_read_view(struct ue_cursor *c, size_t bits, enum ue_field field) {
-    struct ue_view view = {c->in, ue_cursor_pos(c), bits};
-    if (UE_UNLIKELY(bits > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_LENGTH, field, view.bit);
-        view.bits = 0;
-    }
-    ue_cursor_seek(c, view.bit + view.bits);
-    return view;
-}
-
-/* Writes the `fill` bits of word and `words` (at least 1) 64-bit words of a run after them. Returns the bits that
-   remain in the last word. */
-uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
-
-/* The last 1 to 63 bits of a view, with a single load if the view has eight bytes. */
-UE_INLINE uint64_t ue_view_tail(struct ue_view view, unsigned count) {
-    size_t end = view.bit + view.bits;
-    size_t begin = end - count;
-    size_t bytes = ue_bits_bytes(end);
-    if (bytes < (view.bit >> 3) + 8 || begin < (bytes - 8) * 8) {
-        return ue_bits_load_tail(view.base, begin, count);
-    }
-    return ue_bytes_load64(view.base + bytes - 8) >> (begin - (bytes - 8) * 8) & ue_bits_mask(count);
-}
-
-UE_INLINE void ue_cursor_write_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
-    if (UE_UNLIKELY(!ue_cursor_ok(c) || view.bits > ue_cursor_left(c))) {
-        ue_cursor_fault_encode(c, UE_E_FULL, field);
-        return;
-    }
-    const uint8_t *from = view.base + (view.bit >> 3);
-    unsigned shift = (unsigned)(view.bit & 7);
-    size_t words = view.bits / 64;
-    unsigned rest = (unsigned)(view.bits % 64);
-    if (words != 0) {
-        c->word = ue_words_append(c->out + c->next / 8 - 8, c->word, 64 - c->held, from, shift, words);
-        c->next += words * 64;
-    }
-    if (rest != 0) {
-        ue_cursor_write_bits(c, ue_view_tail(view, rest), rest, field);
-    }
-}
-
-/* Texts are rare: their code is out of line and works on a copy of the cursor. */
-struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field);
-void ue_cursor_write_text_slow(struct ue_cursor *c, struct ue_text text, enum ue_field field);
-
-UE_INLINE struct ue_text ue_cursor_read_text(struct ue_cursor *c, enum ue_field field) {
-    struct ue_cursor copy = *c;
-    struct ue_text text = ue_cursor_read_text_slow(&copy, field);
-    *c = copy;
-    return text;
-}
-
-UE_INLINE void ue_cursor_write_text(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
-    struct ue_cursor copy = *c;
-    ue_cursor_write_text_slow(&copy, text, field);
-    *c = copy;
-}
-
-/* A fault that the layout itself detects. */
-UE_INLINE void ue_layout_fault(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
-    if (op == UE_ENCODE) {
-        ue_cursor_fault_encode(c, status, field);
-    } else {
-        ue_cursor_fault(c, status, field, ue_cursor_pos(c));
-    }
-}
-
-/* ---- the words as functions; op is constant at every call ---- */
-
-UE_INLINE void ue_layout_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: *member = ue_cursor_fast_read_flag(c, true); break;
-    case UE_DECODE: *member = ue_cursor_read_flag(c, field); break;
-    case UE_ENCODE: ue_cursor_write_bits(c, *member, 1, field); break;
-    case UE_BUILD: *member = ue_cursor_build_number(c, field, 0, 1) != 0; break;
-    case UE_TRACE:
-        *member = ue_cursor_read_flag(c, field);
-        ue_cursor_report(c, field, at, *member, false);
-        break;
-    }
-}
-
-UE_INLINE uint64_t ue_layout_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
-                                  uint64_t value) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: return ue_cursor_fast_read(c, bits, bits);
-    case UE_DECODE: return ue_cursor_read_bits(c, bits, field);
-    case UE_BUILD: return ue_cursor_build_number(c, field, 0, bits);
-    case UE_ENCODE:
-        if (UE_UNLIKELY(value > ue_bits_mask(bits))) {
-            ue_cursor_fault_encode(c, UE_E_RANGE, field);
-        } else {
-            ue_cursor_write_bits(c, value, bits, field);
-        }
-        return value;
-    case UE_TRACE: break;
-    }
-    value = ue_cursor_read_bits(c, bits, field);
-    ue_cursor_report(c, field, at, value, false);
-    return value;
-}
-
-UE_INLINE uint32_t ue_layout_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
-                                   uint32_t value) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: return ue_cursor_fast_read_below(c, true, bound);
-    case UE_DECODE: return ue_cursor_read_below(c, bound, field);
-    case UE_ENCODE:
-        if (UE_UNLIKELY(value >= bound.max)) {
-            ue_cursor_fault_encode(c, UE_E_RANGE, field);
-        } else {
-            ue_cursor_write_below(c, value, bound, field);
-        }
-        return value;
-    case UE_BUILD:
-        value = (uint32_t)ue_cursor_build_number(c, field, 0, 32);
-        if (value >= bound.max) {
-            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
-        }
-        return value;
-    case UE_TRACE: break;
-    }
-    value = ue_cursor_read_below(c, bound, field);
-    ue_cursor_report(c, field, at, value, bound.longer != 0);
-    return value;
-}
-
-UE_INLINE uint64_t ue_layout_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
-                                    uint64_t value) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: return ue_cursor_fast_read_packed(c, true);
-    case UE_DECODE: return ue_cursor_read_packed(c, groups, field);
-    case UE_BUILD: return ue_cursor_build_number(c, field, 0, groups == 5 ? 32 : 64);
-    case UE_ENCODE: ue_cursor_write_packed(c, value, field); return value;
-    case UE_TRACE: break;
-    }
-    value = ue_cursor_read_packed(c, groups, field);
-    ue_cursor_report(c, field, at, value, true);
-    return value;
-}
-
-UE_INLINE void ue_layout_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: c->needs_slow_path = true; break;
-    case UE_DECODE: *member = ue_cursor_read_text(c, field); break;
-    case UE_ENCODE: ue_cursor_write_text(c, *member, field); break;
-    case UE_BUILD: *member = ue_cursor_build_text(c, field); break;
-    case UE_TRACE:
-        *member = ue_cursor_read_text(c, field);
-        ue_cursor_report_text(c, field, at, *member, true);
-        break;
-    }
-}
-
-/* bits: the length for decoding. Encoding and building use the length of the view, which the layout checks. */
-UE_INLINE void ue_layout_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
-                              struct ue_view *member) {
-    size_t at = ue_cursor_pos(c);
-    switch (op) {
-    case UE_DECODE_FAST: *member = ue_cursor_fast_read_view(c, bits); break;
-    case UE_DECODE: *member = ue_cursor_read_view(c, bits, field); break;
-    case UE_ENCODE: ue_cursor_write_view(c, *member, field); break;
-    case UE_BUILD: *member = ue_cursor_build_text(c, field).units; break;
-    case UE_TRACE:
-        *member = ue_cursor_read_view(c, bits, field);
-        ue_cursor_report_text(c, field, at, (struct ue_text){*member, false}, false);
-        break;
-    }
-}
+/* A packed integer (protocol.md 2.4) of 32 bits, or of 64. */
+#define PACKED(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 5, UE_LAYOUT_OLD(member)))
+#define PACKED64_AS(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, (field), 10, UE_LAYOUT_OLD(member)))
 
 /* A fixed number of bytes, stored in the structure. */
-void ue_layout_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member);
+#define BYTES(member, field) ue_layout_bytes(op, c, UE_F_##field, sizeof(member), (member))
 
-/* An optional part. Decoding: `present`, which the layout derives from the bits left; encoding: the member; building:
-   the field source. */
-UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
-    if (op == UE_DECODE || op == UE_TRACE || op == UE_DECODE_FAST) {
-        *member = present && ue_cursor_ok(c);
-    } else if (op == UE_BUILD) {
-        *member = ue_cursor_build_more(c, field);
-    }
-}
+/* An engine string (protocol.md 2.5). */
+#define TEXT_AS(member, field) ue_layout_text(op, c, (field), &(member))
+#define TEXT(member, field) TEXT_AS(member, UE_F_##field)
 
-/* ---- the words as layouts spell them ---- */
+/* Bits that stay a view. Their number follows from the context: another number is out of range. */
+#define VIEW_AS(member, field, length_bits) ue_layout_view(op, c, (field), (length_bits), UE_E_RANGE, &(member))
+#define VIEW(member, field, length_bits) VIEW_AS(member, UE_F_##field, length_bits)
 
-#define FLAG(member, field) ue_layout_flag(op, c, UE_F_##field, &(member))
+/* Bits whose number follows from an earlier member: another number contradicts that member. */
+#define VIEW_OF(member, field, length_bits) ue_layout_view(op, c, UE_F_##field, (length_bits), UE_E_CONFLICT, &(member))
 
-#define UE_LAYOUT_ASSIGN(member, expression)                                                                           \
+/* All bits that are left. */
+#define REST_AS(member, field) ue_layout_rest(op, c, (field), &(member))
+#define REST(member, field) REST_AS(member, UE_F_##field)
+
+/* Bits after their number, which is a bounded integer. */
+#define VIEW_BELOW(member, length_field, field, bound)                                                                 \
+    ue_layout_measured(op, c, UE_F_##length_field, UE_F_##field,                                                       \
+                       ue_layout_below(op, c, UE_F_##length_field, (bound), ue_layout_length(op, &(member))),          \
+                       &(member))
+
+/* Bits after their number, which is a packed integer. */
+#define VIEW_PACKED(member, length_field, field)                                                                       \
+    ue_layout_measured(op, c, UE_F_##length_field, UE_F_##field,                                                       \
+                       ue_layout_packed(op, c, UE_F_##length_field, 5, ue_layout_length(op, &(member))), &(member))
+
+/* Elements of a fixed size after their number, all reported as one field. */
+#define COUNTED_AS(member, field, count_bits, element_bits)                                                            \
+    ue_layout_counted(op, c, (field), (count_bits), (element_bits), &(member))
+#define COUNTED(member, field, count_bits, element_bits) COUNTED_AS(member, UE_F_##field, count_bits, element_bits)
+
+/* `count` elements of any size that stay a view. A view that is not exactly that many elements does not encode. */
+#define ELEMENTS(member, field, count, element) ue_layout_elements(op, c, x, UE_F_##field, (count), element, &(member))
+
+/* An integer of at least 64 bits: its low 64 bits, and a view of the others. */
+#define WIDE_AS(number, rest, field, bits) ue_layout_wide(op, c, (field), (bits), &(number), &(rest))
+
+/* The first `count` members of an array of integers; the others are zero. */
+#define UINTS(array, field, bits, count)                                                                               \
+    ue_layout_uints(op, c, UE_F_##field, (bits), (count), sizeof(array) / sizeof *(array), (array))
+
+/* An integer whose trace shows another value than the member has. */
+#define UE_LAYOUT_SHOWN(word, member, field, shown, ...)                                                               \
     do {                                                                                                               \
-        if (op == UE_ENCODE) {                                                                                         \
-            (void)(expression);                                                                                        \
-        } else {                                                                                                       \
-            (member) = (__typeof__(member))(expression);                                                               \
+        size_t shown_at = ue_cursor_pos(c);                                                                            \
+        UE_LAYOUT_ASSIGN(member,                                                                                       \
+                         word(op == UE_TRACE ? UE_DECODE : op, c, (field), __VA_ARGS__, UE_LAYOUT_OLD(member)));       \
+        if (op == UE_TRACE) {                                                                                          \
+            ue_cursor_report(c, (field), shown_at, (shown), true);                                                     \
+        }                                                                                                              \
+    } while (0)
+#define UINT_SHOWN_AS(member, field, bits, shown) UE_LAYOUT_SHOWN(ue_layout_uint, member, field, shown, (bits))
+#define UINT_SHOWN(member, field, bits, shown) UINT_SHOWN_AS(member, UE_F_##field, bits, shown)
+#define PACKED_SHOWN(member, field, shown) UE_LAYOUT_SHOWN(ue_layout_packed, member, UE_F_##field, shown, 5)
+
+/* An integer `wire` that stands for another value: `to_wire` is the integer of the member, `to_member` the member's
+   value of the integer. A member that is no value of an integer is out of range. A builder asks for the member's value;
+   its default is that of the integer 0. */
+#define UE_LAYOUT_MAPPED(word, wire, member, field, to_wire, to_member, ...)                                           \
+    do {                                                                                                               \
+        size_t mapped_at = ue_cursor_pos(c);                                                                           \
+        (wire) = op == UE_ENCODE ? (to_wire) : 0;                                                                      \
+        if (op != UE_BUILD) {                                                                                          \
+            (wire) = (__typeof__(wire))word(op == UE_TRACE ? UE_DECODE : op, c, UE_F_##field, __VA_ARGS__, (wire));    \
+        }                                                                                                              \
+        UE_LAYOUT_EXPECT(member, UE_E_RANGE, field, to_member);                                                        \
+        if (op == UE_BUILD) {                                                                                          \
+            (member) =                                                                                                 \
+                (__typeof__(member))ue_cursor_build_number(c, UE_F_##field, (member), (unsigned)sizeof(member) * 8);   \
+        } else if (op == UE_TRACE) {                                                                                   \
+            ue_cursor_report(c, UE_F_##field, mapped_at, (member), true);                                              \
+        }                                                                                                              \
+    } while (0)
+#define UINT_MAPPED(wire, member, field, bits, to_wire, to_member)                                                     \
+    UE_LAYOUT_MAPPED(ue_layout_uint, wire, member, field, to_wire, to_member, (bits))
+#define BELOW_MAPPED(wire, member, field, bound, to_wire, to_member)                                                   \
+    UE_LAYOUT_MAPPED(ue_layout_below, wire, member, field, to_wire, to_member, (bound))
+
+/* Possibly a flag that the preceding `bits` bits state beside their own field; reported when it is set. */
+#define SHARED_IF(condition, member, field, bits, stated)                                                              \
+    do {                                                                                                               \
+        bool possible = (condition);                                                                                   \
+        if (op == UE_BUILD && possible) {                                                                              \
+            FLAG(member, field);                                                                                       \
+        } else if (op != UE_ENCODE) {                                                                                  \
+            (member) = possible && (stated);                                                                           \
+        } else if (!possible) {                                                                                        \
+            ABSENT(member, field, false);                                                                              \
+        }                                                                                                              \
+        if (op == UE_TRACE && (member)) {                                                                              \
+            ue_cursor_report(c, UE_F_##field, ue_cursor_pos(c) - (bits), true, true);                                  \
         }                                                                                                              \
     } while (0)
 
-#define UE_LAYOUT_OLD(member) (op == UE_ENCODE ? (member) : 0)
-
-#define UINT(member, field, bits)                                                                                      \
-    UE_LAYOUT_ASSIGN(member, ue_layout_uint(op, c, UE_F_##field, (bits), UE_LAYOUT_OLD(member)))
-
-#define BELOW(member, field, bound)                                                                                    \
-    UE_LAYOUT_ASSIGN(member, ue_layout_below(op, c, UE_F_##field, (bound), UE_LAYOUT_OLD(member)))
-
-#define PACKED(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 5, UE_LAYOUT_OLD(member)))
-
-#define PACKED64(member, field)                                                                                        \
-    UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 10, UE_LAYOUT_OLD(member)))
-
-#define BYTES(member, field) ue_layout_bytes(op, c, UE_F_##field, sizeof(member), (member))
-
-#define VIEW(member, field, length_bits) ue_layout_view(op, c, UE_F_##field, (length_bits), &(member))
-
-#define TEXT(member, field) ue_layout_text(op, c, UE_F_##field, &(member))
-
-#define MORE(member, field, present) ue_layout_more(op, c, UE_F_##field, (present), &(member))
-
-#define ABSENT(member, field, otherwise)                                                                               \
+/* Whether an optional part is present. Decoding: `condition`, which asks the bits that are left; encoding: the member;
+   building: the field source. */
+#define MORE(member, field, condition)                                                                                 \
     do {                                                                                                               \
-        if (op == UE_ENCODE) {                                                                                         \
-            if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
-                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                  \
-            }                                                                                                          \
-        } else {                                                                                                       \
-            (member) = (otherwise);                                                                                    \
+        if (op == UE_BUILD) {                                                                                          \
+            (member) = ue_cursor_build_more(c, UE_F_##field);                                                          \
+        } else if (op != UE_ENCODE) {                                                                                  \
+            (member) = (condition) && ue_cursor_ok(c);                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* Whether one more element follows, which senders may omit at the end. Decoding: `condition`, which asks the bits that
+   are left; encoding and building: always, up to the number of elements. */
+#define FOLLOWS(condition) (op == UE_ENCODE || op == UE_BUILD || (condition))
+
+/* The highest number of elements: encoding has as many as the member says, decoding and building at most `most`. */
+#define AT_MOST(member, most) (op == UE_ENCODE ? (member) : (most))
+
+/* A member that is absent on the wire and has a fixed value. */
+#define ABSENT(member, field, otherwise) UE_LAYOUT_EXPECT(member, UE_E_ABSENT, field, otherwise)
+
+/* A member that no bit states and other members imply; a builder need not state it either. */
+#define IMPLIED(member, field, value) UE_LAYOUT_EXPECT(member, UE_E_CONFLICT, field, value)
+
+#define UE_LAYOUT_EXPECT(member, status, field, value)                                                                 \
+    do {                                                                                                               \
+        if (op != UE_ENCODE) {                                                                                         \
+            (member) = (__typeof__(member))(value);                                                                    \
+        } else if (UE_UNLIKELY((member) != (__typeof__(member))(value))) {                                             \
+            ue_cursor_fault_encode(c, (status), UE_F_##field);                                                         \
+        }                                                                                                              \
+    } while (0)
+
+/* An implied member that a trace reports, over the bits since `from_bit`, and that a builder may state. */
+#define IMPLIED_FIELD(member, field, bits, from_bit, value, is_reported)                                               \
+    do {                                                                                                               \
+        IMPLIED(member, field, value);                                                                                 \
+        if (op == UE_BUILD) {                                                                                          \
+            uint64_t stated = ue_cursor_build_number(c, UE_F_##field, (uint64_t)(member), (bits));                     \
+            REQUIRE(stated == (uint64_t)(member), UE_E_CONFLICT, field);                                               \
+        }                                                                                                              \
+        if (is_reported) {                                                                                             \
+            GENERATED(field, from_bit, ue_cursor_pos(c) - (from_bit), (uint64_t)(member));                             \
         }                                                                                                              \
     } while (0)
 
 #define ABSENT_VIEW(member, field)                                                                                     \
     do {                                                                                                               \
-        if (op == UE_ENCODE) {                                                                                         \
-            if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
-                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                  \
-            }                                                                                                          \
-        } else {                                                                                                       \
+        if (op != UE_ENCODE) {                                                                                         \
             (member) = (struct ue_view){0};                                                                            \
+        } else if (UE_UNLIKELY((member).bits != 0)) {                                                                  \
+            ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                      \
+        }                                                                                                              \
+    } while (0)
+
+#define ABSENT_TEXT(member, field)                                                                                     \
+    do {                                                                                                               \
+        ABSENT_VIEW((member).units, field);                                                                            \
+        ABSENT((member).wide, field, false);                                                                           \
+    } while (0)
+
+#define ABSENT_BYTES(member, field)                                                                                    \
+    do {                                                                                                               \
+        if (op != UE_ENCODE) {                                                                                         \
+            memset((member), 0, sizeof(member));                                                                       \
+        } else if (!ue_bytes_zero((member), sizeof(member))) {                                                         \
+            ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                      \
+        }                                                                                                              \
+    } while (0)
+
+/* Members that not every form of the structure has: zero, unless encoding, until a word sets them. */
+#define CLEAR(member)                                                                                                  \
+    do {                                                                                                               \
+        if (op != UE_ENCODE) {                                                                                         \
+            memset(&(member), 0, sizeof(member));                                                                      \
         }                                                                                                              \
     } while (0)
 
@@ -485,8 +225,7 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_flag(c, present), FLAG(member, field), member, field)
 
 #define UINT_IF(condition, member, field, bits)                                                                        \
-    UE_LAYOUT_IF(condition, ue_cursor_fast_read(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member,   \
-                 field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read_if(c, present, (bits)), UINT(member, field, bits), member, field)
 
 #define BELOW_IF(condition, member, field, bound)                                                                      \
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_below(c, present, bound), BELOW(member, field, bound), member, field)
@@ -494,25 +233,113 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
 #define PACKED_IF(condition, member, field)                                                                            \
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_packed(c, present), PACKED(member, field), member, field)
 
-/* A condition that is true for structures of a rare form only. */
-#define RARELY(condition) (op == UE_DECODE_FAST ? (c->needs_slow_path |= (condition), false) : (condition))
+/* A value of an enumeration with `count` values: a bounded integer. */
+#define ENUM_IF(condition, member, field, count)                                                                       \
+    UE_LAYOUT_IF(condition, (c->needs_slow_path |= present, 0), BELOW(member, field, ue_bound_of(count)), member, field)
 
-#define REQUIRE(condition, status, field)                                                                              \
+#define UE_LAYOUT_PART_IF(condition, word, absent)                                                                     \
+    do {                                                                                                               \
+        bool present = (condition);                                                                                    \
+        c->needs_slow_path |= op == UE_DECODE_FAST && present;                                                         \
+        if (op != UE_DECODE_FAST && present) {                                                                         \
+            word;                                                                                                      \
+        } else {                                                                                                       \
+            absent;                                                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+#define TEXT_IF(condition, member, field) UE_LAYOUT_PART_IF(condition, TEXT(member, field), ABSENT_TEXT(member, field))
+
+#define BYTES_IF(condition, member, field)                                                                             \
+    UE_LAYOUT_PART_IF(condition, BYTES(member, field), ABSENT_BYTES(member, field))
+
+#define VIEW_IF(condition, member, field, length_bits)                                                                 \
+    do {                                                                                                               \
+        if (condition) {                                                                                               \
+            VIEW(member, field, length_bits);                                                                          \
+        } else {                                                                                                       \
+            ABSENT_VIEW(member, field);                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+/* A condition that the structure fulfils; otherwise the fault is at bit `at`, or at the position of the cursor. */
+#define REQUIRE_AT(condition, status, field, at)                                                                       \
     do {                                                                                                               \
         if (op == UE_DECODE_FAST) {                                                                                    \
             c->needs_slow_path |= !(condition);                                                                        \
         } else if (UE_UNLIKELY(!(condition))) {                                                                        \
-            ue_layout_fault(op, c, (status), UE_F_##field);                                                            \
+            ue_layout_fault(op, c, (status), UE_F_##field, (at));                                                      \
+        }                                                                                                              \
+    } while (0)
+#define REQUIRE(condition, status, field) REQUIRE_AT(condition, status, field, ue_cursor_pos(c))
+
+/* A condition that every sender fulfils and no receiver checks: otherwise the input is not canonical. */
+#define CANONICAL(condition) (c->canonical &= (condition))
+
+/* The structure is complete: decoding finds no further bits. */
+#define COMPLETE(field)                                                                                                \
+    do {                                                                                                               \
+        if (op == UE_DECODE || op == UE_TRACE) {                                                                       \
+            REQUIRE(ue_cursor_left(c) == 0, UE_E_TRAILING, field);                                                     \
         }                                                                                                              \
     } while (0)
 
+/* A structure with its own function, which works on a copy of the cursor, so that the cursor stays in registers. */
+#define STRUCT(name, member)                                                                                           \
+    do {                                                                                                               \
+        if (op == UE_DECODE_FAST) {                                                                                    \
+            c->needs_slow_path = true;                                                                                 \
+        } else {                                                                                                       \
+            struct ue_cursor copy = *c;                                                                                \
+            name##_run(op, &copy, x, &(member));                                                                       \
+            *c = copy;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* Possibly a flag that is also the first bit of the structure that follows: decoding does not consume it. */
+#define AHEAD_IF(condition, member, field)                                                                             \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            ABSENT(member, field, false);                                                                              \
+        } else if (op == UE_BUILD) {                                                                                   \
+            FLAG(member, field);                                                                                       \
+        } else if (op != UE_ENCODE) {                                                                                  \
+            (member) = ue_layout_peek(c);                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+/* What follows ends at a terminator: the last set bit before at most `padding` zeros, which are `zeros` in canonical
+   input. Decoding finds it from the end before it decodes what precedes it. */
+#define UNTIL(at_bit, padding, zeros)                                                                                  \
+    do {                                                                                                               \
+        if (op == UE_DECODE_FAST) {                                                                                    \
+            CANONICAL(ue_cursor_fast_find_terminator(c, (padding) == UE_PADDING_BYTE, &(at_bit)));                     \
+        } else if (op != UE_ENCODE && op != UE_BUILD) {                                                                \
+            size_t after = ue_layout_find_terminator(c, (padding), &(at_bit));                                         \
+            CANONICAL((padding) != UE_PADDING_NONE || after == (zeros));                                               \
+        }                                                                                                              \
+    } while (0)
+
+/* The terminator that UNTIL has found, and `zeros` zero bits. */
+#define TERMINATOR(at_bit, zeros)                                                                                      \
+    do {                                                                                                               \
+        if (op == UE_ENCODE) {                                                                                         \
+            ue_cursor_write_bits(c, 1, 1, UE_F_TERMINATOR);                                                            \
+            ue_cursor_write_bits(c, 0, (unsigned)(zeros), UE_F_TERMINATOR);                                            \
+        } else if (op == UE_TRACE && ue_cursor_ok(c)) {                                                                \
+            c->end = (at_bit) + 1;                                                                                     \
+            ue_cursor_seek(c, (at_bit) + 1);                                                                           \
+            ue_cursor_report(c, UE_F_TERMINATOR, (at_bit), true, false);                                               \
+        }                                                                                                              \
+    } while (0)
+
+/* A group of the trace. */
 #define BEGIN(group)                                                                                                   \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
             ue_cursor_begin_group(c, UE_GROUP_##group);                                                                \
         }                                                                                                              \
     } while (0)
-
 #define END(group)                                                                                                     \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
@@ -525,6 +352,28 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
             ue_cursor_report_generated(c, UE_F_##field, (from_bit), (length_bits), (value));                           \
+        }                                                                                                              \
+    } while (0)
+
+/* Reports fields that the call derives or finds in a view, unless decoding has failed. */
+#define REPORT(trace)                                                                                                  \
+    do {                                                                                                               \
+        if (op == UE_TRACE && ue_cursor_ok(c)) {                                                                       \
+            trace;                                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
+/* A derived text over the bits since `from_bit`: a static string, or one of the wire. NULL is not reported. */
+#define GENERATED_NAME(field, from_bit, string, otherwise)                                                             \
+    do {                                                                                                               \
+        if (op == UE_TRACE) {                                                                                          \
+            const char *generated = (string);                                                                          \
+            const struct ue_text *text = (otherwise);                                                                  \
+            if (generated != NULL) {                                                                                   \
+                ue_cursor_report_string(c, UE_F_##field, (from_bit), ue_cursor_pos(c) - (from_bit), generated);        \
+            } else if (text != NULL) {                                                                                 \
+                ue_cursor_report_text_generated(c, UE_F_##field, (from_bit), *text);                                   \
+            }                                                                                                          \
         }                                                                                                              \
     } while (0)
 

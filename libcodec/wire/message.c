@@ -86,51 +86,10 @@ int ue_message_params(const struct ue_context *context, uint8_t type) {
     return count;
 }
 
-/* A counted run: int32 number of elements, then the elements. */
-UE_INLINE void counted_array(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned element_bits,
-                             struct ue_view *m) {
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_BUILD) {
-        *m = ue_cursor_build_text(c, field).units;
-        return;
-    }
-    if (op == UE_ENCODE) {
-        if (m->bits % element_bits != 0 || m->bits / element_bits > INT32_MAX) {
-            ue_cursor_fault_encode(c, UE_E_RANGE, field);
-        }
-        ue_cursor_write_bits(c, m->bits / element_bits, 32, field);
-        ue_cursor_write_view(c, *m, field);
-        return;
-    }
-    uint64_t count = ue_cursor_read_bits(c, 32, field);
-    *m = ue_cursor_read_view(c, (size_t)count * element_bits, field);
-    if (op == UE_TRACE) {
-        ue_cursor_report_text(c, field, at, (struct ue_text){*m, false}, true);
-    }
-}
-
 UE_INLINE void unique_id_old(enum ue_op op, struct ue_cursor *c, struct ue_unique_id *m) {
     UINT(m->size, CONTROL_UNIQUE_ID_SIZE, 32);
     if ((int32_t)m->size > 0) {
         TEXT(m->text, CONTROL_UNIQUE_ID_TEXT);
-    }
-}
-
-UE_INLINE void unique_id_bytes(enum ue_op op, struct ue_cursor *c, unsigned count_bits, struct ue_unique_id *m) {
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_BUILD) {
-        m->bytes = ue_cursor_build_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES).units;
-    } else if (op == UE_ENCODE) {
-        REQUIRE(m->bytes.bits % 8 == 0 && m->bytes.bits / 8 <= ue_bits_mask(count_bits), UE_E_RANGE,
-                CONTROL_UNIQUE_ID_BYTES);
-        ue_cursor_write_bits(c, m->bytes.bits / 8, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
-        ue_cursor_write_view(c, m->bytes, UE_F_CONTROL_UNIQUE_ID_BYTES);
-    } else {
-        uint64_t count = ue_cursor_read_bits(c, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
-        m->bytes = ue_cursor_read_view(c, (size_t)count * 8, UE_F_CONTROL_UNIQUE_ID_BYTES);
-        if (op == UE_TRACE) {
-            ue_cursor_report_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES, at, (struct ue_text){m->bytes, false}, true);
-        }
     }
 }
 
@@ -143,14 +102,14 @@ UE_INLINE void unique_id_new(enum ue_op op, struct ue_cursor *c, struct ue_uniqu
     }
     if (encoded && hash == UE_UNIQUE_ID_HASH_V2) {
         UINT(m->services, CONTROL_UNIQUE_ID_SERVICES, 8);
-        unique_id_bytes(op, c, 32, m);
+        COUNTED(m->bytes, CONTROL_UNIQUE_ID_BYTES, 32, 8);
         return;
     }
     if (hash == UE_UNIQUE_ID_HASH_OTHER) {
         TEXT(m->type, CONTROL_UNIQUE_ID_TYPE);
     }
     if (encoded) {
-        unique_id_bytes(op, c, 8, m);
+        COUNTED(m->bytes, CONTROL_UNIQUE_ID_BYTES, 8, 8);
     } else {
         TEXT(m->text, CONTROL_UNIQUE_ID_TEXT);
     }
@@ -166,28 +125,23 @@ UE_INLINE void unique_id(enum ue_op op, struct ue_cursor *c, const struct ue_con
     END(UNIQUE_ID);
 }
 
-UE_INLINE void number(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, struct ue_param *m) {
-    UE_LAYOUT_ASSIGN(m->number, ue_layout_uint(op, c, field, bits, UE_LAYOUT_OLD(m->number)));
-}
-
 UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
                         struct ue_param *m) {
     if (x->settings.guid_bits != 0) {
-        REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
         VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
     } else {
-        UE_LAYOUT_ASSIGN(m->number, ue_layout_packed(op, c, field, 10, UE_LAYOUT_OLD(m->number)));
+        PACKED64_AS(m->number, field);
     }
 }
 
 UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, const struct param_row *row,
                      struct ue_message *message, struct ue_param *m) {
     switch (row->kind) {
-    case KIND_U8: number(op, c, row->field, 8, m); break;
+    case KIND_U8: UINT_AS(m->number, row->field, 8); break;
     case KIND_U32:
-    case KIND_I32: number(op, c, row->field, 32, m); break;
-    case KIND_U64: number(op, c, row->field, 64, m); break;
-    case KIND_FEATURES: number(op, c, row->field, FEATURES_BITS, m); break;
+    case KIND_I32: UINT_AS(m->number, row->field, 32); break;
+    case KIND_U64: UINT_AS(m->number, row->field, 64); break;
+    case KIND_FEATURES: UINT_AS(m->number, row->field, FEATURES_BITS); break;
     case KIND_NET_GUID: net_guid(op, c, x, row->field, m); break;
     case KIND_REFERENCE:
         net_guid(op, c, x, row->field, m);
@@ -195,23 +149,18 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
         break;
     case KIND_BEACON_GUID:
         if (ue_context_netver(x) >= 39) {
-            REQUIRE(op != UE_ENCODE || m->text.units.bits != 0, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
-            VIEW(m->text.units, CONTROL_NET_GUID_BYTES, ue_cursor_left(c));
+            REST(m->text.units, CONTROL_NET_GUID_BYTES);
+            REQUIRE(m->text.units.bits != 0, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
         } else {
             net_guid(op, c, x, row->field, m);
         }
         break;
     case KIND_TEXT:
-    case KIND_TOKEN: ue_layout_text(op, c, row->field, &m->text); break;
-    case KIND_GUID:
-        if (op == UE_ENCODE && m->text.units.bits != GUID_BITS) {
-            ue_cursor_fault_encode(c, UE_E_RANGE, row->field);
-        }
-        ue_layout_view(op, c, row->field, GUID_BITS, &m->text.units);
-        break;
+    case KIND_TOKEN: TEXT_AS(m->text, row->field); break;
+    case KIND_GUID: VIEW_AS(m->text.units, row->field, GUID_BITS); break;
     case KIND_UNIQUE_ID: unique_id(op, c, x, &message->unique_id); break;
-    case KIND_U8_ARRAY: counted_array(op, c, row->field, 8, &m->text.units); break;
-    case KIND_U64_ARRAY: counted_array(op, c, row->field, 64, &m->text.units); break;
+    case KIND_U8_ARRAY: COUNTED_AS(m->text.units, row->field, 32, 8); break;
+    case KIND_U64_ARRAY: COUNTED_AS(m->text.units, row->field, 32, 64); break;
     }
 }
 
@@ -223,37 +172,29 @@ static bool param_follows(const struct ue_cursor *c, const struct param_row *row
 UE_INLINE void message_params(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
     const struct param_row *row = first_param(m->type);
     unsigned declared = (unsigned)ue_message_params(x, m->type);
-    bool reads = op == UE_DECODE || op == UE_TRACE;
-    unsigned count = op == UE_ENCODE ? m->param_count : declared;
+    unsigned count = AT_MOST(m->param_count, declared);
     REQUIRE(count <= declared, UE_E_ABSENT, CONTROL_TYPE);
     unsigned done = 0;
     for (; done < count && ue_cursor_ok(c); done++, row++) {
         while (!param_exists(x, row)) {
             row++;
         }
-        if (reads && !param_follows(c, row)) {
+        if (!FOLLOWS(param_follows(c, row))) {
             break;
         }
         param(op, c, x, row, m, &m->params[done]);
     }
-    if (op != UE_ENCODE) {
-        m->param_count = (uint8_t)done;
-    }
+    IMPLIED(m->param_count, CONTROL_TYPE, done);
 }
 
 UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
     BEGIN(MESSAGE);
-    if (op != UE_ENCODE) {
-        *m = (struct ue_message){0};
-    }
+    CLEAR(*m);
     size_t at = ue_cursor_pos(c);
     UINT(m->type, CONTROL_TYPE, 8);
+    REQUIRE_AT(type_is_known(m->type), UE_E_TYPE, CONTROL_TYPE, at);
     if (type_is_known(m->type)) {
         message_params(op, c, x, m);
-    } else if (op == UE_ENCODE) {
-        ue_cursor_fault_encode(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
-    } else {
-        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, at);
     }
     END(MESSAGE);
 }

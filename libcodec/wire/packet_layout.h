@@ -11,48 +11,13 @@
 
 /* The number of history words and, from 5.8 on, the flush mark share four bits. */
 UE_INLINE void history_words(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
-    const enum ue_field field = UE_F_PACKET_HISTORY_WORDS;
     bool can_flush = x->profile.packet == UE_PACKET_HISTORY_SEQ;
-    size_t at = ue_cursor_pos(c);
-    if (op == UE_ENCODE) {
-        REQUIRE(m->history_words >= 1 && m->history_words <= UE_HISTORY_WORDS_MAX, UE_E_RANGE, PACKET_HISTORY_WORDS);
-        REQUIRE(!m->history_flush || can_flush, UE_E_ABSENT, PACKET_HISTORY_FLUSH);
-        REQUIRE(!m->history_flush || m->history_words == UE_HISTORY_WORDS_MAX, UE_E_CONFLICT, PACKET_HISTORY_FLUSH);
-        ue_cursor_write_bits(c, m->history_flush ? NIBBLE_FLUSH : m->history_words - 1u, 4, field);
-        return;
-    }
-    if (op == UE_BUILD) {
-        m->history_flush = can_flush && ue_cursor_build_number(c, UE_F_PACKET_HISTORY_FLUSH, 0, 1) != 0;
-        m->history_words = (uint8_t)ue_cursor_build_number(c, field, m->history_flush ? UE_HISTORY_WORDS_MAX : 1, 4);
-        REQUIRE(m->history_words >= 1 && m->history_words <= UE_HISTORY_WORDS_MAX, UE_E_RANGE, PACKET_HISTORY_WORDS);
-        return;
-    }
-    uint32_t nibble = 0;
-    nibble = (uint32_t)ue_layout_uint(op == UE_DECODE_FAST ? UE_DECODE_FAST : UE_DECODE, c, field, 4, nibble);
-    m->history_flush = can_flush && nibble == NIBBLE_FLUSH;
-    m->history_words = (uint8_t)(nibble < UE_HISTORY_WORDS_MAX ? nibble + 1 : UE_HISTORY_WORDS_MAX);
-    c->canonical &= nibble < UE_HISTORY_WORDS_MAX || m->history_flush;
-    if (op == UE_TRACE) {
-        ue_cursor_report(c, field, at, m->history_words, true);
-        if (m->history_flush) {
-            ue_cursor_report(c, UE_F_PACKET_HISTORY_FLUSH, at, 1, true);
-        }
-    }
-}
-
-UE_INLINE void history(enum ue_op op, struct ue_cursor *c, struct ue_packet *m) {
-    if (op != UE_ENCODE) {
-        memset(m->history, 0, sizeof m->history);
-    }
-    size_t words = m->history_words < UE_HISTORY_WORDS_MAX ? m->history_words : UE_HISTORY_WORDS_MAX;
-    for (size_t i = 0; i < words; i++) {
-        UINT(m->history[i], PACKET_HISTORY, 32);
-    }
-    uint32_t rest = 0;
-    for (size_t i = words; op == UE_ENCODE && i < UE_HISTORY_WORDS_MAX; i++) {
-        rest |= m->history[i];
-    }
-    REQUIRE(rest == 0, UE_E_ABSENT, PACKET_HISTORY);
+    uint32_t nibble;
+    UINT_MAPPED(nibble, m->history_words, PACKET_HISTORY_WORDS, 4,
+                can_flush && m->history_flush ? NIBBLE_FLUSH : m->history_words - 1u,
+                nibble < UE_HISTORY_WORDS_MAX ? nibble + 1 : UE_HISTORY_WORDS_MAX);
+    SHARED_IF(can_flush, m->history_flush, PACKET_HISTORY_FLUSH, 4, nibble == NIBBLE_FLUSH);
+    CANONICAL(nibble < UE_HISTORY_WORDS_MAX || m->history_flush);
 }
 
 /* A client sets the bit to request frame times; only in packets of a server a frame time follows the bit. */
@@ -81,25 +46,13 @@ UE_INLINE void info(enum ue_op op, struct ue_cursor *c, const struct ue_context 
     frame_time(op, c, x, m->has_info, m);
 }
 
-UE_INLINE void extra(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
-    if (x->settings.extra_bits != 0) {
-        REQUIRE(op != UE_ENCODE || m->extra.bits == x->settings.extra_bits, UE_E_RANGE, PACKET_EXTRA);
-        VIEW(m->extra, PACKET_EXTRA, x->settings.extra_bits);
-        if (op == UE_BUILD && m->extra.bits > x->settings.extra_bits) {
-            m->extra.bits = x->settings.extra_bits; /* a field source supplies whole bytes */
-        }
-    } else {
-        ABSENT_VIEW(m->extra, PACKET_EXTRA);
-    }
-}
-
 UE_INLINE void modern(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
     history_words(op, c, x, m);
     UINT(m->ack, PACKET_ACK, UE_PACKET_SEQ_BITS);
     UINT(m->seq, PACKET_SEQ, UE_PACKET_SEQ_BITS);
-    history(op, c, m);
+    UINTS(m->history, PACKET_HISTORY, 32, m->history_words);
     UINT_IF(x->profile.packet == UE_PACKET_HISTORY_SEQ, m->acked_history_seq, PACKET_ACKED_HISTORY_SEQ, 16);
-    extra(op, c, x, m);
+    VIEW_IF(x->settings.extra_bits != 0, m->extra, PACKET_EXTRA, x->settings.extra_bits);
     info(op, c, x, m);
 }
 
@@ -109,9 +62,9 @@ UE_INLINE void legacy(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     ABSENT(m->history_words, PACKET_HISTORY_WORDS, 0);
     ABSENT(m->history_flush, PACKET_HISTORY_FLUSH, false);
     ABSENT(m->ack, PACKET_ACK, 0);
-    history(op, c, m);
+    UINTS(m->history, PACKET_HISTORY, 32, m->history_words);
     ABSENT(m->acked_history_seq, PACKET_ACKED_HISTORY_SEQ, 0);
-    extra(op, c, x, m);
+    VIEW_IF(x->settings.extra_bits != 0, m->extra, PACKET_EXTRA, x->settings.extra_bits);
     ABSENT(m->has_info, PACKET_HAS_INFO, false);
     ABSENT(m->jitter_ms, PACKET_JITTER_MS, 0);
     no_frame_time(op, c, m);
@@ -133,11 +86,7 @@ UE_INLINE void ack_layout(enum ue_op op, struct ue_cursor *c, const struct ue_co
     REQUIRE(is_ack, UE_E_CONFLICT, LEGACY_IS_ACK);
     UINT(m->ack_id, LEGACY_ACK_ID, UE_PACKET_SEQ_BITS);
     FLAG(m->has_frame_time, LEGACY_HAS_FRAME_TIME);
-    if (m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT) {
-        UINT(m->frame_time_ms, LEGACY_FRAME_TIME_MS, 8);
-    } else {
-        ABSENT(m->frame_time_ms, LEGACY_FRAME_TIME_MS, 0);
-    }
+    UINT_IF(m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT, m->frame_time_ms, LEGACY_FRAME_TIME_MS, 8);
     PACKED(m->remote_kbps, LEGACY_REMOTE_KBPS);
     END(ACK);
 }

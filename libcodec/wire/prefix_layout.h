@@ -6,22 +6,19 @@
 #include <uerudp/prefix.h>
 #include "libcodec/wire/layout.h"
 
+/* Packets of replays have no prefix. */
 UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
     const struct ue_settings *s = &x->settings;
-    if (s->skip_bytes != 0) {
-        REQUIRE(op != UE_ENCODE || m->wrapper.bits == (size_t)s->skip_bytes * 8, UE_E_RANGE, WRAPPER);
-        VIEW(m->wrapper, WRAPPER, (size_t)s->skip_bytes * 8);
-    } else {
-        ABSENT_VIEW(m->wrapper, WRAPPER);
-    }
-    if (s->magic_bits != 0) {
+    bool live = !s->internal_ack;
+    VIEW_IF(live && s->skip_bytes != 0, m->wrapper, WRAPPER, (size_t)s->skip_bytes * 8);
+    if (live && s->magic_bits != 0) {
         UINT(m->magic, MAGIC, s->magic_bits);
     } else {
         ABSENT(m->magic, MAGIC, 0);
     }
-    UINT_IF(x->ids, m->session_id, SESSION_ID, 2);
-    UINT_IF(x->ids, m->client_id, CLIENT_ID, 3);
-    FLAG(m->is_handshake, IS_HANDSHAKE);
+    UINT_IF(live && x->ids, m->session_id, SESSION_ID, 2);
+    UINT_IF(live && x->ids, m->client_id, CLIENT_ID, 3);
+    FLAG_IF(live, m->is_handshake, IS_HANDSHAKE);
 }
 
 void ue_prefix_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m);

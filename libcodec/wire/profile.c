@@ -159,7 +159,8 @@ enum ue_direction ue_direction_reverse(enum ue_direction direction) {
 static bool is_common(const struct ue_context *x) {
     return x->profile.packet != UE_PACKET_LEGACY && x->profile.channel == UE_CHANNEL_PACKED && x->profile.paused &&
            !x->settings.internal_ack && x->settings.terminators == 2 && x->settings.handlers[0] == UE_HANDLER_NONE &&
-           x->ch_seq.bits < UE_BOUND_BITS_COMMON && x->data_length.bits < UE_BOUND_BITS_COMMON;
+           x->settings.skip_bytes == 0 && x->settings.extra_bits == 0 && x->ch_seq.bits < UE_BOUND_BITS_COMMON &&
+           x->data_length.bits < UE_BOUND_BITS_COMMON;
 }
 
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings) {

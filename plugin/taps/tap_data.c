@@ -123,7 +123,7 @@ static void decode_items(struct uerudp_tap_data *d, struct ue_item_range *rest) 
     struct ue_item items[ITEMS_AT_ONCE];
     struct ue_fault fault = {.status = UE_OK};
     while (fault.status == UE_OK && rest->bit < rest->end_bit) {
-        size_t count = ue_items_decode(&d->context, d->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
+        size_t count = ue_datagram_next(&d->context, d->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
         add_items(d, items, count);
     }
 }
@@ -136,13 +136,13 @@ static void on_item(void *user, const struct ue_item *item) {
 static void decode_encrypted(struct uerudp_tap_data *d) {
     const struct ue_visitor visitor = {.item = on_item, .user = d};
     struct ue_decode_result decoded;
-    ue_datagram_check(&d->context, d->bytes.base, d->bytes.size, &visitor, &decoded);
+    ue_datagram_decode(&d->context, d->bytes.base, d->bytes.size, NULL, &visitor, &decoded);
 }
 
 static enum ue_status decode_head(const struct uerudp_tap_data *d, struct ue_datagram *head,
                                   struct ue_item_range *rest) {
     struct ue_fault fault;
-    return ue_datagram_decode_head(&d->context, d->bytes.base, d->bytes.size, head, rest, &fault);
+    return ue_datagram_begin(&d->context, d->bytes.base, d->bytes.size, head, rest, &fault);
 }
 
 static void decode_bunches(struct uerudp_tap_data *d) {
@@ -177,7 +177,8 @@ static uint8_t handshake_type(const struct uerudp_tap_data *d) {
 static void count_datagram(struct uerudp_tap_data *d) {
     struct uerudp_tap_content *content = &d->content;
     struct ue_decode_result decoded;
-    enum ue_status status = ue_datagram_count(&d->context, d->bytes.base, d->bytes.size, &content->bunches, &decoded);
+    struct ue_visitor counter = ue_bunch_counter(&content->bunches);
+    enum ue_status status = ue_datagram_decode(&d->context, d->bytes.base, d->bytes.size, NULL, &counter, &decoded);
     content->is_malformed = status != UE_OK && !d->bytes.is_cut && d->is_final;
     content->is_undecided = status != UE_OK && !d->bytes.is_cut && !content->is_malformed;
     content->is_handshake = decoded.is_handshake;
@@ -191,7 +192,10 @@ static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap)
         const struct ue_tracker_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
         if (tracked != NULL) {
             d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
-            ue_items_count(tracked->items, tracked->count, &d->content.bunches);
+            struct ue_visitor counter = ue_bunch_counter(&d->content.bunches);
+            for (size_t i = 0; i < tracked->count; i++) {
+                counter.item(counter.user, &tracked->items[i]);
+            }
         } else {
             count_datagram(d);
         }

@@ -52,7 +52,7 @@ static struct content_tally tally_replay(const char *name, uint8_t netver) {
         struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
         struct ue_decode_result result;
         size_t size = hex_read(json_string_value(json_object_get(packet, "hex")), bytes, sizeof bytes);
-        assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, &result), UE_OK);
+        assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, NULL, &result), UE_OK);
         for (size_t i = 0; i < datagram.item_count; i++) {
             struct ue_content content = content_of(&items[i].bunch);
             content_tally_add(&tally, &x, &content, NULL);

@@ -201,7 +201,7 @@ static void too_many_items_and_too_little_room_are_told(void **state) {
     struct ue_datagram none = {.item_capacity = 0};
     struct ue_fault fault;
     decode(&x, HELLO);
-    assert_int_equal(ue_datagram_decode(&x, bytes, size, &none, &result), UE_E_FULL);
+    assert_int_equal(ue_datagram_decode(&x, bytes, size, &none, NULL, &result), UE_E_FULL);
     for (size_t room = 0; room < size; room++) {
         uint8_t out[64];
         size_t written;

@@ -109,13 +109,8 @@ static size_t random_bytes(const struct ue_context *x) {
 static enum ue_status decode_next(const struct ue_context *x, const uint8_t *bytes, struct ue_item_range *rest,
                                   struct ue_datagram *d, struct ue_fault *fault) {
     size_t room = d->item_capacity - d->item_count;
-    size_t wanted = rng_below(&law.rng, 4);
-    if (wanted == 0) {
-        enum ue_status status = ue_item_decode(x, bytes, rest, &d->items[d->item_count], fault);
-        d->item_count += status == UE_OK;
-        return status;
-    }
-    size_t count = ue_items_decode(x, bytes, rest, &d->items[d->item_count], wanted < room ? wanted : room, fault);
+    size_t wanted = 1 + rng_below(&law.rng, 3);
+    size_t count = ue_datagram_next(x, bytes, rest, &d->items[d->item_count], wanted < room ? wanted : room, fault);
     assert_true(count == wanted || rest->bit == rest->end_bit || fault->status != UE_OK || wanted > room);
     d->item_count += count;
     return fault->status;
@@ -123,7 +118,7 @@ static enum ue_status decode_next(const struct ue_context *x, const uint8_t *byt
 
 static enum ue_status decode_pieces(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                                     struct ue_datagram *d, struct ue_item_range *rest, struct ue_fault *fault) {
-    enum ue_status status = ue_datagram_decode_head(x, bytes, size_bytes, d, rest, fault);
+    enum ue_status status = ue_datagram_begin(x, bytes, size_bytes, d, rest, fault);
     if (d->prefix.is_handshake || d->handlers.is_opaque) {
         return status;
     }
@@ -154,11 +149,8 @@ static void expect_counts(const struct ue_context *x, size_t row, const uint8_t 
     struct ue_decode_result counted;
     struct ue_bunch_counts counts;
     struct ue_bunch_counts wanted = sum_bunches(whole);
-    ue_items_count(whole->items, whole->item_count, &counts);
-    if (memcmp(&counts, &wanted, sizeof counts) != 0) {
-        law_rounds_fail("counting items gives other numbers", row);
-    }
-    ue_datagram_count(x, bytes, size, &counts, &counted);
+    struct ue_visitor counter = ue_bunch_counter(&counts);
+    ue_datagram_decode(x, bytes, size, NULL, &counter, &counted);
     if (!fault_equal(&counted.fault, &result->fault) || counted.item_count != result->item_count) {
         law_rounds_fail("counting ends elsewhere", row);
     }
@@ -176,7 +168,7 @@ static bool try_decode(size_t row) {
     struct ue_decode_result result;
     struct ue_item_range rest;
     struct ue_fault fault;
-    enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, &result);
+    enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, NULL, &result);
     if (decode_pieces(&x, bytes, size, &pieces, &rest, &fault) != status || !fault_equal(&fault, &result.fault)) {
         law_rounds_fail("pieces end in another fault", row);
     }

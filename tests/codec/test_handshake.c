@@ -117,7 +117,7 @@ static void contents_without_a_type_are_refused(void **state) {
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
         x.direction = rows[i].direction;
         struct ue_decode_result result;
-        assert_int_equal(ue_datagram_check(&x, bytes, size, NULL, &result), UE_E_TYPE);
+        assert_int_equal(ue_datagram_decode(&x, bytes, size, NULL, NULL, &result), UE_E_TYPE);
         assert_int_equal(result.fault.field, UE_F_HANDSHAKE_TYPE);
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_E_TYPE);
     }

@@ -65,7 +65,7 @@ const struct ue_handshake *handshake_read(const struct handshake_fixture *s, enu
     struct ue_context x = s->client.context;
     x.direction = direction;
     message = (struct ue_datagram){0};
-    assert_int_equal(ue_datagram_decode(&x, d->bytes, d->size, &message, &result), UE_OK);
+    assert_int_equal(ue_datagram_decode(&x, d->bytes, d->size, &message, NULL, &result), UE_OK);
     assert_true(result.is_handshake && result.canonical);
     const struct ue_handshake *h = &message.handshake;
     assert_true(ue_profile_match_handshake(&x.settings, d->bytes, d->size, &shape));

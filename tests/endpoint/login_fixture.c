@@ -73,7 +73,7 @@ static void record_datagram(enum ue_role from, struct ue_bytes bytes) {
     struct ue_datagram d = {.items = items, .item_capacity = 16};
     struct ue_decode_result result;
     const struct ue_context *x = ue_conn_context(login_fixture.sides[from].conn);
-    assert_int_equal(ue_datagram_decode(x, bytes.bytes, bytes.size_bytes, &d, &result), UE_OK);
+    assert_int_equal(ue_datagram_decode(x, bytes.bytes, bytes.size_bytes, &d, NULL, &result), UE_OK);
     login_fixture.has_opaque |= result.is_opaque;
     for (size_t i = 0; i < result.item_count; i++) {
         if (!items[i].is_ack) {

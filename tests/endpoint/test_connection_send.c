@@ -213,7 +213,7 @@ static void every_fragment_with_content_has_the_must_be_mapped_flag(void **state
     ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
     while (ue_conn_next_datagram(pair.conns[PAIR_SERVER], &datagram)) {
         const struct ue_context *x = ue_conn_context(pair.conns[PAIR_SERVER]);
-        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &result), UE_OK);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, NULL, &result), UE_OK);
         for (size_t i = 0; i < d.item_count; i++) {
             assert_true(items[i].bunch.has_exports != items[i].bunch.has_mapped);
             exported += items[i].bunch.has_exports;
@@ -261,7 +261,7 @@ static void legacy_acks_carry_the_frame_time(void **state) {
     ue_conn_tick(server, pair.now_ns);
     while (ue_conn_next_datagram(server, &datagram)) {
         const struct ue_context *x = ue_conn_context(server);
-        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &result), UE_OK);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, NULL, &result), UE_OK);
         for (size_t i = 0; i < d.item_count; i++) {
             assert_int_equal(items[i].ack.has_frame_time, has_frame_time);
             assert_int_equal(items[i].ack.frame_time_ms, has_frame_time ? 33 : 0);

@@ -127,7 +127,7 @@ static const struct ue_datagram *decode(unsigned side, const uint8_t *bytes, siz
     static struct ue_datagram datagram;
     struct ue_decode_result result;
     datagram = (struct ue_datagram){.items = items, .item_capacity = ITEMS_MAX};
-    ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, &result);
+    ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, NULL, &result);
     return &datagram;
 }
 

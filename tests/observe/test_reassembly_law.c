@@ -86,7 +86,7 @@ static void show(const struct ue_bytes *datagram) {
     assert_true(datagram->size_bytes <= sizeof shown->bytes && w.shown_count < DATAGRAMS_MAX);
     memcpy(shown->bytes, datagram->bytes, datagram->size_bytes);
     shown->size_bytes = datagram->size_bytes;
-    assert_int_equal(ue_datagram_check(&w.x, shown->bytes, shown->size_bytes, NULL, &result), UE_OK);
+    assert_int_equal(ue_datagram_decode(&w.x, shown->bytes, shown->size_bytes, NULL, NULL, &result), UE_OK);
     shown->packet_id = result.seq;
     shown->place = w.shown_count * 1000 + rng_below(&w.rng, rng_chance(&w.rng, 50) ? 1 : SHUFFLE_MAX * 1000);
     w.shown_count++;

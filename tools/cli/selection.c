@@ -136,7 +136,7 @@ bool selection_matches(const struct selection *selection, uint32_t stream, const
     struct content content = {.selection = selection};
     struct ue_visitor visitor = {.item = visit, .user = &content};
     struct ue_decode_result result;
-    ue_datagram_check(context, bytes, size_bytes, &visitor, &result);
+    ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
     return (selection->channels == NULL || content.on_channel) &&
            (selection->kinds == 0 ||
             ((content.kinds | datagram_kinds_of_datagram(&result, content.kinds)) & selection->kinds) != 0);

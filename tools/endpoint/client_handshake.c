@@ -128,7 +128,7 @@ bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes
     struct ue_handshake *h = &message->handshake;
     *message = (struct ue_datagram){0};
     learn_features(context, bytes, size_bytes);
-    if (ue_datagram_decode(context, bytes, size_bytes, message, &verdict) != UE_OK || !verdict.is_handshake) {
+    if (ue_datagram_decode(context, bytes, size_bytes, message, NULL, &verdict) != UE_OK || !verdict.is_handshake) {
         return false;
     }
     if (context->profile.handshake == UE_HANDSHAKE_V && context->ids != (h->version >= UE_HANDSHAKE_VERSION_WITH_IDS)) {

@@ -289,7 +289,7 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
     while (rest.bit < rest.end_bit && !all.is_over && c->state != UE_CONN_CLOSED) {
         struct ue_item item;
         struct ue_fault fault;
-        if (ue_item_decode(&c->in_context, bytes, &rest, &item, &fault) != UE_OK) {
+        if (ue_datagram_next(&c->in_context, bytes, &rest, &item, 1, &fault) == 0) {
             enum ue_close_reason reason = fault.field == UE_F_BUNCH_DATA ? refused_cut(c, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_event_fault(c, reason, &fault, 0);

@@ -310,7 +310,7 @@ static bool is_forged(struct ue_conn *c, const struct received_packet *p) {
 static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
     struct received_packet p;
     p.from = from;
-    ue_datagram_decode_head(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
+    ue_datagram_begin(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
     if (p.head.prefix.is_handshake) {
         take_handshake(c, now_ns, from.bytes, from.size_bytes);
         return;

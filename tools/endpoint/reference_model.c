@@ -126,7 +126,7 @@ bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, 
     const struct ue_visitor learner = {.item = learn, .user = c};
     struct ue_decode_result verdict;
     if (c->shadow.learns) {
-        ue_datagram_check(&c->in_context, bytes, size_bytes, &learner, &verdict);
+        ue_datagram_decode(&c->in_context, bytes, size_bytes, NULL, &learner, &verdict);
     }
     c->shadow.has_delivered = false;
     ue_conn_receive(c, now_ns, bytes, size_bytes);

@@ -239,7 +239,7 @@ static void describe(struct capture_reader *reader, const struct ue_observed_dat
     captured->role = observed->role;
     captured->is_cut = observed->is_cut;
     captured->is_foreign = observed->is_foreign;
-    ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, NULL, &captured->result);
+    ue_datagram_decode(&captured->context, captured->bytes, captured->size_bytes, NULL, NULL, &captured->result);
 }
 
 void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,

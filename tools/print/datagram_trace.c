@@ -93,7 +93,7 @@ bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *
     struct ue_decode_result result;
     struct ue_fault fault;
     size_t written;
-    if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, &result) != UE_OK ||
+    if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, NULL, &result) != UE_OK ||
         result.is_opaque || !result.canonical || !form_is_determined(context, &datagram) ||
         !handlers_are_distinct(&context->settings)) {
         return false;

@@ -497,7 +497,7 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
     const struct ue_model_sink sink = {on_difference, receive_early, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
-    ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, &result);
+    ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, NULL, &result);
     set_time(side, packet->time_ns);
     if (packet->is_premature) {
         add_difference(&l, UE_MODEL_DIFFERS_PREMATURE);

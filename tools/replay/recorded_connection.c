@@ -229,7 +229,7 @@ static void read_header_items(struct header_items *header_items, const struct in
     const struct ue_visitor visitor = {.item = add_header_item, .user = header_items};
     struct ue_decode_result result;
     if (!header_items->side->has_sent_control || packet->history_words == 0) {
-        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &result);
+        ue_datagram_decode(&seen->context, seen->bytes, seen->size_bytes, NULL, &visitor, &result);
     }
 }
 
@@ -316,7 +316,7 @@ static bool is_initial(const struct input_datagram *seen) {
     struct ue_item_range rest;
     struct ue_fault fault;
     return seen->result.fault.status == UE_OK &&
-           ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) == UE_OK &&
+           ue_datagram_begin(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) == UE_OK &&
            head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
 }
 
@@ -330,7 +330,7 @@ static void receive_clear(struct replay_connection *connection, const struct inp
         connection->malformed++;
         return;
     }
-    if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
+    if (ue_datagram_begin(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
         return;
     }
     if (head.prefix.is_handshake) {
@@ -361,7 +361,7 @@ static bool decrypt(struct replay_check_context *all, struct input_datagram *see
         ue_encryption_decrypt(all->encryption, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
     seen->bytes = all->clear;
     return seen->size_bytes != 0 &&
-           ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->result) == UE_OK &&
+           ue_datagram_decode(&seen->context, seen->bytes, seen->size_bytes, NULL, NULL, &seen->result) == UE_OK &&
            !seen->result.is_opaque; /* otherwise it is compressed, too */
 }
 

@@ -55,7 +55,7 @@ static void read_content(struct datagram_facts *facts, const struct ue_packet_id
     struct fact_reader reader = {.facts = facts};
     struct ue_visitor visitor = {.item = visit, .user = &reader};
     struct ue_decode_result result;
-    ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &result);
+    ue_datagram_decode(facts->context, facts->bytes, facts->size_bytes, NULL, &visitor, &result);
     facts->kinds = datagram_kinds_of_datagram(&result, reader.kinds) | (reader.kinds & DATAGRAM_KIND_ACK);
     facts->has_seq = !result.is_handshake;
     facts->seq = result.seq;

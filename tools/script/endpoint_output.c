@@ -120,7 +120,7 @@ static void add_packet(struct script_testbed *testbed, unsigned side, const uint
     struct ue_decode_result result;
     struct ue_context x;
     script_testbed_context(testbed, side, &x);
-    ue_datagram_decode(&x, bytes, size_bytes, &d, &result);
+    ue_datagram_decode(&x, bytes, size_bytes, &d, NULL, &result);
     start_statement(w, testbed->sides[side].letter);
     if (result.fault.status == UE_OK && !result.is_handshake && !result.is_opaque) {
         uint32_t seq = (result.seq + testbed->numbers.seq[side]) % SCRIPT_SEQ_BOUND;

@@ -105,7 +105,7 @@ static GArray *text_fields_of(const struct script_testbed *testbed, const struct
     GArray *text_fields = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
     GString *text = g_string_new(NULL);
     script_testbed_context(testbed, line->side, &x);
-    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &result);
+    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, NULL, &result);
     script_packet_print(text, text_fields, &x, &testbed->numbers, line->side, &d);
     const char *location = strstr(line->text, text->str);
     *before = location != NULL ? (size_t)(location - line->text) : strlen(line->text);
@@ -138,7 +138,7 @@ static size_t end_bit(const struct script_testbed *testbed, const struct script_
     struct ue_decode_result result;
     struct ue_context x;
     script_testbed_context(testbed, line->side, &x);
-    ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &result);
+    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, NULL, NULL, &result);
     return result.payload_end_bit;
 }
 

@@ -188,7 +188,7 @@ static uint32_t name_of(void *user, uint32_t channel) {
 /* Removes bits from the end of a packet and writes its terminators again. */
 static size_t cut(const struct ue_context *x, uint8_t *bytes, size_t size_bytes, unsigned bits) {
     struct ue_decode_result result;
-    ue_datagram_check(x, bytes, size_bytes, NULL, &result);
+    ue_datagram_decode(x, bytes, size_bytes, NULL, NULL, &result);
     size_t end = result.payload_end_bit - bits;
     for (size_t bit = end; bit < 8 * size_bytes; bit++) {
         bytes[bit / 8] &= (uint8_t)~(1u << bit % 8);

@@ -108,7 +108,8 @@ static int64_t read_packet(struct packet_checker *w, enum ue_role from, const st
     struct packet_checker_side *side = &w->sides[from];
     struct ue_decode_result result;
     w->newest = (struct ue_datagram){.items = w->items, .item_capacity = ITEMS_MAX};
-    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &result);
+    enum ue_status status =
+        ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, NULL, &result);
     if (status != UE_OK || !result.canonical) {
         sim_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
                         ue_status_text(status));

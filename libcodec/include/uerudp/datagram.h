@@ -62,17 +62,6 @@ struct ue_packet_ids {
     uint16_t acked_before; /* newest ack in an earlier packet of this direction */
 };
 
-/* Decodes to the last bit or to the first fault. More items than item_capacity give UE_E_FULL. Encrypted content stays
-   opaque even with a decryptor, so that encoding yields the same bytes. */
-enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                  struct ue_datagram *datagram, struct ue_decode_result *result);
-
-/* As decode, but reports every field to the trace and stores nothing. Control messages are traced inside their bunch,
-   decrypted content inside UE_GROUP_OPENED. packet_ids may be NULL. */
-enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_packet_ids *packet_ids, const struct ue_trace *trace,
-                                 struct ue_decode_result *result);
-
 /* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */
 struct ue_visitor {
     void (*packet)(void *user, const struct ue_packet *packet); /* NULL: not wanted */
@@ -80,30 +69,26 @@ struct ue_visitor {
     void *user;
 };
 
-/* Decodes a datagram without storing fields, to test whether it matches the context. visitor may be NULL. */
-enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_visitor *visitor, struct ue_decode_result *result);
+/* Decodes to the last bit or to the first fault. datagram and visitor may be NULL. With a datagram, more items than
+   item_capacity give UE_E_FULL, and encrypted content stays opaque even with a decryptor, so that encoding yields the
+   same bytes. */
+enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                  struct ue_datagram *datagram, const struct ue_visitor *visitor,
+                                  struct ue_decode_result *result);
 
 /* Number of bunches in a datagram, and of those with one property. */
 struct ue_bunch_counts {
     uint32_t all, reliable, partial, open, close;
 };
 
-/* As check, and counts the bunches before the first fault. */
-enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 struct ue_bunch_counts *counts, struct ue_decode_result *result);
+/* A visitor that counts bunches, from zero on. */
+struct ue_visitor ue_bunch_counter(struct ue_bunch_counts *counts);
 
-/* Counts the bunches among decoded items. */
-void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_counts *counts);
-
-/* As check, but may stop after the packet header: for callers that need sequence and ack, whether or not the bunches
-   are valid. */
-enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                        struct ue_decode_result *result);
-
-/* Encodes a datagram with its terminators. Sets *written_bytes on success. */
-enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
-                                  size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
+/* Reports every field to the trace and stores nothing. Control messages are traced after their bunch, decrypted content
+   inside UE_GROUP_OPENED. packet_ids may be NULL. */
+enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_packet_ids *packet_ids, const struct ue_trace *trace,
+                                 struct ue_decode_result *result);
 
 /* The bits of a packet that hold the items which are not decoded yet. */
 struct ue_item_range {
@@ -111,19 +96,18 @@ struct ue_item_range {
     size_t end_bit; /* the inner terminator */
 };
 
-/* Decoding in steps, for receivers that act between them. The head is the prefix and a whole handshake message, or the
-   prefix, handlers and packet header. Items follow until range->bit is range->end_bit, unless handlers.is_opaque.
-   Members after a fault are zero. */
-enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                       struct ue_datagram *datagram, struct ue_item_range *range,
-                                       struct ue_fault *fault);
-enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
-                              struct ue_item *item, struct ue_fault *fault);
+/* Decoding in steps, for receivers that act between them. begin decodes the prefix and a whole handshake message, or
+   the prefix, handlers and packet header; members after a fault are zero. next decodes up to `capacity` of the items
+   that follow until range->bit is range->end_bit, unless handlers.is_opaque. It returns their number; a fault occurred
+   after them, and the next item then has the members that precede the fault. */
+enum ue_status ue_datagram_begin(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 struct ue_datagram *datagram, struct ue_item_range *range, struct ue_fault *fault);
+size_t ue_datagram_next(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
+                        struct ue_item *items, size_t capacity, struct ue_fault *fault);
 
-/* Decodes up to `capacity` of the next items, faster than one at a time, and returns their number. A fault occurred
-   after them. */
-size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
-                       struct ue_item *items, size_t capacity, struct ue_fault *fault);
+/* Encodes a datagram with its terminators. Sets *written_bytes on success. */
+enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
+                                  size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
 
 /* Encoding in steps, for senders that fill a packet over time: head, items, end. Each call writes at *bit and advances
    *bit. Bits before *bit do not change; bits after it, up to size_bytes, are undefined. The head is prefix, handlers

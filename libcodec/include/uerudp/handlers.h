@@ -44,8 +44,8 @@ struct ue_plaintext {
     const char *key; /* where the key comes from, for display; not its value */
 };
 
-/* Decrypts for ue_datagram_trace and ue_datagram_check; the codec itself contains no cipher. open fills `opened` and
-   returns true, or returns false when no key fits. */
+/* Decrypts for ue_datagram_trace, and ue_datagram_decode without a datagram; the codec itself contains no cipher. open
+   fills `opened` and returns true, or returns false when no key fits. */
 struct ue_decryptor {
     bool (*open)(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened);
     void *user;

@@ -127,7 +127,7 @@ struct ue_context {
     uint32_t reliable_buffer;
     struct ue_bound data_length; /* encoding of integers below data_bound */
     struct ue_bound ch_seq;      /* encoding of integers below ch_seq_bound */
-    bool is_common;              /* modern layout, no handlers, no replay: the fast path of decoding handles it */
+    bool is_common;              /* modern layout, stock settings but for the magic header: the fast path decodes it */
 };
 
 /* Resolves a context from a profile and settings; NULL: the engine's own settings. The direction is unknown. The

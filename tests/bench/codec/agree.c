@@ -110,7 +110,7 @@ static bool library_agrees(const struct bench *bench, uint32_t index) {
     items[p->sample.bunch_count] = guard;
     struct ue_datagram d = {.items = items, .item_capacity = p->sample.bunch_count};
     struct ue_decode_result result;
-    if (ue_datagram_decode(&bench->context, p->bytes, p->size, &d, &result) != UE_OK) {
+    if (ue_datagram_decode(&bench->context, p->bytes, p->size, &d, NULL, &result) != UE_OK) {
         return differs("library", "status", index);
     }
     struct sample s;
@@ -161,9 +161,9 @@ static bool readings_agree(const struct bench *bench, uint32_t index) {
     for (int i = 0; i < 2; i++) {
         d[i].items = items[i];
         d[i].item_capacity = SAMPLE_BUNCHES_MAX;
-        ue_datagram_decode(i == 0 ? &bench->context : &slow, p->bytes, p->size, &d[i], &results[i]);
+        ue_datagram_decode(i == 0 ? &bench->context : &slow, p->bytes, p->size, &d[i], NULL, &results[i]);
     }
-    ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &results[2]);
+    ue_datagram_decode(&bench->context, p->bytes, p->size, NULL, NULL, &results[2]);
     bool full = results[0].fault.status == UE_E_FULL; /* a check keeps nothing and cannot be full */
     struct sample samples[2];
     if (!same_result(&results[0], &results[1]) || (!full && !same_result(&results[0], &results[2]))) {

@@ -64,7 +64,7 @@ UE_INLINE void library_decode(const struct bench *bench, const struct packet *p,
     struct ue_decode_result result;
     d->items = items;
     d->item_capacity = SAMPLE_BUNCHES_MAX;
-    ue_datagram_decode(&bench->context, p->bytes, p->size, d, &result);
+    ue_datagram_decode(&bench->context, p->bytes, p->size, d, NULL, &result);
 }
 
 UE_INLINE void library_headers(const struct bench *bench, const struct packet *p) {
@@ -99,7 +99,7 @@ CANDIDATE(naive_encode, naive_encode(&p->sample, p->payloads, bytes))
 CANDIDATE(library_headers, library_headers(bench, p))
 CANDIDATE(library_payload, library_payload(bench, p))
 CANDIDATE(library_check, struct ue_decode_result result;
-          ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &result))
+          ue_datagram_decode(&bench->context, p->bytes, p->size, NULL, NULL, &result))
 CANDIDATE(library_encode, (void)p; library_encode(bench, index))
 
 static const struct candidate candidates[] = {

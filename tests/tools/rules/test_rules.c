@@ -259,7 +259,7 @@ static void decode_corrupted(const struct rules_fixture *s, const struct rules_o
     struct ue_item items[3];
     struct ue_datagram datagram = {.items = items, .item_capacity = 3};
     struct ue_decode_result result;
-    assert_int_equal(ue_datagram_decode(&s->context, bytes, s->facts.size_bytes, &datagram, &result), UE_OK);
+    assert_int_equal(ue_datagram_decode(&s->context, bytes, s->facts.size_bytes, &datagram, NULL, &result), UE_OK);
     assert_int_equal(datagram.item_count, 3);
     for (size_t i = 0; i < 3; i++) {
         ch_seqs[i] = items[i].bunch.ch_seq;
