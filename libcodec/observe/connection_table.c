@@ -24,7 +24,7 @@ static void free_pair(struct ue_observer *observer, struct ue_address_pair *pair
 /* The pair is forgotten, too: its next datagram begins another connection. */
 static void forget(struct ue_observer *observer, struct ue_connection *connection) {
     ue_list_remove(connection->shown.is_proven ? &observer->proven : &observer->unproven, &connection->used);
-    for (unsigned i = 0; i < connection->cookie_count && i < UE_CONNECTION_COOKIES; i++) {
+    for (unsigned i = 0; i < connection->cookie_count; i++) {
         ue_hash_table_remove(&observer->cookies, &connection->cookies[i].link);
     }
     if (connection->pair != NULL) {
@@ -41,11 +41,11 @@ static void forget_oldest(struct ue_observer *observer) {
     if (observer->options.is_reread) {
         return;
     }
-    if (observer->proven.count > UE_OBSERVER_CONNECTIONS_MAX) {
+    if (observer->proven.count > observer->connections_max) {
         observer->forgotten++;
         forget(observer, ue_list_first(&observer->proven));
     }
-    if (observer->unproven.count > UE_OBSERVER_CONNECTIONS_MAX) {
+    if (observer->unproven.count > observer->connections_max) {
         forget(observer, ue_list_first(&observer->unproven));
     }
 }
@@ -146,9 +146,12 @@ static struct ue_connection *add_connection(struct ue_observer *observer, struct
     return connection;
 }
 
-/* The connection gets a stream number. */
+/* The connection gets a stream number, and packets need not prove anything any more. */
 static void prove(struct ue_observer *observer, struct ue_connection *connection) {
     if (!connection->shown.is_proven) {
+        struct ue_protocol_proof *proof = &connection->pair->proof;
+        observer->expecting -= ue_protocol_proof_needs_packets(proof);
+        proof->patience = 0;
         ue_list_remove(&observer->unproven, &connection->used);
         ue_list_push(&observer->proven, &connection->used, connection);
         connection->shown.is_proven = true;
@@ -179,16 +182,28 @@ static void remember_cookie(struct ue_observer *observer, struct ue_connection *
     if (owner == connection) {
         return;
     }
-    struct ue_connection_cookie *cookie = &connection->cookies[connection->cookie_count % UE_CONNECTION_COOKIES];
-    if (connection->cookie_count >= UE_CONNECTION_COOKIES) {
+    struct ue_connection_cookie *cookie = &connection->cookies[connection->cookie_next];
+    if (connection->cookie_count == UE_CONNECTION_COOKIES) {
         ue_hash_table_remove(&observer->cookies, &cookie->link);
+        connection->cookie_count--;
     }
     memcpy(cookie->bytes, bytes, sizeof cookie->bytes);
     uint64_t hash = ue_hash_table_hash(&observer->cookies, bytes, sizeof cookie->bytes);
-    connection->cookie_count += ue_hash_table_insert(&observer->cookies, &cookie->link, hash, connection);
+    if (ue_hash_table_insert(&observer->cookies, &cookie->link, hash, connection)) {
+        connection->cookie_count++;
+        connection->cookie_next = (connection->cookie_next + 1) % UE_CONNECTION_COOKIES;
+    }
 }
 
-/* The cookie proves that a connection continues the earlier one. It happens once, whatever a forger sends later. */
+/* Each connection continues one, and none after another one continues it: else restarts that a forger sends could form
+   a circle, in which no connection has the number of its stream. */
+static bool may_continue(const struct ue_connection *connection, const struct ue_connection *earlier) {
+    bool is_same_stream = connection->shown.is_proven && earlier->shown.stream == connection->shown.stream;
+    return earlier->shown.is_proven && earlier != connection && !connection->is_moved && !connection->is_continued &&
+           !is_same_stream;
+}
+
+/* The cookie proves that a connection continues the earlier one. */
 static void continue_earlier(struct ue_observer *observer, struct ue_connection *connection,
                              struct ue_connection *earlier) {
     const struct ue_decryption *decryption = observer->options.decryption;
@@ -200,6 +215,7 @@ static void continue_earlier(struct ue_observer *observer, struct ue_connection 
     ue_stream_join(observer, connection, earlier);
     connection->shown.stream = earlier->shown.stream;
     connection->is_moved = true;
+    earlier->is_continued = true;
     observer->moved++;
     ue_connection_stop_waiting(observer, earlier);
 }
@@ -216,8 +232,7 @@ static void feed_restart(struct ue_observer *observer, struct ue_connection *con
     struct ue_connection *earlier = find_by_cookie(observer, match->orig_cookie);
     connection->patience = 0;
     connection->is_linked = true;
-    if (earlier != NULL && earlier->shown.is_proven && earlier != connection && !connection->is_moved &&
-        (!connection->shown.is_proven || earlier->shown.stream != connection->shown.stream)) {
+    if (earlier != NULL && may_continue(connection, earlier)) {
         continue_earlier(observer, connection, earlier);
     }
 }
@@ -265,7 +280,6 @@ static bool is_proof(struct ue_observer *observer, struct ue_address_pair *pair,
         is_complete = ue_protocol_proof_add_packet(proof, &pair->connection->shown.detection.settings, side,
                                                    captured->bytes, captured->captured_bytes);
     }
-    proof->patience = is_complete ? 0 : proof->patience;
     observer->expecting = observer->expecting - needed_packets + ue_protocol_proof_needs_packets(proof);
     return is_complete;
 }
@@ -297,6 +311,10 @@ static void accept(struct ue_observer *observer, struct ue_connection *connectio
         ue_list_move_to_end(&observer->unproven, &connection->used);
     }
     connection->shown.datagrams++;
+    if (connection->shown.datagrams == UE_DETECTION_HELD_MAX) {
+        ue_detection_release(
+            &connection->shown.detection); /* cut datagrams count, too, although they are no evidence */
+    }
     if (match != NULL) {
         connection->shown.has_handshake = true;
         feed_restart(observer, connection, match);
@@ -350,12 +368,11 @@ struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
     if (connection == NULL) {
         return NULL;
     }
-    if (!is_accepted(connection, captured, is_match)) {
-        ue_connection_update_turn(observer, connection);
-        return NULL;
+    bool accepted = is_accepted(connection, captured, is_match);
+    if (accepted) {
+        accept(observer, connection, captured, side, is_match ? &match : NULL, decode);
     }
-    accept(observer, connection, captured, side, is_match ? &match : NULL, decode);
     ue_connection_update_turn(observer, connection);
     forget_oldest(observer);
-    return connection;
+    return accepted ? connection : NULL;
 }

@@ -118,7 +118,7 @@ static void remove_first(struct ue_observer *observer, struct ue_waiting_datagra
 const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *observer) {
     free_datagram(observer, observer->latest_out);
     observer->latest_out = NULL;
-    if (observer->waiting_count > UE_OBSERVER_PENDING_MAX) {
+    if (observer->waiting_count > observer->pending_max) {
         push_out(observer);
     }
     struct ue_waiting_datagram *first;

@@ -11,6 +11,8 @@ struct ue_observer *ue_observer_new(const struct ue_observer_options *options) {
         memset(observer, 0, sizeof *observer);
         observer->options = *options;
         observer->analysis_bytes_max = UE_OBSERVER_ANALYSIS_BYTES_MAX;
+        observer->connections_max = UE_OBSERVER_CONNECTIONS_MAX;
+        observer->pending_max = UE_OBSERVER_PENDING_MAX;
         ue_connection_table_init(observer);
     }
     return observer;

@@ -61,13 +61,15 @@ struct ue_connection {
     struct ue_list_link turn; /* in waiting or ready; see order */
     struct ue_list datagrams; /* waiting ones (BY_CONNECTION) */
     struct ue_connection_cookie cookies[UE_CONNECTION_COOKIES];
-    unsigned cookie_count;
-    unsigned references; /* of waiting datagrams and callers */
-    unsigned patience;   /* datagrams to wait for proof, or for the cookie of the connection that it continues */
+    unsigned cookie_count; /* at most UE_CONNECTION_COOKIES */
+    unsigned cookie_next;  /* index of the next one, which replaces the oldest */
+    unsigned references;   /* of waiting datagrams and callers */
+    unsigned patience;     /* datagrams to wait for proof, or for the cookie of the connection that it continues */
     bool is_forgotten;
     bool is_unanswered; /* began with packets of one side, and waits for an answer, which may ask for a restart */
     bool is_linked;     /* a restart named the connection that it continues */
     bool is_moved;      /* and that was found */
+    bool is_continued;  /* by another one that moved */
     bool is_ready;      /* in the list of ready ones */
     _Alignas(max_align_t) char user[]; /* of the caller */
 };
@@ -75,6 +77,7 @@ struct ue_connection {
 struct ue_observer {
     struct ue_observer_options options;
     size_t analysis_bytes_max;
+    size_t connections_max, pending_max; /* constant, except in tests */
     struct ue_hash_table pairs;
     struct ue_hash_table cookies;
     struct ue_address_pair *latest;  /* most datagrams come from the same pair as the one before */

@@ -39,6 +39,9 @@ void ue_stream_leave(struct ue_observer *observer, struct ue_connection *connect
     connection->stream = NULL;
     if (stream != NULL && --stream->connections == 0) {
         stop_tracking(observer, stream);
+        if (stream->guids != NULL && observer->options.is_reread) {
+            observer->names_bytes -= ue_guid_map_bytes(stream->guids);
+        }
         ue_guid_map_free(stream->guids);
         ue_observer_deallocate(observer, stream);
     }
@@ -107,13 +110,16 @@ static bool may_bind(const struct ue_content *content) {
 static void learn_names(const struct tracking *tracking, const struct ue_reassembly_event *event) {
     struct ue_observer *observer = tracking->observer;
     struct ue_guid_map **guids = &tracking->stream->guids;
+    if (observer->names_bytes > UE_OBSERVER_NAMES_BYTES_MAX) {
+        return;
+    }
+    size_t before = *guids != NULL ? ue_guid_map_bytes(*guids) : 0;
     if (*guids == NULL) {
         *guids = ue_guid_map_new(&observer->options.allocator);
     }
-    if (*guids == NULL || observer->names_bytes > UE_OBSERVER_NAMES_BYTES_MAX) {
+    if (*guids == NULL) {
         return;
     }
-    size_t before = ue_guid_map_bytes(*guids);
     ue_guid_map_learn(*guids, tracking->context, &event->content, event->frame);
     if (observer->options.is_reread) {
         observer->names_bytes += ue_guid_map_bytes(*guids) - before;
