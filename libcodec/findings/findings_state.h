@@ -75,6 +75,8 @@ struct ue_findings {
     struct ue_reliable_gaps gaps;
     struct ue_silence_side silence[2];
     struct ue_loss_burst bursts[2];
+    struct ue_side_totals totals[2];
+    uint32_t reliable_limit; /* of the latest datagram */
 };
 
 static inline void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
@@ -112,7 +114,13 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
 void ue_silence_finish(struct ue_findings *findings, bool is_closed);
 
-void ue_loss_bursts_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
-void ue_loss_bursts_finish(struct ue_findings *findings);
+/* Packets that were lost, in bursts and in percent. */
+void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);
+
+void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                                const struct ue_decode_result *result);
+void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 
 #endif

@@ -23,8 +23,12 @@ void ue_findings_free(struct ue_findings *findings) {
     }
 }
 
-void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
+void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                             const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
+    findings->callbacks = callbacks;
+    findings->reliable_limit = datagram->context.reliable_buffer;
     ue_timing_on_datagram(findings, datagram);
+    ue_side_totals_on_datagram(findings, datagram, result);
 }
 
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
@@ -32,7 +36,8 @@ void ue_findings_on_event(struct ue_findings *findings, const struct ue_context 
     findings->callbacks = callbacks;
     ue_silence_on_event(findings, event);
     ue_timing_on_event(findings, event);
-    ue_loss_bursts_on_event(findings, event);
+    ue_side_totals_on_event(findings, event);
+    ue_packet_loss_on_event(findings, event);
     ue_reliable_stalls_on_event(findings, event);
     ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
 }
@@ -44,11 +49,18 @@ void ue_findings_forget_times(struct ue_findings *findings) {
 void ue_findings_finish(struct ue_findings *findings, const struct ue_stream_end *end,
                         const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
-    ue_loss_bursts_finish(findings);
     ue_reliable_stalls_finish(findings, end->last_ns);
     ue_reliable_gaps_finish(findings);
     ue_silence_finish(findings, end->is_closed);
     ue_timing_finish(findings);
+    for (unsigned side = 0; side < 2; side++) {
+        ue_packet_loss_finish(findings, side);
+        ue_side_totals_finish(findings, side);
+    }
+}
+
+const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side) {
+    return &findings->totals[side];
 }
 
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings) {

@@ -27,6 +27,7 @@ int findings_fixture_set_up(void **state) {
     memset(&fixture, 0, sizeof fixture);
     counting_allocator_init(&fixture.memory, 4 << 20);
     fixture.context.ch_seq_bound = 1024;
+    fixture.context.reliable_buffer = 256;
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -80,13 +81,28 @@ void findings_fixture_lost(int64_t first_id, int64_t last_id) {
     feed(&event);
 }
 
-void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {
+static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight) {
     struct ue_bunch bunch = {.channel = channel, .reliable = true, .ch_seq = (uint32_t)reliable_id % 1024};
     struct ue_tracker_event event = event_of(UE_TRACKER_BUNCH, fixture.packet.packet_id);
     event.bunch = &bunch;
     event.reliable_id = reliable_id;
+    event.reliable_in_flight = in_flight;
     event.copy = 1;
     feed(&event);
+}
+
+void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {
+    feed_bunch(channel, reliable_id, 1);
+}
+
+void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight) {
+    feed_bunch(channel, 1, in_flight);
+}
+
+void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {
+    struct ue_observed_datagram datagram = {
+        .frame = fixture.packet.frame + 1, .role = side, .is_cut = is_cut, .context = fixture.context};
+    ue_findings_on_datagram(fixture.findings, &datagram, result, &callbacks);
 }
 
 static void report(enum ue_tracker_event_type type, int64_t id, uint64_t frame, int64_t span_ns) {

@@ -38,7 +38,7 @@ static bool is_full(struct info_capture *infos) {
     }
     for (guint i = 0; i < infos->list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(infos->list, i);
-        if (info->sides[0].packets + info->sides[1].packets == 0) {
+        if (info->sides[0].totals->packets + info->sides[1].totals->packets == 0) {
             g_hash_table_remove(infos->by_stream, GUINT_TO_POINTER(info->stream));
             g_ptr_array_remove_index(infos->list, i);
             return false;

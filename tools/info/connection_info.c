@@ -3,10 +3,7 @@
 
 #include <uerudp/actor_class.h>
 #include <uerudp/close_reason.h>
-#include "tools/info/bunch_findings.h"
-#include "tools/info/capture_findings.h"
 #include "tools/info/connection_end.h"
-#include "tools/info/reliable_buffer.h"
 #include "tools/observe/address.h"
 
 struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
@@ -18,6 +15,8 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
     info->channels.rest.index = UINT32_MAX;
     info->detected = ue_findings_new(&observe_memory);
     info->timing = ue_findings_timing(info->detected);
+    info->sides[0].totals = ue_findings_totals(info->detected, 0);
+    info->sides[1].totals = ue_findings_totals(info->detected, 1);
     info->cost = with_cost ? g_new0(struct info_cost, 1) : NULL;
     return info;
 }
@@ -39,34 +38,6 @@ struct handling {
     struct info_connection *info;
     const struct input_datagram *captured;
 };
-
-/* A packet that arrived although its acks were lost is not reported: no later packet acknowledges it. */
-static void on_ack(struct info_connection *info, const struct ue_tracker_event *event) {
-    if (event->is_withdrawn) {
-        return;
-    }
-    struct info_side *side = &info->sides[!event->side];
-    if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && side->datagrams != 0) {
-        side->not_captured_frame = side->not_captured++ == 0 ? event->frame : side->not_captured_frame;
-    }
-}
-
-static void count_bunch(struct info_side *side, const struct ue_tracker_event *event) {
-    side->jumps += event->is_jump;
-    if (event->is_partial_error) {
-        side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
-    }
-    if (event->reliable_in_flight > side->reliable_peak) {
-        side->reliable_peak = event->reliable_in_flight;
-        side->reliable_peak_channel = event->bunch->channel;
-        side->reliable_peak_frame = event->frame;
-    }
-}
-
-static void on_bunch(struct handling *handling, const struct ue_tracker_event *event) {
-    struct info_connection *info = handling->info;
-    count_bunch(&info->sides[event->side], event);
-}
 
 static void on_close(struct info_connection *info, const struct ue_tracker_event *event) {
     if (event->bunch->channel == 0 && !info->is_closed) {
@@ -105,13 +76,8 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
     ue_findings_on_event(info->detected, &handling->captured->context, event, &callbacks);
     info_login_on_event(&info->login, event, &handling->captured->context);
     switch (event->type) {
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: on_ack(info, event); break;
-    case UE_TRACKER_BUNCH:
-        on_bunch(handling, event);
-        info_channels_on_event(&info->channels, event, &handling->captured->context);
-        break;
     case UE_TRACKER_CHANNEL_CLOSED: on_close(info, event); /* fall through */
+    case UE_TRACKER_BUNCH:
     case UE_TRACKER_CHANNEL_OPENED: info_channels_on_event(&info->channels, event, &handling->captured->context); break;
     default: break;
     }
@@ -153,23 +119,10 @@ static void update_addresses(struct info_connection *info, const struct input_da
     }
 }
 
-static void count(struct info_connection *info, const struct input_datagram *captured) {
-    struct info_side *side = &info->sides[captured->role];
-    const struct ue_decode_result *result = &captured->result;
-    int64_t time_ns = captured->observed->time_ns;
-    bool is_good = result->fault.status == UE_OK && !captured->is_cut;
-    side->datagrams++;
-    side->bytes += captured->observed->length_bytes;
-    side->cut += captured->is_cut;
-    side->packets += !result->is_handshake;
-    side->opaque += result->closed_by != UE_HANDLER_NONE;
-    side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
-    if (!is_good && !captured->is_cut) {
-        side->malformed_frame = side->malformed++ == 0 ? captured->observed->frame : side->malformed_frame;
-        info_capture_findings_add_malformed(info, captured);
-    }
-    info->after_close += info->is_closed;
-    info_rate_add(&side->rate, time_ns - info->first_ns, captured->observed->length_bytes, info->login.rate);
+static void count(struct info_connection *info, const struct ue_observed_datagram *observed) {
+    struct info_side *side = &info->sides[observed->role];
+    side->bytes += observed->length_bytes;
+    info_rate_add(&side->rate, observed->time_ns - info->first_ns, observed->length_bytes, info->login.rate);
 }
 
 static void begin_or_go_on(struct info_connection *info, const struct input_datagram *captured) {
@@ -194,42 +147,17 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
     info_cost_add(info->cost, &datagram, &info->channels);
 }
 
-static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const struct ue_tracker_counts *b) {
-    return (struct ue_tracker_counts){.packets = a->packets + b->packets,
-                                      .handshakes = a->handshakes + b->handshakes,
-                                      .duplicates = a->duplicates + b->duplicates,
-                                      .late = a->late + b->late,
-                                      .missing = a->missing + b->missing,
-                                      .acked = a->acked + b->acked,
-                                      .nacked = a->nacked + b->nacked,
-                                      .unsure = a->unsure + b->unsure,
-                                      .reliable = a->reliable + b->reliable,
-                                      .resends = a->resends + b->resends,
-                                      .spurious = a->spurious + b->spurious,
-                                      .untracked = a->untracked + b->untracked};
-}
-
-/* A connection whose tracker was dropped continues with a new tracker (observer.h), which counts from 0. */
-static void update_counts(struct info_side *side, const struct ue_tracker_counts *tracked) {
-    if (tracked->packets < side->tracked.packets) {
-        side->earlier = side->counts;
-    }
-    side->tracked = *tracked;
-    side->counts = sum(&side->earlier, tracked);
-}
-
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
     const struct ue_observer_callbacks callbacks = {.event = handle_event, .message = on_message, .user = &handling};
+    const struct ue_findings_callbacks findings = {add_finding, &info->findings};
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
-    count(info, captured);
-    ue_findings_on_datagram(info->detected, captured->observed);
-    bool is_tracked = ue_observer_track(captured->observer, captured->observed, &callbacks);
-    for (unsigned side = 0; is_tracked && side < 2; side++) {
-        const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
-        update_counts(&info->sides[side], ue_tracker_counts(tracker, side));
+    count(info, captured->observed);
+    ue_findings_on_datagram(info->detected, captured->observed, &captured->result, &findings);
+    if (ue_observer_track(captured->observer, captured->observed, &callbacks)) {
+        ue_findings_on_counts(info->detected, ue_observer_tracker(captured->connection));
     }
     if (info->cost != NULL) {
         add_cost(info, captured);
@@ -249,12 +177,13 @@ static void report_findings(struct info_connection *info) {
     info_login_report(info);
     info_connection_end_report(info);
     for (unsigned side = 0; side < 2; side++) {
-        info_loss_report(info, side);
-        info_reliable_buffer_report(info, side);
-        info_bunch_findings_report(info, side);
         info_rate_report(&info->sides[side].rate, side, info->login.rate, &info->findings);
     }
-    info_capture_findings_report(info);
+    if (info->implausible != 0) {
+        const struct ue_finding times =
+            ue_finding_of_count(UE_FINDING_TIMES, 0, info->implausible, info->implausible_frame);
+        info_findings_add(&info->findings, &times);
+    }
 }
 
 void info_connection_finish(struct info_connection *info) {
@@ -270,6 +199,6 @@ void info_connection_finish(struct info_connection *info) {
 }
 
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {
-    *lost = info->sides[side].counts.missing;
-    return *lost != 0 || info->sides[side].counts.nacked == 0;
+    *lost = info->sides[side].totals->counts.missing;
+    return *lost != 0 || info->sides[side].totals->counts.nacked == 0;
 }

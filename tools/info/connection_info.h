@@ -8,25 +8,13 @@
 #include "tools/info/data_rate.h"
 #include "tools/info/finding_list.h"
 #include "tools/info/handshake_login.h"
-#include "tools/info/packet_loss.h"
 #include "tools/input/capture_reader.h"
 
 /* The traffic of one side. */
 struct info_side {
     char address[CAPTURE_ADDRESS_TEXT_BYTES]; /* the latest */
-    uint64_t datagrams, bytes;                /* all datagrams, and the bytes of their UDP payload */
-    uint64_t packets, empty;                  /* empty: without a bunch */
-    uint64_t malformed, opaque, cut;
-    uint64_t malformed_frame;
-    struct ue_tracker_counts counts;  /* of all trackers of the connection */
-    struct ue_tracker_counts tracked; /* of the current tracker */
-    struct ue_tracker_counts earlier; /* of earlier trackers */
-    uint64_t not_captured;            /* packets reported as delivered but not in the capture */
-    uint64_t not_captured_frame;      /* frame of the first such report */
-    uint64_t partial_errors, partial_frame;
-    uint64_t jumps;
-    uint32_t reliable_peak, reliable_peak_channel; /* highest use of the reliable buffer */
-    uint64_t reliable_peak_frame;
+    uint64_t bytes;                           /* of the UDP payload of all datagrams */
+    const struct ue_side_totals *totals;
     struct info_rate rate;
 };
 
@@ -52,7 +40,6 @@ struct info_connection {
     unsigned closed_by;
     uint64_t closed_frame;
     int64_t closed_ns;
-    uint64_t after_close; /* datagrams after the close */
 
     struct info_login login;
     struct info_channels channels;

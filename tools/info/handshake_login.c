@@ -203,10 +203,10 @@ static void report_silence_of_server(struct info_connection *info, const struct 
 static void report_handshake(struct info_connection *info) {
     const struct info_login_step *initial = info_login_find(&info->login, true, UE_HANDSHAKE_INITIAL);
     const struct info_login_step *response = info_login_find(&info->login, true, UE_HANDSHAKE_RESPONSE);
-    if (info->login.steps == NULL || info->sides[0].packets + info->sides[1].packets != 0) {
+    if (info->login.steps == NULL || info->sides[0].totals->packets + info->sides[1].totals->packets != 0) {
         return;
     }
-    if (initial != NULL && response == NULL && info->sides[1].datagrams == 0) {
+    if (initial != NULL && response == NULL && info->sides[1].totals->datagrams == 0) {
         report_silence_of_server(info, initial);
         return;
     }
@@ -247,7 +247,7 @@ static void report_retries(struct info_connection *info) {
     for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
         const struct info_login_step *step = &g_array_index(info->login.steps, struct info_login_step, i);
         if (step->is_handshake && step->side == 0 && step->count >= UE_THRESHOLD_RETRIED &&
-            info->sides[1].datagrams != 0) {
+            info->sides[1].totals->datagrams != 0) {
             struct ue_finding finding = finding_at(UE_FINDING_RETRIED, step);
             ue_finding_set(&finding, UE_VALUE_SPAN, step->last_ns - step->time_ns);
             info_findings_add(&info->findings, &finding);

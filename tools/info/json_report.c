@@ -57,25 +57,25 @@ static json_t *lost(const struct info_connection *info, unsigned side) {
 }
 
 static json_t *peak(const struct info_side *side) {
-    return json_pack("{s:o, s:o, s:o}", "bunches", count(side->reliable_peak), "channel",
-                     count(side->reliable_peak_channel), "frame",
-                     side->reliable_peak_frame != 0 ? count(side->reliable_peak_frame) : json_null());
+    return json_pack("{s:o, s:o, s:o}", "bunches", count(side->totals->reliable_peak), "channel",
+                     count(side->totals->reliable_peak_channel), "frame",
+                     side->totals->reliable_peak_frame != 0 ? count(side->totals->reliable_peak_frame) : json_null());
 }
 
 static void add_traffic(json_t *object, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
-    const struct ue_tracker_counts *up = &client->counts, *down = &server->counts;
-    json_object_set_new(object, "packets", counts(client->datagrams, server->datagrams));
+    const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
+    json_object_set_new(object, "packets", counts(client->totals->datagrams, server->totals->datagrams));
     json_object_set_new(object, "bytes", counts(client->bytes, server->bytes));
-    json_object_set_new(object, "empty", counts(client->empty, server->empty));
+    json_object_set_new(object, "empty", counts(client->totals->empty, server->totals->empty));
     json_object_set_new(object, "acked", counts(up->acked, down->acked));
     json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
     json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
     json_object_set_new(object, "lost", both(lost(info, 0), lost(info, 1)));
     json_object_set_new(object, "late", counts(up->late, down->late));
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
-    json_object_set_new(object, "malformed", counts(client->malformed, server->malformed));
-    json_object_set_new(object, "opaque", counts(client->opaque, server->opaque));
+    json_object_set_new(object, "malformed", counts(client->totals->malformed, server->totals->malformed));
+    json_object_set_new(object, "opaque", counts(client->totals->opaque, server->totals->opaque));
     json_object_set_new(object, "reliable", counts(up->reliable, down->reliable));
     json_object_set_new(object, "resends", counts(up->resends, down->resends));
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));

@@ -62,9 +62,9 @@ static struct phrase resends(const struct ue_tracker_counts *counts) {
 static struct phrase buffer_peak(const struct info_connection *info, unsigned side) {
     const struct info_side *figures = &info->sides[side];
     struct phrase words = {"-"};
-    if (figures->reliable_peak != 0) {
+    if (figures->totals->reliable_peak != 0) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu32 " of %" PRIu32 ", channel %" PRIu32,
-                   figures->reliable_peak, info->reliable_limit, figures->reliable_peak_channel);
+                   figures->totals->reliable_peak, info->reliable_limit, figures->totals->reliable_peak_channel);
     }
     return words;
 }
@@ -73,23 +73,23 @@ static struct phrase bytes_rate(const struct info_connection *info, unsigned sid
     struct phrase words;
     int64_t span_ns = MAX(info->last_ns - info->first_ns, 1);
     g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64,
-               (double)(info->sides[side].bytes + INFO_DATAGRAM_OVERHEAD_BYTES * info->sides[side].datagrams) * 1e9 /
-                   (double)span_ns,
+               (double)(info->sides[side].bytes + INFO_DATAGRAM_OVERHEAD_BYTES * info->sides[side].totals->datagrams) *
+                   1e9 / (double)span_ns,
                info->sides[side].rate.peak_bytes);
     return words;
 }
 
 static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
-    const struct ue_tracker_counts *up = &client->counts, *down = &server->counts;
+    const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
     text_buffer_add_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
-    row(out, "datagrams", number(client->datagrams), number(server->datagrams));
+    row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
     if (info->implausible == 0 && info->last_ns - info->first_ns >= INT64_C(1000000000)) {
         row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
     }
-    number_row(out, "without a bunch", client->empty, server->empty);
-    number_row(out, "malformed", client->malformed, server->malformed);
+    number_row(out, "without a bunch", client->totals->empty, server->totals->empty);
+    number_row(out, "malformed", client->totals->malformed, server->totals->malformed);
     row(out, "not acknowledged", not_acked(up), not_acked(down));
     number_row(out, "  or more by", up->unsure, down->unsure);
     row(out, "missing in the capture", lost(info, 0), lost(info, 1));

@@ -150,6 +150,22 @@ struct ue_timing {
 /* The full round trip time of the handshake; -1: not seen. */
 int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 
+/* What a side sent. */
+struct ue_side_totals {
+    uint64_t datagrams;
+    uint64_t packets, empty; /* empty: without a bunch */
+    uint64_t malformed, opaque, cut;
+    uint64_t not_captured;       /* packets reported as delivered but not in the capture */
+    uint64_t not_captured_frame; /* frame of the first such report */
+    uint64_t partial_errors, partial_frame;
+    uint64_t jumps;
+    uint32_t reliable_peak, reliable_peak_channel; /* highest use of the reliable buffer */
+    uint64_t reliable_peak_frame;
+    struct ue_tracker_counts counts;  /* of all trackers of the stream */
+    struct ue_tracker_counts tracked; /* of the current tracker */
+    struct ue_tracker_counts earlier; /* of earlier trackers */
+};
+
 /* The last packet of a side. */
 struct ue_last_packet {
     uint64_t frame;
@@ -168,11 +184,14 @@ struct ue_findings_callbacks {
 struct ue_findings *ue_findings_new(const struct ue_allocator *allocator);
 void ue_findings_free(struct ue_findings *findings);
 
-/* Handles a datagram of the stream, and then each event that ue_observer_track reports of it; context: of the
-   datagram. */
-void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
+/* Handles a datagram of the stream with its decode result, then each event that ue_observer_track reports of it
+   (context: of the datagram), then, if it was tracked, what the tracker counts. */
+void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                             const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
                           const struct ue_tracker_event *event, const struct ue_findings_callbacks *callbacks);
+
+void ue_findings_on_counts(struct ue_findings *findings, const struct ue_tracker *tracker);
 
 /* Forgets what was measured with the capture's clock, when that proves wrong. */
 void ue_findings_forget_times(struct ue_findings *findings);
@@ -187,6 +206,7 @@ struct ue_stream_end {
 void ue_findings_finish(struct ue_findings *findings, const struct ue_stream_end *end,
                         const struct ue_findings_callbacks *callbacks);
 
+const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/findings/findings_state.h"
+
+#define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
+#define ONE_WAY_FACTOR 5   /* ratio to the loss of the other direction */
+
+#define LOSS_WEIGHT 1000000u /* of a loss of all packets */
+
+/* ---- bursts ---- */
+
+static void end_burst(struct ue_findings *findings, unsigned side) {
+    struct ue_loss_burst *burst = &findings->bursts[side];
+    uint64_t count = burst->count;
+    burst->count = 0;
+    if (count < UE_THRESHOLD_LOSS_BURST) {
+        return;
+    }
+    bool is_seen = burst->first_frame != 0;
+    struct ue_finding finding = ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, side,
+                                                    count, is_seen ? burst->first_frame : burst->reported_frame);
+    finding.frames[1] = burst->last_frame;
+    finding.frame_count = is_seen ? 2 : 1;
+    ue_finding_set(&finding, UE_VALUE_FIRST, burst->last_id - (int64_t)count + 1);
+    ue_finding_set(&finding, UE_VALUE_LAST, burst->last_id);
+    ue_findings_report(findings, &finding);
+}
+
+void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    bool is_lost = event->type == UE_TRACKER_NAK;
+    struct ue_loss_burst *burst = &findings->bursts[!event->side];
+    if ((event->type != UE_TRACKER_ACK && !is_lost) || event->is_withdrawn) {
+        return;
+    }
+    if (burst->count != 0 && (!is_lost || event->packet_id != burst->last_id + 1)) {
+        end_burst(findings, !event->side);
+    }
+    if (!is_lost) {
+        return;
+    }
+    if (burst->count == 0) {
+        burst->first_frame = burst->last_frame = 0;
+        burst->reported_frame = event->frame;
+    }
+    burst->count++;
+    burst->last_id = event->packet_id;
+    if (event->other_frame != 0) {
+        burst->first_frame = burst->first_frame == 0 ? event->other_frame : burst->first_frame;
+        burst->last_frame = event->other_frame;
+    }
+}
+
+/* ---- the whole stream ---- */
+
+static uint64_t reports(const struct ue_tracker_counts *counts) {
+    return counts->acked + counts->nacked;
+}
+
+/* Without reports about the other side nothing shows that it loses packets. */
+static bool is_one_way(const struct ue_tracker_counts *counts, const struct ue_tracker_counts *peer) {
+    uint64_t peer_reports = reports(peer) != 0 ? reports(peer) : 1;
+    return counts->nacked * peer_reports > ONE_WAY_FACTOR * peer->nacked * reports(counts);
+}
+
+/* A packet whose ack may not have reached the sender counts as delivered at best. */
+static void set_loss(struct ue_finding *finding, enum ue_finding_value_id count, enum ue_finding_value_id whole,
+                     const struct ue_tracker_counts *counts) {
+    finding->values[count] =
+        (struct ue_finding_value){(int64_t)counts->nacked, (int64_t)(counts->nacked + counts->unsure)};
+    ue_finding_set(finding, whole, (int64_t)reports(counts));
+}
+
+static void report_loss(const struct ue_findings *findings, unsigned side) {
+    const struct ue_tracker_counts *counts = &findings->totals[side].counts;
+    const struct ue_tracker_counts *peer = &findings->totals[!side].counts;
+    if (counts->nacked < LOSS_PACKETS_MIN ||
+        !ue_finding_is_share_reached(UE_FINDING_LOSS, counts->nacked, reports(counts))) {
+        return;
+    }
+    struct ue_finding finding = {.id = is_one_way(counts, peer) ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS,
+                                 .side = side,
+                                 .weight = (int64_t)(counts->nacked * LOSS_WEIGHT / reports(counts))};
+    set_loss(&finding, UE_VALUE_COUNT, UE_VALUE_OF, counts);
+    set_loss(&finding, UE_VALUE_OTHERS, UE_VALUE_OTHERS_OF, peer);
+    ue_findings_report(findings, &finding);
+}
+
+void ue_packet_loss_finish(struct ue_findings *findings, unsigned side) {
+    end_burst(findings, side);
+    report_loss(findings, side);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts what each side sent, and reports what is wrong with the capture and with bunches. */
+#include "libcodec/findings/findings_state.h"
+
+/* ---- datagrams ---- */
+
+static void report_malformed(const struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                             const struct ue_fault *fault) {
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_MALFORMED, datagram->role, 0, datagram->frame);
+    ue_finding_set(&finding, UE_VALUE_FIELD, fault->field);
+    ue_finding_set(&finding, UE_VALUE_BIT, (int64_t)fault->bit);
+    ue_finding_set(&finding, UE_VALUE_STATUS, fault->status);
+    ue_findings_report(findings, &finding);
+}
+
+void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                                const struct ue_decode_result *result) {
+    struct ue_side_totals *side = &findings->totals[datagram->role];
+    bool is_good = result->fault.status == UE_OK && !datagram->is_cut;
+    side->datagrams++;
+    side->cut += datagram->is_cut;
+    side->packets += !result->is_handshake;
+    side->opaque += result->closed_by != UE_HANDLER_NONE;
+    side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
+    if (!is_good && !datagram->is_cut) {
+        side->malformed++;
+        report_malformed(findings, datagram, &result->fault);
+    }
+}
+
+/* ---- events ---- */
+
+static void on_bunch(struct ue_side_totals *side, const struct ue_tracker_event *event) {
+    side->jumps += event->is_jump;
+    if (event->is_partial_error) {
+        side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
+    }
+    if (event->reliable_in_flight > side->reliable_peak) {
+        side->reliable_peak = event->reliable_in_flight;
+        side->reliable_peak_channel = event->bunch->channel;
+        side->reliable_peak_frame = event->frame;
+    }
+}
+
+void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+    struct ue_side_totals *peer = &findings->totals[!event->side];
+    if (event->type == UE_TRACKER_BUNCH) {
+        on_bunch(&findings->totals[event->side], event);
+    } else if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && peer->datagrams != 0) {
+        peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;
+    }
+}
+
+/* All members of the counts are numbers of one type. */
+static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const struct ue_tracker_counts *b) {
+    uint64_t numbers[2][sizeof *a / sizeof(uint64_t)];
+    struct ue_tracker_counts total;
+    memcpy(numbers[0], a, sizeof *a);
+    memcpy(numbers[1], b, sizeof *b);
+    for (size_t i = 0; i < sizeof *a / sizeof(uint64_t); i++) {
+        numbers[0][i] += numbers[1][i];
+    }
+    memcpy(&total, numbers[0], sizeof total);
+    return total;
+}
+
+/* A connection whose tracker was dropped continues with a new tracker (observer.h), which counts from 0. */
+void ue_findings_on_counts(struct ue_findings *findings, const struct ue_tracker *tracker) {
+    for (unsigned i = 0; i < 2; i++) {
+        struct ue_side_totals *side = &findings->totals[i];
+        const struct ue_tracker_counts *tracked = ue_tracker_counts(tracker, i);
+        if (tracked->packets < side->tracked.packets) {
+            side->earlier = side->counts;
+        }
+        side->tracked = *tracked;
+        side->counts = sum(&side->earlier, tracked);
+    }
+}
+
+/* ---- the end ---- */
+
+static void report_count(const struct ue_findings *findings, enum ue_finding_id id, unsigned side, uint64_t count,
+                         uint64_t frame) {
+    if (count != 0) {
+        const struct ue_finding finding = ue_finding_of_count(id, side, count, frame);
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_buffer(const struct ue_findings *findings, unsigned side) {
+    const struct ue_side_totals *totals = &findings->totals[side];
+    uint32_t peak = totals->reliable_peak, limit = findings->reliable_limit;
+    if (peak == 0 || limit == 0 || !ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, peak, limit)) {
+        return;
+    }
+    bool is_full = ue_finding_is_share_reached(UE_FINDING_BUFFER_FULL, peak, limit);
+    struct ue_finding finding = ue_finding_of_count(is_full ? UE_FINDING_BUFFER_FULL : UE_FINDING_BUFFER_HIGH, side,
+                                                    peak, totals->reliable_peak_frame);
+    ue_finding_set(&finding, UE_VALUE_OF, limit);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak_channel);
+    ue_findings_report(findings, &finding);
+}
+
+static void report_spurious(const struct ue_findings *findings, unsigned side) {
+    const struct ue_tracker_counts *counts = &findings->totals[side].counts;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_SPURIOUS, side, counts->spurious, 0);
+    ue_finding_set(&finding, UE_VALUE_OF, (int64_t)counts->resends);
+    if (counts->spurious != 0 && ue_finding_is_share_reached(UE_FINDING_SPURIOUS, counts->spurious, counts->reliable)) {
+        ue_findings_report(findings, &finding);
+    }
+}
+
+void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
+    const struct ue_side_totals *totals = &findings->totals[side];
+    bool is_alone = totals->packets != 0 && findings->totals[!side].datagrams == 0;
+    report_buffer(findings, side);
+    report_spurious(findings, side);
+    report_count(findings, UE_FINDING_RELIABLE_JUMP, side, totals->jumps, 0);
+    report_count(findings, UE_FINDING_PARTIAL_ERROR, side, totals->partial_errors, totals->partial_frame);
+    report_count(findings, UE_FINDING_REORDERED, side, totals->counts.late, 0);
+    report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates, 0);
+    report_count(findings, UE_FINDING_INCOMPLETE, side, totals->not_captured, totals->not_captured_frame);
+    report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0, 0);
+    report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque, 0);
+    report_count(findings, UE_FINDING_CUT, side, totals->cut, 0);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+static const struct ue_decode_result good = {.item_count = 1};
+
+static void fill_buffer(uint32_t in_flight) {
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_in_flight(3, in_flight);
+    findings_fixture_in_flight(4, 2);
+    findings_fixture_finish(10, true);
+}
+
+static void test_buffer_high(void **state) {
+    (void)state;
+    fill_buffer(205);
+    const struct ue_finding *high = findings_fixture_expect(UE_FINDING_BUFFER_HIGH);
+    assert_int_equal(CLIENT, high->side);
+    assert_int_equal(205, high->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(256, high->values[UE_VALUE_OF].at_least);
+    assert_int_equal(3, high->values[UE_VALUE_CHANNEL].at_least);
+}
+
+static void test_buffer_used(void **state) {
+    (void)state;
+    fill_buffer(204);
+    findings_fixture_expect_none();
+}
+
+static void test_buffer_full(void **state) {
+    (void)state;
+    fill_buffer(256);
+    findings_fixture_expect(UE_FINDING_BUFFER_FULL);
+}
+
+static void test_malformed(void **state) {
+    (void)state;
+    const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
+    findings_fixture_datagram(SERVER, &bad, false);
+    assert_int_equal(77, findings_fixture_expect(UE_FINDING_MALFORMED)->values[UE_VALUE_BIT].at_least);
+}
+
+/* A datagram that the snap length cut does not decode, and is not malformed. */
+static void test_cut(void **state) {
+    (void)state;
+    const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_datagram(SERVER, &bad, true);
+    findings_fixture_finish(10, true);
+    findings_fixture_expect(UE_FINDING_CUT);
+}
+
+static void test_one_direction(void **state) {
+    (void)state;
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_finish(10, true);
+    assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_ONE_WAY)->side);
+}
+
+static void acknowledge_unseen(bool is_peer_captured) {
+    findings_fixture_datagram(SERVER, &good, false);
+    if (is_peer_captured) {
+        findings_fixture_datagram(CLIENT, &good, false);
+    }
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_ack(7, 0, 0);
+    findings_fixture_finish(10, true);
+}
+
+static void test_incomplete(void **state) {
+    (void)state;
+    acknowledge_unseen(true);
+    assert_int_equal(CLIENT, findings_fixture_expect(UE_FINDING_INCOMPLETE)->side);
+}
+
+/* A capture of one direction has no packet of the other, which is a finding of its own. */
+static void test_acks_of_one_direction(void **state) {
+    (void)state;
+    acknowledge_unseen(false);
+    findings_fixture_expect(UE_FINDING_ONE_WAY);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_buffer_high, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_buffer_used, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_buffer_full, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_incomplete, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_acks_of_one_direction, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
