@@ -3,22 +3,25 @@
 
 #include <string.h>
 
+#include <uerudp/actor_spawn.h>
+
 /* Prefix of the names of class default objects. */
 #define DEFAULT "Default__"
 #define DEFAULT_LENGTH (sizeof DEFAULT - 1)
 
-static void on_field(void *user, const struct ue_record *record) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
     struct ue_actor_guids *guids = user;
-    if (record->field == UE_F_ACTOR_GUID) {
-        guids->guid = record->number;
-    } else if (record->field == UE_F_ACTOR_ARCHETYPE) {
-        guids->archetype = record->number;
+    (void)bit;
+    if (group == UE_GROUP_ACTOR) {
+        const struct ue_actor_spawn *spawn = structure;
+        guids->guid = spawn->object.links[0].guid.number;
+        guids->archetype = spawn->is_spawned ? spawn->archetype.links[0].guid.number : 0;
     }
 }
 
 bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content,
                          struct ue_actor_guids *guids) {
-    const struct ue_trace trace = {.field = on_field, .user = guids};
+    const struct ue_trace trace = {.end = on_end, .user = guids};
     struct ue_fault fault;
     *guids = (struct ue_actor_guids){0};
     if (content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports) {

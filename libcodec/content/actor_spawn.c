@@ -170,7 +170,7 @@ UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     } else {
         ABSENT_VIEW(m->class_data, ACTOR_CLASS_DATA);
     }
-    END(ACTOR);
+    END(ACTOR, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_actor_spawn, actor_layout, struct ue_actor_spawn)

@@ -48,7 +48,7 @@ UE_INLINE void block_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     } else {
         ABSENT_VIEW(m->payload, BLOCK_PAYLOAD);
     }
-    END(BLOCK);
+    END(BLOCK, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_block, block_layout, struct ue_block)

@@ -15,7 +15,7 @@ UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct 
     } else {
         ABSENT_VIEW(m->value, PROPERTY_DATA);
     }
-    END(PROPERTY);
+    END(PROPERTY, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_property, property_layout, struct ue_property)
@@ -27,7 +27,7 @@ UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_c
     GENERATED(FIELD_GUESS, ue_cursor_pos(c), m->index_bits, true);
     UINT(m->index, FIELD_INDEX, m->index_bits);
     VIEW_PACKED(m->payload, FIELD_PAYLOAD_BITS, FIELD_PAYLOAD);
-    END(FIELD);
+    END(FIELD, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_call, call_layout, struct ue_call)

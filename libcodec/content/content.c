@@ -27,7 +27,7 @@ UE_INLINE void voice_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     UINT_IF(x->profile.voice >= 1, m->samples, VOICE_SAMPLES, 64);
     size_t bits = m->length_bytes <= UE_VOICE_BYTES_MAX ? m->length_bytes * 8u : 0;
     VIEW_OF(m->data, VOICE_DATA, bits);
-    END(VOICE);
+    END(VOICE, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_voice, voice_layout, struct ue_voice)
@@ -81,10 +81,10 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
     const struct content_tracing *p = user;
     if (p->to->end != NULL) {
-        p->to->end(p->to->user, group, bit);
+        p->to->end(p->to->user, group, bit, structure);
     }
 }
 
@@ -277,7 +277,7 @@ static void trace_exports(struct content_tracing *p) {
             ue_export_run(UE_TRACE, c, p->x, &object);
         }
     }
-    ue_cursor_end_group(c, UE_GROUP_EXPORTS);
+    ue_cursor_end_group(c, UE_GROUP_EXPORTS, &exports);
 }
 
 static void trace_voice(struct content_tracing *p) {

@@ -40,7 +40,7 @@ UE_INLINE void field_export_layout(enum ue_op op, struct ue_cursor *c, const str
     PACKED_IF(m->exported != 0, m->handle, FIELD_EXPORT_HANDLE);
     UINT_IF(m->exported != 0, m->checksum, FIELD_EXPORT_CHECKSUM, 32);
     field_name(op, c, x, m);
-    END(FIELD_EXPORT);
+    END(FIELD_EXPORT, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_field_export, field_export_layout, struct ue_field_export)
@@ -55,7 +55,7 @@ UE_INLINE void mapped_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     BEGIN(MAPPED);
     UINT(m->count, MAPPED_COUNT, 16);
     ELEMENTS(m->ids, MAPPED_GUID, m->count, mapped_id);
-    END(MAPPED);
+    END(MAPPED, m);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_mapped, mapped_layout, struct ue_mapped)

@@ -93,7 +93,7 @@ UE_INLINE void object_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     while (count-- > 0) {
         link_tail(op, c, &m->links[count]);
         if (first_grouped || count > 0) {
-            END(EXPORT);
+            END(EXPORT, &m->links[count]);
         }
     }
 }

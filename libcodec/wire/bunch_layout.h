@@ -70,7 +70,7 @@ UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     GENERATED_NAME(BUNCH_CHANNEL_NAME, at, ue_bunch_channel_name(x, m),
                    m->has_name && !m->name.hardcoded ? &m->name.text : NULL);
     VIEW_BELOW(m->data, BUNCH_DATA_BITS, BUNCH_DATA, x->data_length);
-    END(BUNCH);
+    END(BUNCH, m);
 }
 
 void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m);

@@ -114,20 +114,6 @@ UE_INLINE size_t ue_cursor_left(const struct ue_cursor *c) {
     return c->end - ue_cursor_pos(c);
 }
 
-/* Report a field to the trace, unless decoding has failed. */
-void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded);
-void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded);
-void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number);
-void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text);
-void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string);
-void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
-void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
-
-/* Request a field from the field source. A number that does not fit `bits` bits is a fault. */
-uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t default_number, unsigned bits);
-struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field);
-bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field);
-
 /* Up to 64 bits of a buffer, so that one load serves several fields. */
 struct ue_bit_window {
     uint64_t word;

@@ -143,7 +143,7 @@ static void run_plain(struct datagram_pass *p, size_t component, const struct ue
     };
     ue_cursor_begin_group(&p->c, UE_GROUP_OPENED);
     run(p);
-    ue_cursor_end_group(&p->c, UE_GROUP_OPENED);
+    ue_cursor_end_group(&p->c, UE_GROUP_OPENED, NULL);
     p->x = outer;
 }
 

@@ -59,7 +59,7 @@ UE_INLINE void packet_head(enum ue_op op, struct ue_cursor *c, const struct ue_c
         size_t at = ue_cursor_pos(c);
         packet_layout(op, c, x, &d->packet);
         REPORT(ue_packet_ids_report(c, x, m->packet_ids, &d->packet, at));
-        END(PACKET);
+        END(PACKET, &d->packet);
         m->has_packet = true;
     }
 }

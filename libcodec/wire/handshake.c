@@ -159,7 +159,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
         GENERATED(HANDSHAKE_SERVER_SEQ, cookie, 16, first.server);
         GENERATED(HANDSHAKE_CLIENT_SEQ, cookie + 16, 16, first.client);
     }
-    END(HANDSHAKE);
+    END(HANDSHAKE, m);
 }
 
 UE_DEFINE_RUN(ue_handshake, layout, struct ue_handshake)

@@ -50,9 +50,9 @@ void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group) {
     }
 }
 
-void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group) {
+void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group, const void *structure) {
     if (c->trace != NULL && c->trace->end != NULL) {
-        c->trace->end(c->trace->user, group, ue_cursor_pos(c));
+        c->trace->end(c->trace->user, group, ue_cursor_pos(c), structure);
     }
 }
 

@@ -333,17 +333,17 @@
         }                                                                                                              \
     } while (0)
 
-/* A group of the trace. */
+/* A group of the trace; its end hands the decoded structure over. */
 #define BEGIN(group)                                                                                                   \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
             ue_cursor_begin_group(c, UE_GROUP_##group);                                                                \
         }                                                                                                              \
     } while (0)
-#define END(group)                                                                                                     \
+#define END(group, structure)                                                                                          \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
-            ue_cursor_end_group(c, UE_GROUP_##group);                                                                  \
+            ue_cursor_end_group(c, UE_GROUP_##group, (structure));                                                     \
         }                                                                                                              \
     } while (0)
 

@@ -12,7 +12,7 @@ void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t
 void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text);
 void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string);
 void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
-void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
+void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group, const void *structure);
 
 /* Request a field from the field source. A number that does not fit `bits` bits is a fault. */
 uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t default_number, unsigned bits);

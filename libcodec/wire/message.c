@@ -122,7 +122,7 @@ UE_INLINE void unique_id(enum ue_op op, struct ue_cursor *c, const struct ue_con
     } else {
         unique_id_old(op, c, m);
     }
-    END(UNIQUE_ID);
+    END(UNIQUE_ID, m);
 }
 
 UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
@@ -196,7 +196,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     if (type_is_known(m->type)) {
         message_params(op, c, x, m);
     }
-    END(MESSAGE);
+    END(MESSAGE, m);
 }
 
 UE_DEFINE_RUN(ue_message, layout, struct ue_message)

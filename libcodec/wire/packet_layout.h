@@ -88,7 +88,7 @@ UE_INLINE void ack_layout(enum ue_op op, struct ue_cursor *c, const struct ue_co
     FLAG(m->has_frame_time, LEGACY_HAS_FRAME_TIME);
     UINT_IF(m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT, m->frame_time_ms, LEGACY_FRAME_TIME_MS, 8);
     PACKED(m->remote_kbps, LEGACY_REMOTE_KBPS);
-    END(ACK);
+    END(ACK, m);
 }
 
 void ue_packet_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m);

@@ -127,7 +127,7 @@ static void queue_block(const struct content_pass *pass, const struct content_le
     uerudp_subdissector_queue_add_block(content_tree->subdissectors, tvb, level->tree, &data);
 }
 
-static void on_end(void *user, enum ue_group group _U_, size_t bit) {
+static void on_end(void *user, enum ue_group group _U_, size_t bit, const void *structure _U_) {
     struct content_pass *pass = user;
     const struct uerudp_tree_buffer *buffer = &pass->content_tree->buffer;
     struct content_level *level = innermost(pass);

@@ -36,6 +36,8 @@ struct datagram_tree {
     proto_tree *bunch;                       /* the last bunch: its messages follow its end */
     const uint8_t *payload;                  /* payload of the bunch, aligned to bit 0; NULL: none */
     tvbuff_t *payload_tvb;                   /* the same as a buffer */
+    bool has_data;                           /* the payload of the bunch was decoded and captured */
+    bool shows_payload;                      /* as a data source */
     uint32_t item;                           /* number of the current item, from 1 */
     struct ue_content content;               /* of the current bunch, without kind */
     struct uerudp_content_tree content_tree; /* where that content is shown */
@@ -62,9 +64,9 @@ static bool is_refused(const struct datagram_tree *t) {
 /* The actor is named where its channel opens or closes. */
 static void name_actor(struct datagram_tree *t) {
     struct uerudp_info_column_bunch *b = &t->info.bunch;
-    if ((b->open || b->close) && b->actor == NULL) {
-        t->content_tree.subdissector_data.channel = (uint32_t)b->channel;
-        b->actor = uerudp_content_tree_actor_name(&t->content_tree, b->open);
+    if ((b->header.open || b->header.close) && b->actor == NULL) {
+        t->content_tree.subdissector_data.channel = b->header.channel;
+        b->actor = uerudp_content_tree_actor_name(&t->content_tree, b->header.open);
     }
 }
 
@@ -72,10 +74,10 @@ static void name_actor(struct datagram_tree *t) {
 static void name_messages(struct datagram_tree *t) {
     const struct ue_content *content = &t->content;
     const struct uerudp_reassembly_result *reassembly =
-        t->info.bunch.partial ? uerudp_reassembly_results_find_message(t->state, t->item - 1) : NULL;
+        t->info.bunch.header.partial ? uerudp_reassembly_results_find_message(t->state, t->item - 1) : NULL;
     if (reassembly != NULL) {
         content = &reassembly->content;
-    } else if (t->info.bunch.partial) {
+    } else if (t->info.bunch.header.partial) {
         return;
     }
     if (!content->has_exports && !content->has_mapped) {
@@ -85,40 +87,49 @@ static void name_messages(struct datagram_tree *t) {
 
 /* Adds the actor or the control messages of the current bunch to its line. */
 static void name_content(struct datagram_tree *t) {
-    if (t->info.bunch.channel != 0) {
+    if (t->info.bunch.header.channel != 0) {
         name_actor(t);
     } else if (t->info.bunch.messages == NULL && !t->content_tree.context->settings.internal_ack) {
         name_messages(t);
     }
 }
 
-static void set_content(struct datagram_tree *t, struct ue_view data) {
-    const struct uerudp_info_column_bunch *b = &t->info.bunch;
-    t->content = (struct ue_content){
-        .open = b->open, .close = b->close, .has_exports = b->has_exports, .has_mapped = b->has_mapped, .data = data};
+static void set_content(struct datagram_tree *t, const struct ue_bunch *bunch) {
+    t->content = (struct ue_content){.open = bunch->open,
+                                     .close = bunch->close,
+                                     .has_exports = bunch->has_exports,
+                                     .has_mapped = bunch->has_mapped,
+                                     .data = bunch->data};
+}
+
+/* Copies the payload for its item, a data source and subdissectors. */
+static void copy_payload(struct datagram_tree *t, struct ue_view data) {
+    t->has_data = true;
+    if (data.bits != 0 && (innermost(t) != NULL || t->content_tree.subdissectors != NULL)) {
+        t->payload = uerudp_field_item_copy_bits(&t->buffer, data);
+        t->shows_payload = t->limit.left != 0;
+    }
 }
 
 /* The payload as a data source (a tab in the window) and for subdissectors. */
 static void add_payload(struct datagram_tree *t, struct ue_view data) {
     struct uerudp_label_text name;
-    size_t size = ue_bits_bytes(data.bits);
-    if (size == 0 || (innermost(t) == NULL && t->content_tree.subdissectors == NULL)) {
+    unsigned size = (unsigned)ue_bits_bytes(data.bits);
+    if (t->payload == NULL) {
         return;
     }
-    t->payload = uerudp_field_item_copy_bits(&t->buffer, data);
-    t->payload_tvb = tvb_new_child_real_data(t->buffer.tvb, t->payload, (unsigned)size, (int)size);
+    t->payload_tvb = tvb_new_child_real_data(t->buffer.tvb, t->payload, size, (int)size);
     name.length = 0;
     uerudp_label_text_add(&name, "Payload, ");
-    name_content(t);
     uerudp_info_column_write_bunch(&t->info, " ", &name);
-    if (t->limit.left != 0) {
+    if (t->shows_payload) {
         add_new_data_source(t->pinfo, t->payload_tvb, name.text);
     }
 }
 
 /* Whole messages only; a reassembled one is added by the reassembly tree. */
 static void queue_message(struct datagram_tree *t) {
-    if (t->content_tree.subdissectors != NULL && t->payload != NULL && !t->info.bunch.partial) {
+    if (t->content_tree.subdissectors != NULL && t->payload != NULL && !t->info.bunch.header.partial) {
         t->content_tree.subdissector_data.bits = t->content.data.bits;
         uerudp_subdissector_queue_add_message(t->content_tree.subdissectors, t->payload_tvb,
                                               &t->content_tree.subdissector_data);
@@ -129,7 +140,7 @@ static void queue_message(struct datagram_tree *t) {
 static void show_content(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
     const struct uerudp_analysis_result *message = uerudp_analysis_results_find(results, UERUDP_RESULT_MESSAGE);
     const char *name = t->info.bunch.channel_name;
-    t->content_tree.subdissector_data.channel = (uint32_t)t->info.bunch.channel;
+    t->content_tree.subdissector_data.channel = t->info.bunch.header.channel;
     t->content_tree.subdissector_data.channel_name =
         name == NULL && message != NULL ? ue_content_kind_name((enum ue_content_kind)message->number) : name;
     queue_message(t);
@@ -140,7 +151,7 @@ static void show_content(struct datagram_tree *t, const struct uerudp_analysis_r
     }
     struct ue_content content = t->content;
     content.kind = (enum ue_content_kind)message->number;
-    if (t->info.bunch.partial) {
+    if (t->info.bunch.header.partial) {
         content = (struct ue_content){.kind = content.kind, .has_exports = true, .data = content.data};
     }
     t->content_tree.tree = t->wants_content && !is_refused(t) ? innermost(t) : NULL;
@@ -156,8 +167,7 @@ static void on_field(void *user, const struct ue_record *record) {
     uerudp_info_column_add_field(&t->info, record);
     bool is_data = record->field == UE_F_BUNCH_DATA;
     if (is_data) {
-        set_content(t, record->text.units);
-        add_payload(t, record->text.units);
+        copy_payload(t, record->text.units);
     }
     if (!uerudp_field_item_is_wanted(tree, record->field)) {
         return;
@@ -214,6 +224,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     if (group == UE_GROUP_BUNCH) {
         t->bunch = innermost(t);
         t->payload = NULL;
+        t->has_data = false;
         t->content = (struct ue_content){0};
     }
 }
@@ -229,8 +240,8 @@ static void show_results(struct datagram_tree *t, const struct uerudp_analysis_r
                                                  .content_tree = &t->content_tree,
                                                  .wants_content = t->wants_content,
                                                  .item = t->item - 1,
-                                                 .is_partial = t->info.bunch.partial};
-    uerudp_analysis_tree_add_bunch(&t->analysis, tree, results, bunch.item, t->info.bunch.channel);
+                                                 .is_partial = t->info.bunch.header.partial};
+    uerudp_analysis_tree_add_bunch(&t->analysis, tree, results, bunch.item, t->info.bunch.header.channel);
     uerudp_reassembly_tree_add(&bunch);
 }
 
@@ -243,10 +254,22 @@ static void end_bunch(struct datagram_tree *t) {
     show_results(t, &results);
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+/* What the bunch is known as, before its line is written. */
+static void describe_bunch(struct datagram_tree *t, const struct ue_bunch *bunch) {
+    uerudp_info_column_set_bunch(&t->info, bunch);
+    if (t->has_data) {
+        set_content(t, bunch);
+    }
+    name_content(t);
+    if (t->has_data) {
+        add_payload(t, bunch->data);
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
     struct datagram_tree *t = user;
     if (group == UE_GROUP_BUNCH) {
-        name_content(t);
+        describe_bunch(t, structure);
     }
     uerudp_info_column_end_group(&t->info, group);
     proto_item *item = own_item(t);

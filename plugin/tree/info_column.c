@@ -55,7 +55,7 @@ static const char *format_cookie(struct uerudp_info_column *info, const struct u
 
 static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *out) {
     uerudp_label_text_add(out, "Ch ");
-    uerudp_label_text_add_number(out, b->channel);
+    uerudp_label_text_add_number(out, b->header.channel);
     if (b->channel_name != NULL) {
         uerudp_label_text_add(out, " ");
         uerudp_label_text_add(out, b->channel_name);
@@ -64,22 +64,23 @@ static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_l
         uerudp_label_text_add(out, " ");
         uerudp_label_text_add(out, b->messages);
     }
-    if (b->open) {
+    if (b->header.open) {
         uerudp_label_text_add(out, " open");
     }
-    if (b->close) {
+    if (b->header.close) {
         uerudp_label_text_add(out, " close");
     }
     if (b->actor != NULL) {
         uerudp_label_text_add(out, " ");
         uerudp_label_text_add(out, b->actor);
     }
-    if (b->reliable) {
+    if (b->header.reliable) {
         uerudp_label_text_add(out, " reliable #");
-        uerudp_label_text_add_number(out, b->ch_seq);
+        uerudp_label_text_add_number(out, b->header.ch_seq);
     }
-    if (b->partial) {
-        uerudp_label_text_add(out, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
+    if (b->header.partial) {
+        bool is_first = b->header.partial_initial;
+        uerudp_label_text_add(out, is_first ? " first part" : b->header.partial_final ? " last part" : " part");
     }
 }
 
@@ -143,6 +144,10 @@ void uerudp_info_column_begin_group(struct uerudp_info_column *info, enum ue_gro
     }
 }
 
+void uerudp_info_column_set_bunch(struct uerudp_info_column *info, const struct ue_bunch *bunch) {
+    info->bunch.header = *bunch;
+}
+
 void uerudp_info_column_end_group(struct uerudp_info_column *info, enum ue_group group) {
     switch (group) {
     case UE_GROUP_HANDSHAKE:
@@ -162,18 +167,7 @@ void uerudp_info_column_end_group(struct uerudp_info_column *info, enum ue_group
 /* Called for every field of every datagram. */
 void uerudp_info_column_add_field(struct uerudp_info_column *info, const struct ue_record *record) {
     struct uerudp_info_column_bunch *b = &info->bunch;
-    bool flag = record->number != 0;
     switch (record->field) {
-    case UE_F_BUNCH_OPEN: b->open = flag; break;
-    case UE_F_BUNCH_CLOSE: b->close = flag; break;
-    case UE_F_BUNCH_RELIABLE: b->reliable = flag; break;
-    case UE_F_BUNCH_CHANNEL: b->channel = record->number; break;
-    case UE_F_BUNCH_HAS_EXPORTS: b->has_exports = flag; break;
-    case UE_F_BUNCH_HAS_MAPPED: b->has_mapped = flag; break;
-    case UE_F_BUNCH_PARTIAL: b->partial = flag; break;
-    case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
-    case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;
-    case UE_F_BUNCH_CH_SEQ: b->ch_seq = record->number; break;
     case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = uerudp_label_text_name_of_record(info->pool, record); break;
     case UE_F_BUNCH_DATA_BITS:
         b->data_bits = record->number;

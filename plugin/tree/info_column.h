@@ -7,27 +7,19 @@
 
 #include <epan/wmem_scopes.h>
 
+#include <uerudp/bunch.h>
 #include <uerudp/profile.h>
 #include <uerudp/trace.h>
 #include "plugin/tree/label_text.h"
 
-/* Values of a bunch's header that its line shows or that its content depends on. */
+/* A bunch and what its line shows besides its header. */
 struct uerudp_info_column_bunch {
-    uint64_t channel;
-    uint64_t ch_seq;
-    uint64_t data_bits;
+    struct ue_bunch header;   /* from the end of its group on */
+    uint64_t data_bits;       /* also of data that are not captured */
     const char *channel_name; /* NULL: not known */
     const char *messages;     /* names of control messages; NULL: none, or not computed */
     const char *actor;        /* class of the actor for which the channel opens or closes; NULL: not known */
     bool has_data_bits;
-    bool has_exports;
-    bool has_mapped;
-    bool open;
-    bool close;
-    bool reliable;
-    bool partial;
-    bool partial_initial;
-    bool partial_final;
 };
 
 /* The order of records on the wire differs from the order in the line. */
@@ -46,9 +38,11 @@ struct uerudp_info_column {
 
 void uerudp_info_column_init(struct uerudp_info_column *info, wmem_allocator_t *pool);
 
-/* Call these for every group and record of the trace, in its order. */
+/* Call these for every group and record of the trace, in its order; set_bunch, naming and writing the bunch precede
+   end_group. */
 void uerudp_info_column_begin_group(struct uerudp_info_column *info, enum ue_group group);
 void uerudp_info_column_add_field(struct uerudp_info_column *info, const struct ue_record *record);
+void uerudp_info_column_set_bunch(struct uerudp_info_column *info, const struct ue_bunch *bunch);
 void uerudp_info_column_end_group(struct uerudp_info_column *info, enum ue_group group);
 
 /* Sets the names of the first control messages of a payload: "Hello, Join". */

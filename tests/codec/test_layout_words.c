@@ -76,6 +76,8 @@ WORD(generated, size_t at = ue_cursor_pos(c); UINT(m->number, PACKET_SEQ, 4);
      GENERATED_NAME(BUNCH_CHANNEL_NAME, at, m->number == 1 ? "one" : NULL, NULL);
      REPORT(ue_cursor_report_generated(c, UE_F_PACKET_ID, at, 4, 9)))
 
+WORD(grouped, BEGIN(PACKET); UINT(m->number, PACKET_SEQ, 4); END(PACKET, m))
+
 typedef void layout_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct sample *m);
 
 static const struct ue_context any;
@@ -330,6 +332,26 @@ static void derived_fields_are_only_reported(void **state) {
     assert_int_equal(record_count, 0);
 }
 
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    const struct sample *m = structure;
+    assert_int_equal(group, UE_GROUP_PACKET);
+    assert_int_equal(bit, 4);
+    *(unsigned *)user = m->number;
+}
+
+static void a_group_ends_with_its_structure(void **state) {
+    (void)state;
+    const uint8_t bytes[] = {0x0d};
+    unsigned number = 0;
+    const struct ue_trace sink = {.end = on_end, .user = &number};
+    struct sample m = {0};
+    struct ue_cursor c;
+    ue_cursor_init_read(&c, bytes, 0, 8);
+    c.trace = &sink;
+    grouped_run(UE_TRACE, &c, &any, &m);
+    assert_int_equal(number, 13);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_have_the_length_that_the_layout_says),
@@ -344,6 +366,7 @@ int main(void) {
         cmocka_unit_test(bits_ahead_and_the_end),
         cmocka_unit_test(terminators_end_what_precedes_them),
         cmocka_unit_test(derived_fields_are_only_reported),
+        cmocka_unit_test(a_group_ends_with_its_structure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,20 +21,13 @@ struct redactor {
     GByteArray *plain;          /* decrypted content of a datagram */
 };
 
-/* The current bunch. */
-struct redacted_bunch {
-    uint64_t channel, ch_seq, ch_type, name_index;
-    bool is_open, is_reliable, has_exports, has_mapped, has_name;
-    bool is_partial, is_initial, is_custom_exports;
-};
-
 /* State of masking one datagram. */
 struct datagram_redaction {
     struct redactor *redactor;
     const struct redactor_datagram *datagram;
     const struct ue_context *context;
-    uint8_t *target; /* the datagram's bytes, or the decrypted bytes of its content */
-    struct redacted_bunch bunch;
+    uint8_t *target;                    /* the datagram's bytes, or the decrypted bytes of its content */
+    bool has_data;                      /* the data of the current bunch were decoded */
     struct ue_view iv, tag, ciphertext; /* ranges in the datagram; no bits: absent */
     unsigned decrypted;                 /* number of decrypted parts */
     bool is_blanked;                    /* a part cannot be decoded */
@@ -150,19 +143,18 @@ static void mask_part(struct datagram_redaction *r, struct ue_view data, const s
 }
 
 /* Masks fragmented control messages and control bunches with exports. */
-static void mask_parts(struct datagram_redaction *r, struct ue_view data) {
-    const struct redacted_bunch *bunch = &r->bunch;
+static void mask_parts(struct datagram_redaction *r, const struct ue_bunch *bunch) {
     struct redactor_fragment part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
-                                     .ch_seq = (uint32_t)bunch->ch_seq,
+                                     .ch_seq = bunch->ch_seq,
                                      .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
-                                     .is_initial = bunch->is_initial,
-                                     .data = data};
+                                     .is_initial = bunch->partial_initial,
+                                     .data = bunch->data};
     struct redactor_message message;
-    bool is_plain = bunch->is_reliable && !bunch->has_exports && !bunch->has_mapped && !bunch->is_custom_exports;
-    if (is_plain && bunch->is_partial && redactor_fragments_add(r->redactor->parts, &part, &message)) {
-        mask_part(r, data, &message);
+    bool is_plain = bunch->reliable && !bunch->has_exports && !bunch->has_mapped && !bunch->partial_exports_final;
+    if (is_plain && bunch->partial && redactor_fragments_add(r->redactor->parts, &part, &message)) {
+        mask_part(r, bunch->data, &message);
     } else {
-        blank(r->target, data);
+        blank(r->target, bunch->data);
         r->redactor->counts.unread++;
     }
 }
@@ -172,23 +164,22 @@ static void mask_voice(struct datagram_redaction *r, struct ue_view data) {
 }
 
 /* Channel 1 carries voice unless the bunch names another kind. */
-static bool is_voice(const struct redacted_bunch *bunch) {
+static bool is_voice(const struct ue_bunch *bunch) {
     if (bunch->has_name) {
-        return bunch->name_index == UE_NAME_VOICE;
+        return bunch->name.index == UE_NAME_VOICE;
     }
     return bunch->ch_type != 0 ? bunch->ch_type == UE_CHANNEL_VOICE : bunch->channel == 1;
 }
 
 /* The trace of the datagram contains the messages of whole control bunches. */
-static void on_data(struct datagram_redaction *r, struct ue_view data) {
-    const struct redacted_bunch *bunch = &r->bunch;
-    bool is_odd = bunch->is_partial || bunch->has_exports || bunch->has_mapped;
+static void mask_bunch(struct datagram_redaction *r, const struct ue_bunch *bunch) {
+    bool is_odd = bunch->partial || bunch->has_exports || bunch->has_mapped;
     if (bunch->channel == 0 && is_odd) {
-        mask_parts(r, data);
+        mask_parts(r, bunch);
     } else if (bunch->channel != 0 && is_voice(bunch) && is_odd) {
-        blank(r->target, data);
+        blank(r->target, bunch->data);
     } else if (bunch->channel != 0 && is_voice(bunch)) {
-        mask_voice(r, data);
+        mask_voice(r, bunch->data);
     }
 }
 
@@ -211,21 +202,8 @@ static void on_handler(struct datagram_redaction *r, const struct ue_record *rec
 
 static void on_field(void *user, const struct ue_record *record) {
     struct datagram_redaction *r = user;
-    struct redacted_bunch *bunch = &r->bunch;
-    bool flag = record->number != 0;
     switch (record->field) {
-    case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; return;
-    case UE_F_BUNCH_CH_SEQ: bunch->ch_seq = record->number; return;
-    case UE_F_BUNCH_CH_TYPE: bunch->ch_type = record->number; return;
-    case UE_F_BUNCH_NAME_INDEX: bunch->name_index = record->number; return;
-    case UE_F_BUNCH_NAME_HARDCODED: bunch->has_name = true; return;
-    case UE_F_BUNCH_RELIABLE: bunch->is_reliable = flag; return;
-    case UE_F_BUNCH_HAS_EXPORTS: bunch->has_exports = flag; return;
-    case UE_F_BUNCH_HAS_MAPPED: bunch->has_mapped = flag; return;
-    case UE_F_BUNCH_PARTIAL: bunch->is_partial = flag; return;
-    case UE_F_BUNCH_PARTIAL_INITIAL: bunch->is_initial = flag; return;
-    case UE_F_BUNCH_DATA: on_data(r, record->text.units); return;
-    case UE_F_BUNCH_PARTIAL_EXPORTS_FINAL: bunch->is_custom_exports = flag; return;
+    case UE_F_BUNCH_DATA: r->has_data = true; return;
     case UE_F_WRAPPER:
     case UE_F_PACKET_EXTRA: fill(r->target, record->bit, record->bits, 0, 8); return;
     case UE_F_HANDLER_IV:
@@ -243,12 +221,20 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     struct datagram_redaction *r = user;
     (void)bit;
     if (group == UE_GROUP_BUNCH) {
-        r->bunch = (struct redacted_bunch){0};
+        r->has_data = false;
     } else if (group == UE_GROUP_OPENED && r->decrypted++ == 0) {
         size_t size;
         const uint8_t *plain = ue_cipher_plain(r->redactor->cipher, &size);
         copy_padded(r->redactor->plain, plain, size * 8, 0);
         r->target = r->redactor->plain->data;
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    struct datagram_redaction *r = user;
+    (void)bit;
+    if (group == UE_GROUP_BUNCH && r->has_data) {
+        mask_bunch(r, structure);
     }
 }
 
@@ -280,7 +266,7 @@ static void finish_ciphertext(struct datagram_redaction *r) {
 
 static void redact(struct datagram_redaction *r) {
     const struct redactor_datagram *datagram = r->datagram;
-    const struct ue_trace sink = {on_begin, on_field, NULL, r};
+    const struct ue_trace sink = {on_begin, on_field, on_end, r};
     struct ue_decode_result result;
     uint8_t *original =
         g_memdup2(datagram->bytes, datagram->size_bytes); /* decoded while the datagram is being masked */

@@ -14,7 +14,6 @@ struct tally {
     size_t gaps;    /* bits that no field covers */
     uint32_t channel;
     size_t message_bit;
-    int message_type;  /* -1: not decoded yet */
     uint64_t *payload; /* the part that holds the last payload; messages in it are subtracted */
 
     bool is_decrypted;      /* inside decrypted content, whose bits are subtracted from the ciphertext */
@@ -73,9 +72,6 @@ static size_t cover_decrypted(struct tally *tally, const struct ue_record *recor
 
 static void count_field(void *user, const struct ue_record *record) {
     struct tally *tally = user;
-    if (record->field == UE_F_CONTROL_TYPE) {
-        tally->message_type = (int)(record->number % INFO_COST_MESSAGES);
-    }
     if (record->generated) {
         return;
     }
@@ -98,7 +94,6 @@ static void begin_group(void *user, enum ue_group group, size_t bit) {
     struct tally *tally = user;
     if (group == UE_GROUP_MESSAGE) {
         tally->message_bit = bit;
-        tally->message_type = -1;
     } else if (group == UE_GROUP_OPENED) {
         tally->outside = tally->is_decrypted ? tally->outside : tally->covered;
         tally->is_decrypted = true;
@@ -106,12 +101,13 @@ static void begin_group(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void end_group(void *user, enum ue_group group, size_t bit) {
+static void end_group(void *user, enum ue_group group, size_t bit, const void *structure) {
     struct tally *tally = user;
-    if (group == UE_GROUP_MESSAGE && tally->message_type >= 0 && tally->payload != NULL) {
+    if (group == UE_GROUP_MESSAGE && tally->payload != NULL) {
+        const struct ue_message *message = structure;
         uint64_t bits = MIN(bit - tally->message_bit, *tally->payload);
         *tally->payload -= bits;
-        tally->cost->messages[tally->message_type][tally->side] += bits;
+        tally->cost->messages[message->type % INFO_COST_MESSAGES][tally->side] += bits;
     }
 }
 

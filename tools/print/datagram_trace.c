@@ -48,10 +48,10 @@ static void on_field(void *user, const struct ue_record *record) {
     sink->field(sink->user, record);
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
     const struct ue_trace *sink = &((struct forwarding *)user)->to->sink;
     if (sink->end != NULL) {
-        sink->end(sink->user, group, bit);
+        sink->end(sink->user, group, bit, structure);
     }
     if (group == UE_GROUP_BUNCH || group == UE_GROUP_ACK) {
         end_item(user);

@@ -309,7 +309,8 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    (void)structure;
     struct print_json *json = user;
     (void)bit;
     if (json->content.line != NULL) {

@@ -195,7 +195,8 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    (void)structure;
     struct print_tree *tree = user;
     (void)bit;
     if (group == UE_GROUP_BUNCH) {

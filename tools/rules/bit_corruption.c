@@ -17,7 +17,8 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     search->is_inside_encrypted |= group == UE_GROUP_OPENED;
 }
 
-static void on_end(void *user, enum ue_group group, size_t bit) {
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    (void)structure;
     struct bit_range_search *search = user;
     (void)bit;
     search->is_inside_encrypted &= group != UE_GROUP_OPENED;

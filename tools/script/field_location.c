@@ -48,7 +48,8 @@ static void begin_group(void *user, enum ue_group group, size_t bit) {
     search->items += is_item(group);
 }
 
-static void end_group(void *user, enum ue_group group, size_t bit) {
+static void end_group(void *user, enum ue_group group, size_t bit, const void *structure) {
+    (void)structure;
     (void)user;
     (void)group;
     (void)bit;

@@ -20,26 +20,28 @@ struct ue_text {
     bool wide;
 };
 
-/* Structures of a datagram. A trace begins and ends a group for each occurrence, in wire order. */
+/* Structures of a datagram. A trace begins and ends a group for each occurrence, in wire order. The comments
+   name the type of the structure. */
 enum ue_group {
-    UE_GROUP_HANDSHAKE,
-    UE_GROUP_PACKET,
-    UE_GROUP_ACK,     /* one ack of a legacy packet */
-    UE_GROUP_BUNCH,   /* one bunch, header and data */
-    UE_GROUP_MESSAGE, /* one control message of the preceding bunch */
-    UE_GROUP_UNIQUE_ID,
-    UE_GROUP_OPENED, /* decrypted content; inside the group, bits count from the start of the plaintext */
+    UE_GROUP_HANDSHAKE, /* struct ue_handshake */
+    UE_GROUP_PACKET,    /* struct ue_packet: the header */
+    UE_GROUP_ACK,       /* struct ue_ack: one ack of a legacy packet */
+    UE_GROUP_BUNCH,     /* struct ue_bunch: header and data */
+    UE_GROUP_MESSAGE,   /* struct ue_message: one control message of the preceding bunch */
+    UE_GROUP_UNIQUE_ID, /* struct ue_unique_id */
+    UE_GROUP_OPENED,    /* decrypted content, without a structure; inside the group, bits count from the start of the
+                           plaintext */
     /* Inside whole messages, see content.h. */
-    UE_GROUP_EXPORTS,
-    UE_GROUP_EXPORT, /* one exported object, or a reference that carries the object's name; its outer object is nested
-                      */
-    UE_GROUP_FIELD_EXPORT,
-    UE_GROUP_MAPPED,
-    UE_GROUP_ACTOR,
-    UE_GROUP_BLOCK,
-    UE_GROUP_PROPERTY, /* inside a block of a replay */
-    UE_GROUP_FIELD,    /* inside a block */
-    UE_GROUP_VOICE
+    UE_GROUP_EXPORTS,      /* struct ue_exports */
+    UE_GROUP_EXPORT,       /* struct ue_object_link: one exported object, or a reference that carries the object's name;
+                              its outer object is nested */
+    UE_GROUP_FIELD_EXPORT, /* struct ue_field_export */
+    UE_GROUP_MAPPED,       /* struct ue_mapped */
+    UE_GROUP_ACTOR,        /* struct ue_actor_spawn */
+    UE_GROUP_BLOCK,        /* struct ue_block */
+    UE_GROUP_PROPERTY,     /* struct ue_property: inside a block of a replay */
+    UE_GROUP_FIELD,        /* struct ue_call: inside a block */
+    UE_GROUP_VOICE         /* struct ue_voice */
 };
 
 #define UE_GROUP_COUNT (UE_GROUP_VOICE + 1)
@@ -70,12 +72,13 @@ static inline double ue_record_real(const struct ue_record *record) {
     return value;
 }
 
-/* Receives a trace. user is passed to every call. Records are valid only during the call. A NULL function is not
-   called. */
+/* Receives a trace. user is passed to every call. Records and structures are valid only during the call. A NULL
+   function is not called. structure is the decoded structure of the group; its type is with the group, and its members
+   are those that its header describes. After a fault the members are zero that follow the fault. */
 struct ue_trace {
     void (*begin)(void *user, enum ue_group group, size_t bit);
     void (*field)(void *user, const struct ue_record *record);
-    void (*end)(void *user, enum ue_group group, size_t bit);
+    void (*end)(void *user, enum ue_group group, size_t bit, const void *structure);
     void *user;
 };
 
