@@ -160,6 +160,21 @@ static void prove(struct ue_observer *observer, struct ue_connection *connection
     }
 }
 
+/* Whether the client may try again: the server answered the handshake, and then sent no packet. Without any datagram of
+   the server, the capture may have only one direction. */
+static bool is_failed_attempt(const struct ue_connection *connection) {
+    return connection->shown.is_proven && connection->has_challenge && !connection->has_joined;
+}
+
+/* Another attempt of a client counts as the same connection, with other packet ids. */
+static void repeat_attempt(struct ue_observer *observer, struct ue_connection *connection,
+                           const struct ue_connection *former) {
+    ue_list_remove(&observer->unproven, &connection->used);
+    ue_list_push(&observer->proven, &connection->used, connection);
+    connection->shown.is_proven = true;
+    connection->shown.stream = former->shown.stream;
+}
+
 /* ---- restarts ---- */
 
 static struct ue_connection *find_by_cookie(const struct ue_observer *observer, const uint8_t *cookie) {
@@ -295,6 +310,19 @@ static bool is_accepted(struct ue_connection *connection, const struct ue_captur
     return may_prove;
 }
 
+/* Cut datagrams count, too, although they are no evidence of the generation. */
+static void count(struct ue_connection *connection, unsigned side, bool is_handshake) {
+    struct ue_observed_connection *shown = &connection->shown;
+    shown->has_handshake |= is_handshake;
+    if (shown->detection.server_side == (int)side) {
+        connection->has_challenge |= is_handshake;
+        connection->has_joined |= !is_handshake;
+    }
+    if (++shown->datagrams == UE_DETECTION_HELD_MAX) {
+        ue_detection_release(&shown->detection);
+    }
+}
+
 static void accept(struct ue_observer *observer, struct ue_connection *connection,
                    const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
                    struct ue_decode_state *decode) {
@@ -310,13 +338,8 @@ static void accept(struct ue_observer *observer, struct ue_connection *connectio
     } else {
         ue_list_move_to_end(&observer->unproven, &connection->used);
     }
-    connection->shown.datagrams++;
-    if (connection->shown.datagrams == UE_DETECTION_HELD_MAX) {
-        ue_detection_release(
-            &connection->shown.detection); /* cut datagrams count, too, although they are no evidence */
-    }
+    count(connection, side, match != NULL);
     if (match != NULL) {
-        connection->shown.has_handshake = true;
         feed_restart(observer, connection, match);
         if (match->has_cookie) {
             remember_cookie(observer, connection, match->cookie);
@@ -344,6 +367,9 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
     *is_match = match_handshake(&connection->shown.detection.settings, captured, match);
     if (*is_match && ue_detection_is_new_connection(&connection->shown.detection, match)) {
         struct ue_connection *next = add_connection(observer, pair, captured, side);
+        if (next != NULL && is_failed_attempt(connection)) {
+            repeat_attempt(observer, next, connection);
+        }
         connection = next != NULL ? next : connection;
     }
     return connection;

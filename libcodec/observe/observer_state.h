@@ -66,6 +66,8 @@ struct ue_connection {
     unsigned references;   /* of waiting datagrams and callers */
     unsigned patience;     /* datagrams to wait for proof, or for the cookie of the connection that it continues */
     bool is_forgotten;
+    bool has_challenge; /* the server sent a handshake message */
+    bool has_joined;    /* the server sent a packet */
     bool is_unanswered; /* began with packets of one side, and waits for an answer, which may ask for a restart */
     bool is_linked;     /* a restart named the connection that it continues */
     bool is_moved;      /* and that was found */

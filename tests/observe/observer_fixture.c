@@ -56,7 +56,8 @@ bool observer_fixture_handshake(struct observer_fixture *f, struct traffic *t, u
                                 enum ue_handshake_type type, const uint8_t *cookie) {
     bool is_initial = type == UE_HANDSHAKE_INITIAL;
     bool from_client = is_initial || type == UE_HANDSHAKE_RESPONSE;
-    size_t size_bytes = traffic_handshake(t, type, is_initial ? 0 : 5, is_initial ? no_cookie : cookie, NULL, f->bytes);
+    double seconds = is_initial ? 0 : type == UE_HANDSHAKE_ACK ? -1 : 5; /* an Ack has a time before the start */
+    size_t size_bytes = traffic_handshake(t, type, seconds, is_initial ? no_cookie : cookie, NULL, f->bytes);
     return observer_fixture_feed(f, from_client ? client : 0, from_client ? 0 : client, f->bytes, size_bytes);
 }
 

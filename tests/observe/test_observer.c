@@ -95,10 +95,53 @@ static void a_new_handshake_is_a_new_connection(void **state) {
     observer_fixture_connect(&f, &t, 1, cookie_a);
     observer_fixture_packet(&f, &t, CLIENT, 1);
     observer_fixture_drain(&f);
+    observer_fixture_packet(&f, &t, SERVER, 1);
+    observer_fixture_drain(&f);
     const struct ue_observed_connection *first = f.record.connection;
     observer_fixture_connect(&f, &t, 1, cookie_b);
     assert_true(f.record.connection != first);
     assert_int_equal(f.record.connection->stream, 1);
+    observer_fixture_end(&f);
+}
+
+/* A client that the server accepts but does not answer tries again: one connection. A server that sent packets, or that
+   was not captured, makes the next handshake another connection. */
+static void a_failed_attempt_and_the_next_are_one_connection(void **state) {
+    (void)state;
+    for (unsigned senders = 0; senders < 2; senders++) {
+        struct observer_fixture f;
+        struct traffic t;
+        observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+        traffic_init(&t, RELEASE, STOCK, 1);
+        for (unsigned attempt = 0; attempt < 3; attempt++) {
+            observer_fixture_connect(&f, &t, 1, attempt % 2 == 0 ? cookie_a : cookie_b);
+            for (unsigned side = 0; side <= senders; side++) {
+                observer_fixture_packet(&f, &t, side, 1);
+                observer_fixture_drain(&f);
+            }
+        }
+        assert_int_equal(ue_observer_stream_count(f.observer), senders == 0 ? 1 : 3);
+        observer_fixture_end(&f);
+    }
+}
+
+static void attempts_of_which_one_direction_was_captured_are_separate(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t;
+    observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+    traffic_init(&t, RELEASE, STOCK, 1);
+    for (unsigned attempt = 0; attempt < 3; attempt++) {
+        observer_fixture_feed(&f, 1, 0, f.bytes,
+                              traffic_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, f.bytes));
+        observer_fixture_drain(&f);
+        observer_fixture_feed(&f, 1, 0, f.bytes,
+                              traffic_handshake(&t, UE_HANDSHAKE_RESPONSE, 5, cookie_a, NULL, f.bytes));
+        observer_fixture_drain(&f);
+        observer_fixture_packet(&f, &t, CLIENT, 1);
+        observer_fixture_drain(&f);
+    }
+    assert_int_equal(ue_observer_stream_count(f.observer), 3);
     observer_fixture_end(&f);
 }
 
@@ -320,6 +363,8 @@ int main(void) {
         cmocka_unit_test(a_handshake_proves_the_protocol),
         cmocka_unit_test(an_unanswered_initial_is_dropped),
         cmocka_unit_test(a_new_handshake_is_a_new_connection),
+        cmocka_unit_test(a_failed_attempt_and_the_next_are_one_connection),
+        cmocka_unit_test(attempts_of_which_one_direction_was_captured_are_separate),
         cmocka_unit_test(a_restart_continues_the_stream),
         cmocka_unit_test(an_unknown_cookie_continues_nothing),
         cmocka_unit_test(connections_wait_for_each_other_only_in_capture_order),
