@@ -35,13 +35,21 @@ static struct ue_hash_link **bucket_of(const struct ue_hash_table *table, uint64
     return &table->buckets[hash & (table->bucket_count - 1)];
 }
 
+static void push(struct ue_hash_table *table, struct ue_hash_link *link) {
+    struct ue_hash_link **bucket = bucket_of(table, link->hash);
+    link->next = *bucket;
+    link->previous = NULL;
+    if (*bucket != NULL) {
+        (*bucket)->previous = link;
+    }
+    *bucket = link;
+}
+
 static void rehash(struct ue_hash_table *table, struct ue_hash_link **old, size_t old_count) {
     for (size_t i = 0; i < old_count; i++) {
         for (struct ue_hash_link *link = old[i], *next; link != NULL; link = next) {
-            struct ue_hash_link **bucket = bucket_of(table, link->hash);
             next = link->next;
-            link->next = *bucket;
-            *bucket = link;
+            push(table, link);
         }
     }
 }
@@ -70,19 +78,18 @@ bool ue_hash_table_insert(struct ue_hash_table *table, struct ue_hash_link *link
     if (table->bucket_count == 0) {
         return false;
     }
-    struct ue_hash_link **bucket = bucket_of(table, hash);
-    *link = (struct ue_hash_link){*bucket, hash, element};
-    *bucket = link;
+    link->hash = hash;
+    link->element = element;
+    push(table, link);
     table->count++;
     return true;
 }
 
 void ue_hash_table_remove(struct ue_hash_table *table, struct ue_hash_link *link) {
-    struct ue_hash_link **at = bucket_of(table, link->hash);
-    while (*at != link) {
-        at = &(*at)->next;
+    *(link->previous != NULL ? &link->previous->next : bucket_of(table, link->hash)) = link->next;
+    if (link->next != NULL) {
+        link->next->previous = link->previous;
     }
-    *at = link->next;
     table->count--;
 }
 

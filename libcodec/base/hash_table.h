@@ -11,7 +11,7 @@
 #include <uerudp/allocator.h>
 
 struct ue_hash_link {
-    struct ue_hash_link *next; /* in the same bucket */
+    struct ue_hash_link *next, *previous; /* in the same bucket, so that removal takes constant time */
     uint64_t hash;
     void *element;
 };

@@ -162,8 +162,9 @@ static void prove(struct ue_observer *observer, struct ue_connection *connection
 
 /* Whether the client may try again: the server answered the handshake, and then sent no packet. Without any datagram of
    the server, the capture may have only one direction. */
-static bool is_failed_attempt(const struct ue_connection *connection) {
-    return connection->shown.is_proven && connection->has_challenge && !connection->has_joined;
+static bool is_failed_attempt(const struct ue_connection *connection, const struct ue_handshake_match *next) {
+    bool is_same_generation = (connection->shown.detection.possible & next->profiles) != 0;
+    return connection->shown.is_proven && connection->has_challenge && !connection->has_joined && is_same_generation;
 }
 
 /* Another attempt of a client counts as the same connection, with other packet ids. */
@@ -173,6 +174,7 @@ static void repeat_attempt(struct ue_observer *observer, struct ue_connection *c
     ue_list_push(&observer->proven, &connection->used, connection);
     connection->shown.is_proven = true;
     connection->shown.stream = former->shown.stream;
+    connection->is_repeated = true;
 }
 
 /* ---- restarts ---- */
@@ -231,7 +233,7 @@ static void continue_earlier(struct ue_observer *observer, struct ue_connection 
     connection->shown.stream = earlier->shown.stream;
     connection->is_moved = true;
     earlier->is_continued = true;
-    observer->moved++;
+    observer->moved += !connection->is_repeated;
     ue_connection_stop_waiting(observer, earlier);
 }
 
@@ -367,7 +369,7 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
     *is_match = match_handshake(&connection->shown.detection.settings, captured, match);
     if (*is_match && ue_detection_is_new_connection(&connection->shown.detection, match)) {
         struct ue_connection *next = add_connection(observer, pair, captured, side);
-        if (next != NULL && is_failed_attempt(connection)) {
+        if (next != NULL && is_failed_attempt(connection, match)) {
             repeat_attempt(observer, next, connection);
         }
         connection = next != NULL ? next : connection;

@@ -68,6 +68,7 @@ struct ue_connection {
     bool is_forgotten;
     bool has_challenge; /* the server sent a handshake message */
     bool has_joined;    /* the server sent a packet */
+    bool is_repeated;   /* it has the stream number of a failed attempt, and never had one of its own */
     bool is_unanswered; /* began with packets of one side, and waits for an answer, which may ask for a restart */
     bool is_linked;     /* a restart named the connection that it continues */
     bool is_moved;      /* and that was found */

@@ -107,6 +107,7 @@ static struct stream_results *require_stream(const struct ue_observed_connection
         streams[number] = wmem_new0(wmem_file_scope(), struct stream_results);
         uerudp_known_objects_init(&streams[number]->objects, observer, connection);
     }
+    streams[number]->objects.connection = connection; /* the names are those of the latest attempt to connect */
     return streams[number];
 }
 
@@ -252,6 +253,7 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
     struct ue_datagram_record record;
     current = pinfo;
     if (!ue_observer_feed(require_observer(), &captured, &record)) {
+        track_ready();
         return NULL;
     }
     struct uerudp_frame_state *state = uerudp_frame_state_add(pinfo);

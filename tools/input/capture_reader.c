@@ -35,13 +35,9 @@ void capture_reader_clear(struct capture_reader *reader) {
     g_free(reader->live.seconds_text);
 }
 
-static uint64_t random_seed(void) {
-    return (uint64_t)g_random_int() << 32 | g_random_int();
-}
-
 static void start_observer(struct capture_reader *reader) {
     struct ue_observer_options options = {.allocator = observe_memory,
-                                          .hash_seed = random_seed(),
+                                          .hash_seed = observe_random_seed(),
                                           .order = UE_OBSERVER_IN_CAPTURE_ORDER,
                                           .settings = &reader->wire.settings,
                                           .choose = wire_options_choose,

@@ -108,6 +108,8 @@ static bool default_packet(const struct input_json_fields *source, struct ue_rec
         history = json_object_get(json_object_get(source->datagram, "packet"), "history");
         if (json_array_size(history) != 0) {
             record->number = json_array_size(history);
+        } else if (json_is_true(json_object_get(json_object_get(source->datagram, "packet"), "history_flush"))) {
+            record->number = UE_HISTORY_WORDS_MAX; /* the words that follow the mark */
         }
         return true;
     case UE_F_PACKET_HAS_INFO:

@@ -25,6 +25,10 @@ char *observe_address_format(const struct ue_address *address, char text[CAPTURE
     return capture_address_format(&captured, text);
 }
 
+uint64_t observe_random_seed(void) {
+    return (uint64_t)g_random_int() << 32 | g_random_int();
+}
+
 static void *resize(void *user, void *old, size_t size_bytes) {
     (void)user;
     return g_realloc(old, size_bytes);

@@ -23,6 +23,7 @@ struct observe_two_sides *observe_two_sides_new(const struct ue_settings *settin
                                                 const struct ue_profile *generation) {
     struct observe_two_sides *sides = g_new0(struct observe_two_sides, 1);
     const struct ue_observer_options options = {.allocator = observe_memory,
+                                                .hash_seed = observe_random_seed(),
                                                 .order = UE_OBSERVER_AT_ONCE,
                                                 .settings = settings,
                                                 .choose = choose,
