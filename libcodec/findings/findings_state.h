@@ -76,7 +76,7 @@ struct ue_findings {
     struct ue_silence_side silence[2];
     struct ue_loss_burst bursts[2];
     struct ue_side_totals totals[2];
-    uint32_t reliable_limit; /* of the latest datagram */
+    uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
 static inline void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {

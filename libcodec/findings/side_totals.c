@@ -35,8 +35,12 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_tracker_event 
     if (event->is_partial_error) {
         side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
     }
-    if (event->reliable_in_flight > side->reliable_peak) {
-        side->reliable_peak = event->reliable_in_flight;
+    const struct ue_tracker_bounds *in_flight = &event->reliable_in_flight;
+    if (in_flight->at_most > side->reliable_peak.at_most) {
+        side->reliable_peak.at_most = in_flight->at_most;
+    }
+    if (in_flight->at_least > side->reliable_peak.at_least) {
+        side->reliable_peak.at_least = in_flight->at_least;
         side->reliable_peak_channel = event->bunch->channel;
         side->reliable_peak_frame = event->frame;
     }
@@ -89,7 +93,7 @@ static void report_count(const struct ue_findings *findings, enum ue_finding_id 
 
 static void report_buffer(const struct ue_findings *findings, unsigned side) {
     const struct ue_side_totals *totals = &findings->totals[side];
-    uint32_t peak = totals->reliable_peak, limit = findings->reliable_limit;
+    uint32_t peak = totals->reliable_peak.at_least, limit = findings->reliable_limit;
     if (peak == 0 || limit == 0 || !ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, peak, limit)) {
         return;
     }

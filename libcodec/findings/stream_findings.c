@@ -26,7 +26,7 @@ void ue_findings_free(struct ue_findings *findings) {
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
-    findings->reliable_limit = datagram->context.reliable_buffer;
+    findings->reliable_limit = datagram->context.reliable_limit;
     ue_timing_on_datagram(findings, datagram);
     ue_side_totals_on_datagram(findings, datagram, result);
 }

@@ -86,15 +86,20 @@ static uint16_t further16(uint16_t back, int64_t step) {
     return step < UINT16_MAX - back ? (uint16_t)(back + step) : UINT16_MAX;
 }
 
+static uint32_t further_unreleased(uint32_t back, int64_t step) {
+    return step < UE_TRACKER_CHANNEL_SPAN_MAX - back ? back + (uint32_t)step : UE_TRACKER_CHANNEL_SPAN_MAX;
+}
+
 /* Advances the newest id by `step`. */
 static void advance(struct ue_channel_state *state, int64_t step) {
     state->newest += step;
     state->first_back = step < UINT32_MAX - state->first_back ? state->first_back + (uint32_t)step : UINT32_MAX;
-    state->released_back = further16(state->released_back, step);
+    state->maybe_released_back = further_unreleased(state->maybe_released_back, step) & UE_CHANNEL_BACK_MASK;
+    state->released_back = further_unreleased(state->released_back, step) & UE_CHANNEL_BACK_MASK;
     state->open_back = further16(state->open_back, step);
     state->evicted_back = further16(state->evicted_back, step);
-    if (state->released_back > UE_TRACKER_CHANNEL_SPAN_MAX) {
-        state->first_back = state->released_back = UE_TRACKER_CHANNEL_SPAN_MAX;
+    if (state->maybe_released_back == UE_TRACKER_CHANNEL_SPAN_MAX) {
+        state->first_back = UE_TRACKER_CHANNEL_SPAN_MAX;
     }
 }
 
@@ -117,13 +122,16 @@ static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunc
     }
 }
 
-static void handle_retransmission(struct ue_tracker_step *p, struct ue_tracked_bunch *entry,
-                                  struct ue_tracker_event *event) {
+static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_state *state,
+                                  struct ue_tracked_bunch *entry, struct ue_tracker_event *event) {
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     const struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     int64_t last_packet = ue_reliable_tracker_last_packet(side, entry);
-    if (is_legacy(p) && last_packet < p->packet_id) {
-        ue_legacy_acks_mark_retransmitted(p, last_packet);
+    if (last_packet < p->packet_id) {
+        ue_reliable_tracker_retain(state, event->reliable_id);
+        if (is_legacy(p)) {
+            ue_legacy_acks_mark_retransmitted(p, last_packet);
+        }
     }
     entry->was_delivered = ue_reliable_tracker_was_delivered(side, entry);
     entry->was_retransmitted = true;
@@ -134,7 +142,7 @@ static void handle_retransmission(struct ue_tracker_step *p, struct ue_tracked_b
 }
 
 /* Determines which transmission of a reliable bunch this is. */
-static void handle_transmission(struct ue_tracker_step *p, const struct ue_channel_state *state, bool is_newest,
+static void handle_transmission(struct ue_tracker_step *p, struct ue_channel_state *state, bool is_newest,
                                 struct ue_tracker_event *event) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     uint32_t channel = event->bunch->channel;
@@ -142,7 +150,7 @@ static void handle_transmission(struct ue_tracker_step *p, const struct ue_chann
     struct ue_tracked_bunch *entry = is_newest ? NULL : ue_reliable_tracker_find(side, channel, id);
     bool is_first = entry == NULL;
     int64_t back = state->newest - id;
-    bool was_evicted = is_first && back < state->first_back && back >= state->released_back;
+    bool was_evicted = is_first && back < state->first_back && back >= state->evicted_back;
     if (is_first && !was_evicted) {
         entry = ue_reliable_tracker_add(p->tracker, side, channel, id);
     }
@@ -153,19 +161,32 @@ static void handle_transmission(struct ue_tracker_step *p, const struct ue_chann
     if (is_first) {
         handle_first(p, entry, is_newest, event);
     } else {
-        handle_retransmission(p, entry, event);
+        handle_retransmission(p, state, entry, event);
     }
     struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     event->copy = ++transmissions->count;
     transmissions->last_frame = p->in->frame;
     transmissions->last_item = event->item;
-    entry->last_packet = (uint32_t)p->packet_id;
+    if (is_first || p->packet_id > ue_reliable_tracker_last_packet(side, entry)) { /* else it was overtaken */
+        entry->last_packet = (uint32_t)p->packet_id;
+    }
 }
 
 /* Checks the partial flags against the newest bunch, which the channel state remembers even after its eviction. */
 static bool contradicts_newest(const struct ue_channel_state *state, const struct ue_bunch *bunch, int64_t step) {
     bool is_neighbour = step == 1 && state->first_back != 0;
     return is_neighbour && bunch->partial && bunch->partial_initial == state->is_unfinished;
+}
+
+/* The sender's buffer when it sent this bunch, which is one of the bunches in it. */
+static struct ue_tracker_bounds in_flight(const struct ue_channel_state *state, int64_t id) {
+    int64_t at_least = id - (state->newest - state->maybe_released_back);
+    int64_t at_most = id - (state->newest - state->released_back);
+    bool is_bounded = state->released_back < UE_TRACKER_CHANNEL_SPAN_MAX;
+    return (struct ue_tracker_bounds){.at_least = at_least > 1 ? (uint32_t)at_least : 1,
+                                      .at_most = !is_bounded   ? UE_TRACKER_UNBOUNDED
+                                                 : at_most > 1 ? (uint32_t)at_most
+                                                               : 1};
 }
 
 /* Processes the channel sequence of a reliable bunch. */
@@ -178,7 +199,7 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     int64_t step = id - state->newest;
     event->reliable_id = id;
     event->is_gap = step > 1;
-    event->is_jump = step > x->reliable_buffer;
+    event->is_jump = step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX);
     event->is_partial_error |= contradicts_newest(state, event->bunch, step);
     if (step > 0) {
         advance(state, step);
@@ -186,12 +207,11 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
         state->open_back = event->bunch->open ? 0 : state->open_back;
         state->has_open |= event->bunch->open;
     }
-    if (state->released_back > step) { /* else no earlier bunch is unreleased */
-        ue_reliable_tracker_release(&p->tracker->sides[p->in->side], state, event->bunch->channel);
-    }
     handle_transmission(p, state, step > 0, event);
-    int64_t in_flight = id - (state->newest - state->released_back);
-    event->reliable_in_flight = in_flight > 0 ? (uint32_t)in_flight : 0;
+    if (state->released_back > step) { /* else no earlier bunch is unreleased */
+        ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->bunch->channel);
+    }
+    event->reliable_in_flight = in_flight(state, id);
 }
 
 static void count_bunch(struct ue_tracker_counts *counts, const struct ue_tracker_event *event) {

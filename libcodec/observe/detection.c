@@ -74,6 +74,9 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
         ue_detection_context_for(detection, result, direction, context);
     }
     context->restarting = state->restarting;
+    if (detection->custom == NULL && detection->settings.reliable_buffer == 0) {
+        context->reliable_limit = ue_profile_reliable_limit(result->candidates);
+    }
 }
 
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
@@ -294,13 +297,16 @@ void ue_detection_adopt(struct ue_detection *detection, const struct ue_detectio
     }
 }
 
+uint16_t ue_detection_named_profiles(const struct ue_detection *detection, const struct ue_detection_result *result) {
+    uint16_t chosen = (uint16_t)(1u << result->profile);
+    uint16_t named = result->reason == UE_DETECTION_REASON_CLOSEST ? chosen : result->candidates;
+    return detection->custom != NULL ? 0 : named;
+}
+
 const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *result,
                                      char text[UE_RANGE_CHARS]) {
-    if (detection->custom != NULL) {
-        return ue_profile_releases(detection->custom, text);
-    }
-    uint16_t chosen = (uint16_t)(1u << result->profile);
-    return ue_profile_range(result->reason == UE_DETECTION_REASON_CLOSEST ? chosen : result->candidates, text);
+    return detection->custom != NULL ? ue_profile_releases(detection->custom, text)
+                                     : ue_profile_range(ue_detection_named_profiles(detection, result), text);
 }
 
 const char *ue_detection_reason_text(enum ue_detection_reason reason) {

@@ -92,6 +92,21 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
     return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
 }
 
+bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                                 const struct ue_tracked_packet *packet) {
+    const struct ue_tracker_side *reporter = &tracker->sides[side == &tracker->sides[0]];
+    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet->id);
+    for (unsigned i = 0; i < count_carriers(ack_state); i++) {
+        const struct ue_tracked_packet *carrier = ue_tracker_find_packet(reporter, ack_state->carriers[i]);
+        if (carrier != NULL && carrier->was_acked) {
+            return true;
+        }
+    }
+    bool is_decided = packet->id <= side->confirmed_id && packet->state == UE_TRACKER_PACKET_DELIVERED;
+    bool is_old = packet->id <= side->newest_id - UE_HISTORY_REACH; /* else its bunches would have been retransmitted */
+    return is_old || (is_decided && !packet->is_unsure);
+}
+
 static void apply_report(struct ue_tracker_step *p, struct ue_tracked_packet *packet, enum ack_report report) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     bool is_unsure = report == REPORT_UNSURE;
@@ -158,6 +173,7 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED) {
         add_carrier(p, id);
     }
+    ue_tracker_store_ack(p, ack->ack_id);
     side->last_ack_carrier_id = p->packet_id;
     side->missing_since_ack = 0;
 }

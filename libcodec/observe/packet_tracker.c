@@ -47,6 +47,7 @@ static int64_t answer_ns(const struct ue_tracker_step *p) {
 static void init_side(struct ue_tracker_side *side, uint16_t first_seq) {
     side->first_seq = first_seq;
     side->newest_id = side->first_id = side->reported_id = side->confirmed_id = (int64_t)first_seq - 1;
+    side->shown_id = side->freed_id = side->unread_id = side->first_id;
     side->has_first = side->has_newest = side->has_reported = true;
 }
 
@@ -118,9 +119,21 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
         side->has_newest = true;
     }
     side->earliest_id = side->first_id;
+    if (!side->has_first) {
+        side->shown_id = side->freed_id = side->unread_id = side->first_id - 1;
+        side->awaited_id = side->hidden_id = side->first_id;
+    }
     if (side->has_reported) {
         side->reported_id = ue_seq_expand(ue_seq_of(side->reported_id), side->newest_id, UE_PACKET_SEQ_MAX);
         side->confirmed_id = side->reported_id;
+    }
+}
+
+/* Reports of missing packets that have reached their sender end the wait for retransmissions: it sends them at once. */
+static void end_wait(struct ue_tracker_side *side) {
+    if (side->awaited_id <= side->shown_id) {
+        side->awaited_id = UE_TRACKER_NO_ID;
+        side->freed_id = side->shown_id;
     }
 }
 
@@ -133,6 +146,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     if (count > 0) {
         side->counts.missing += (uint64_t)count;
         side->missing_since_ack += (uint32_t)count;
+        side->awaited_id = p->packet_id - 1;
         ue_tracker_emit(p, &(struct ue_tracker_event){
                                .type = UE_TRACKER_LOST, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
     }
@@ -155,6 +169,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     side->counts.missing -= count;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
     side->newest_id = side->jump_from;
+    side->awaited_id = side->awaited_id > side->newest_id ? side->newest_id : side->awaited_id;
     ue_tracker_emit(p, &event);
 }
 
@@ -212,6 +227,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     if (is_first) {
         init_ids(side, p->packet_id);
     }
+    end_wait(side);
     retract_jump(p, side);
     report_lost(p, side);
     struct ue_tracker_event event = {.type = UE_TRACKER_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
@@ -234,6 +250,29 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
 
 /* ---- acks ---- */
 
+void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
+    if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
+        packet->has_ack = true;
+        packet->ack = seq;
+    }
+}
+
+/* The sender of this datagram has received a packet of the other side, and with it its acks. */
+static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const struct ue_tracked_packet *packet) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    if (packet == NULL || !packet->is_seen) {
+        side->unread_id = p->packet_id - 1 > side->unread_id ? p->packet_id - 1 : side->unread_id;
+        other->hidden_id = id > other->hidden_id ? id : other->hidden_id;
+    } else if (packet->has_ack) {
+        int64_t shown_id = ue_seq_expand(packet->ack, side->newest_id, UE_PACKET_SEQ_MAX);
+        shown_id = shown_id < side->reported_id ? shown_id : side->reported_id;
+        side->shown_id = shown_id > side->shown_id ? shown_id : side->shown_id;
+        side->freed_id = side->awaited_id == UE_TRACKER_NO_ID ? side->shown_id : side->freed_id;
+    }
+}
+
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracked_packet *packet = ensure_packet(p->tracker, other, id);
@@ -247,6 +286,9 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         event.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
         packet->was_acked |= delivered;
+    }
+    if (delivered) {
+        learn_arrival(p, id, packet);
     }
     other->counts.acked += delivered;
     other->counts.nacked += !delivered;
@@ -315,6 +357,7 @@ static void handle_history(struct ue_tracker_step *p, const struct ue_packet *pa
         ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->reported_id = newest > other->reported_id ? newest : other->reported_id;
+    ue_tracker_store_ack(p, packet->ack);
 }
 
 /* ---- datagrams ---- */
@@ -375,6 +418,7 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
         handle_encrypted(&p);
     } else {
         const struct ue_packet packet = p.head.packet;
+        tracker->is_legacy = datagram->context->profile.packet == UE_PACKET_LEGACY;
         handle_packet(&p, &packet);
         handle_items(&p, &rest);
     }
@@ -386,6 +430,9 @@ struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator) {
     struct ue_tracker *tracker = allocator->resize(allocator->user, NULL, sizeof *tracker);
     if (tracker != NULL) {
         *tracker = (struct ue_tracker){.memory = {*allocator, sizeof *tracker, UE_TRACKER_BYTES_MAX}};
+        for (unsigned side = 0; side < 2; side++) {
+            tracker->sides[side].awaited_id = tracker->sides[side].hidden_id = UE_TRACKER_NO_ID;
+        }
     }
     return tracker;
 }

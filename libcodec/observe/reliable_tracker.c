@@ -46,28 +46,94 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
             packet_is_delivered(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
 }
 
-/* Whether the sender is done with a bunch. A packet that is no longer remembered was delivered, else its bunches would
-   have been retransmitted long ago. */
+/* A packet that is no longer remembered was delivered, else its bunches would have been retransmitted long ago. */
+static bool is_forgotten(const struct ue_tracker_side *side, int64_t packet_id) {
+    return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX;
+}
+
 static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
-    return ue_reliable_tracker_last_packet(side, bunch) <= side->newest_id - UE_TRACKER_PACKETS_MAX ||
+    return is_forgotten(side, ue_reliable_tracker_last_packet(side, bunch)) ||
            ue_reliable_tracker_was_delivered(side, bunch);
 }
 
-/* The first bunch that is not released; NULL when there is none, or it was not captured or was evicted. */
-static const struct ue_tracked_bunch *find_unreleased(const struct ue_tracker_side *side,
-                                                      const struct ue_channel_state *state, uint32_t channel) {
-    return state->released_back != 0 ? ue_reliable_tracker_find(side, channel, state->newest - state->released_back + 1)
-                                     : NULL;
+/* Whether the sender can have received an ack of the latest transmission. */
+static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+    int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
+    return packet_is_delivered(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
 }
 
-void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel) {
-    const struct ue_tracked_bunch *bunch = find_unreleased(side, state, channel);
-    if (bunch == NULL) {
-        return; /* not captured so far */
+/* Whether a bunch that was not captured can have been in a packet that was delivered and not captured. Such a packet
+   that is much older than the bunch before it did not hold it. */
+static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
+    if (side->hidden_id == UE_TRACKER_NO_ID) {
+        return false;
     }
-    while (bunch != NULL ? is_done(side, bunch) : state->released_back > state->evicted_back) {
+    const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
+    return before == NULL ||
+           side->hidden_id >= ue_reliable_tracker_transmissions(side, before)->first_packet - UE_TRACKER_PACKETS_MAX;
+}
+
+/* Whether the sender is shown to have received an ack of the latest transmission. */
+static bool is_shown_acked(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                           const struct ue_tracked_bunch *bunch) {
+    int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
+    if (packet_id > side->freed_id) {
+        return false;
+    }
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
+    return is_forgotten(side, packet_id) ||
+           (packet != NULL && packet->was_acked &&
+            (!tracker->is_legacy || ue_legacy_acks_have_arrived(tracker, side, packet)));
+}
+
+/* The bunch after those that are released; NULL if it was not captured or was evicted. */
+static const struct ue_tracked_bunch *
+find_first(const struct ue_tracker_side *side, const struct ue_channel_state *state, uint32_t channel, uint32_t back) {
+    return ue_reliable_tracker_find(side, channel, state->newest - back + 1);
+}
+
+static void release_maybe(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel) {
+    while (state->maybe_released_back != 0) {
+        uint32_t back = state->maybe_released_back;
+        const struct ue_tracked_bunch *bunch = find_first(side, state, channel, back);
+        bool was_evicted = bunch == NULL && back > state->evicted_back;
+        if (bunch != NULL ? !may_be_acked(side, bunch)
+                          : !was_evicted && !unseen_may_be_acked(side, channel, state->newest - back + 1)) {
+            return;
+        }
+        state->maybe_released_back--;
+    }
+}
+
+static void release_shown(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                          struct ue_channel_state *state, uint32_t channel) {
+    bool is_unseen_done = side->awaited_id == UE_TRACKER_NO_ID;
+    while (state->released_back != 0) {
+        uint32_t back = state->released_back;
+        const struct ue_tracked_bunch *bunch = find_first(side, state, channel, back);
+        if (bunch != NULL ? !is_shown_acked(tracker, side, bunch) : back <= state->evicted_back && !is_unseen_done) {
+            return;
+        }
         state->released_back--;
-        bunch = find_unreleased(side, state, channel);
+    }
+}
+
+void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                                 struct ue_channel_state *state, uint32_t channel) {
+    release_maybe(side, state, channel);
+    release_shown(tracker, side, state, channel);
+    if (state->maybe_released_back > state->released_back) {
+        state->maybe_released_back = state->released_back;
+    }
+}
+
+void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id) {
+    int64_t back = state->newest - id + 1;
+    if (back <= UE_TRACKER_CHANNEL_SPAN_MAX && back > state->maybe_released_back) {
+        state->maybe_released_back = (uint32_t)back & UE_CHANNEL_BACK_MASK;
+    }
+    if (state->maybe_released_back > state->released_back) {
+        state->released_back = state->maybe_released_back;
     }
 }
 
@@ -118,7 +184,7 @@ static void evict(struct ue_tracker *tracker, struct ue_tracker_side *side, uint
     struct ue_channel_state *state = &channel->states[side - tracker->sides];
     int32_t back = (int32_t)((uint32_t)state->newest - bunch->id);
     if (back < state->released_back) {
-        ue_reliable_tracker_release(side, state, bunch->channel);
+        ue_reliable_tracker_release(tracker, side, state, bunch->channel);
     }
     if (back < state->evicted_back) {
         state->evicted_back = (uint16_t)back;

@@ -34,6 +34,8 @@ struct ue_tracked_packet {
     uint8_t state;          /* enum ue_tracker_packet_state */
     bool is_seen;           /* captured; else known only from an ack or nak */
     bool was_acked;         /* by its receiver, whether or not the ack reached its sender */
+    bool has_ack;           /* ack is set: it was captured with an ack */
+    uint16_t ack;           /* its newest ack: a sequence of the other side */
     bool is_doubtful;       /* legacy: implied nak, but packets that may have held its acks are missing */
     bool was_retransmitted; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
     bool is_unsure;         /* legacy: included in counts.unsure */
@@ -82,22 +84,29 @@ struct ue_tracked_bunches {
     uint32_t oldest;   /* in a full table: the oldest entry */
 };
 
+#define UE_CHANNEL_BACK_BITS 11
+#define UE_CHANNEL_BACK_MASK ((1u << UE_CHANNEL_BACK_BITS) - 1)
+
 /* The channel state of one side. There are many of them; therefore ids are stored as their distance back from the
    newest id, saturated at the largest number. */
 struct ue_channel_state {
     int64_t newest;           /* reliable id */
     uint32_t first_back;      /* all reliable ids after it, up to the released ones, were captured */
     uint32_t fragment_packet; /* low bits of the packet id of the latest unreliable fragment */
-    uint16_t released_back;   /* all bunches up to it have left the sender's reliable buffer */
     uint16_t open_back;       /* the latest bunch that opens the channel */
     uint16_t evicted_back;    /* the highest id of an evicted bunch; evicted bunches have left the reliable buffer */
+    uint32_t maybe_released_back
+        : UE_CHANNEL_BACK_BITS;                    /* all bunches up to it can have left the sender's reliable buffer */
+    uint32_t released_back : UE_CHANNEL_BACK_BITS; /* all bunches up to it are shown to have left it */
     bool has_newest : 1;
     bool has_open : 1;
     bool is_unfinished : 1; /* the newest bunch is a fragment, and another must follow */
     bool has_fragment : 1;  /* another unreliable fragment must follow */
     bool has_opened : 1;    /* this side opened the channel, and no side has closed it since */
 };
-_Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX < UINT16_MAX, "the distance to unreleased bunches fits uint16_t");
+_Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX <= UE_CHANNEL_BACK_MASK,
+               "the distance to unreleased bunches fits its members");
+_Static_assert(sizeof(struct ue_channel_state) == 24, "a connection can have thousands");
 
 struct ue_tracked_channel {
     int64_t opened_ns;
@@ -117,9 +126,15 @@ struct ue_tracker_side {
     int64_t reported_id;  /* the other side has reported all packets up to this one, by ack or nak */
     int64_t confirmed_id; /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
-    int64_t last_ns;             /* time of the latest packet */
-    uint16_t first_seq;          /* from the handshake */
-    uint32_t missing_since_ack;  /* packets missing since the last packet that carried an ack */
+    int64_t shown_id;            /* this side is shown to have received the reports of all its packets up to this one */
+    int64_t freed_id;   /* shown_id, or while packets are awaited, what it was before them: bunches that appear now may
+                           have been sent first in one of them */
+    int64_t awaited_id; /* the newest missing packet whose bunches may still be retransmitted; or UE_TRACKER_NO_ID */
+    int64_t hidden_id;  /* the newest packet that was delivered and not captured; or UE_TRACKER_NO_ID */
+    int64_t unread_id;  /* packets up to this one may have been acknowledged by packets that were not captured */
+    int64_t last_ns;    /* time of the latest packet */
+    uint16_t first_seq; /* from the handshake */
+    uint32_t missing_since_ack; /* packets missing since the last packet that carried an ack */
     bool has_newest;
     bool has_reported;
     bool has_suspect;
@@ -130,6 +145,7 @@ struct ue_tracker_side {
 struct ue_tracker {
     struct ue_limited_allocator memory;
     bool is_restarting;
+    bool is_legacy;     /* packets up to 4.21 */
     uint8_t handshakes; /* bit n: a message of type n was captured */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
     struct ue_tracker_side sides[2];
@@ -176,6 +192,9 @@ UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_track
    be stored. */
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *pass, int64_t id, bool delivered);
 
+/* Stores the newest ack of the current packet. */
+void ue_tracker_store_ack(const struct ue_tracker_step *pass, uint16_t seq);
+
 /* Expands an acked sequence. */
 int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq);
 
@@ -197,6 +216,10 @@ void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
 /* Legacy: records that the receiver rejects the current packet unless it has received packet needed_id. */
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *pass, int64_t needed_id);
+
+/* Legacy: whether an ack of a packet of this side is shown to have reached it. */
+bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                                 const struct ue_tracked_packet *packet);
 
 /* Legacy: records that a bunch of a packet was retransmitted. */
 void ue_legacy_acks_mark_retransmitted(struct ue_tracker_step *pass, int64_t packet_id);
@@ -228,7 +251,11 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
 
 /* Releases delivered bunches as the sender does: in order, up to the first that is not acknowledged (endpoint.md 18).
  */
-void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel);
+void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                                 struct ue_channel_state *state, uint32_t channel);
+
+/* The sender retransmits a bunch: it has not released it. */
+void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id);
 
 /* Processes a bunch: emits BUNCH, CHANNEL_OPENED and CHANNEL_CLOSED. */
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *pass, const struct ue_bunch *bunch);

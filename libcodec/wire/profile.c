@@ -11,7 +11,7 @@
 
 static const struct ue_profile profiles[] = {
 #define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, voice, bytes,         \
-                   reliable, acks, cache, partial)                                                                     \
+                   reliable, limit, acks, cache, partial)                                                              \
     {name,                                                                                                             \
      netver,                                                                                                           \
      UE_HANDSHAKE_##shake,                                                                                             \
@@ -25,6 +25,7 @@ static const struct ue_profile profiles[] = {
      voice,                                                                                                            \
      bytes,                                                                                                            \
      reliable,                                                                                                         \
+     limit,                                                                                                            \
      UE_ACKS_##acks,                                                                                                   \
      cache,                                                                                                            \
      partial},
@@ -113,6 +114,14 @@ const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]) {
     return text;
 }
 
+uint32_t ue_profile_reliable_limit(uint16_t mask) {
+    uint32_t limit = mask != 0 ? profiles[__builtin_ctz(mask)].reliable_limit : 0;
+    for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+        limit = profiles[__builtin_ctz(rest)].reliable_limit == limit ? limit : 0;
+    }
+    return limit;
+}
+
 static bool has_same_wire(const struct ue_profile *a, const struct ue_profile *b) {
     return a->handshake == b->handshake && a->features == b->features && a->hello == b->hello &&
            a->packet == b->packet && a->channel == b->channel && a->channel_bound == b->channel_bound &&
@@ -186,6 +195,7 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
     context->ch_seq = ue_bound_of(context->ch_seq_bound);
     uint32_t buffer = context->settings.reliable_buffer;
     context->reliable_buffer = buffer != 0 ? buffer : profile->reliable_buffer;
+    context->reliable_limit = buffer != 0 ? buffer : profile->reliable_limit;
     context->ids = profile->handshake == UE_HANDSHAKE_V;
     context->features = profile->features;
     context->is_common = is_common(context);

@@ -117,7 +117,7 @@ static void add_retransmission(struct uerudp_frame_state *state, const struct ue
 }
 
 static bool is_high(const struct ue_context *x, uint32_t in_flight) {
-    return ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, in_flight, x->reliable_buffer);
+    return x->reliable_limit != 0 && ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, in_flight, x->reliable_limit);
 }
 
 static void add_reliable(struct uerudp_frame_state *state, const struct ue_context *x,
@@ -125,8 +125,8 @@ static void add_reliable(struct uerudp_frame_state *state, const struct ue_conte
     const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RELIABLE,
                                                   .item = event->item,
                                                   .id = event->reliable_id,
-                                                  .number = event->reliable_in_flight,
-                                                  .is_set = is_high(x, event->reliable_in_flight)};
+                                                  .number = event->reliable_in_flight.at_least,
+                                                  .is_set = is_high(x, event->reliable_in_flight.at_least)};
     uerudp_analysis_results_add(state, &result);
     if (event->copy > 1) {
         add_retransmission(state, event);

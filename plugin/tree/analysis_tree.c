@@ -33,8 +33,10 @@ static struct uerudp_analysis_results results_of_first(const struct uerudp_frame
 void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_info *pinfo,
                                const struct uerudp_tree_buffer *buffer, const struct uerudp_frame_state *state,
                                const struct ue_context *context) {
-    *analysis =
-        (struct uerudp_analysis_tree){.pinfo = pinfo, .buffer = buffer, .reliable_buffer = context->reliable_buffer};
+    *analysis = (struct uerudp_analysis_tree){.pinfo = pinfo,
+                                              .buffer = buffer,
+                                              .reliable_limit = context->reliable_limit != 0 ? context->reliable_limit
+                                                                                             : UE_RELIABLE_BUFFER_MAX};
     analysis->results = uerudp_analysis_results_read(state, pinfo->pool);
     analysis->first = results_of_first(state, &analysis->results, pinfo->pool);
 }
@@ -287,7 +289,7 @@ static void show_reliable(struct uerudp_analysis_tree *a, const struct shown_bun
     if (result->is_set) {
         add_finding(a, bunch->tree, UE_F_ANALYSIS_BUFFER_HIGH,
                     "%u reliable bunches of channel %" PRIu64 " are not acknowledged; the sender's buffer holds %u",
-                    result->number, bunch->channel, a->reliable_buffer);
+                    result->number, bunch->channel, a->reliable_limit);
     }
 }
 
@@ -297,7 +299,7 @@ static void show_gap(struct uerudp_analysis_tree *a, const struct shown_bunch *b
         add_finding(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_JUMP,
                     "More reliable bunches of channel %" PRIu64 " are missing before #%" PRId64
                     " than the sender's buffer can hold (%u)",
-                    bunch->channel, bunch->id, a->reliable_buffer);
+                    bunch->channel, bunch->id, a->reliable_limit);
     } else {
         add_finding(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_GAP,
                     "Reliable bunches of channel %" PRIu64 " directly before #%" PRId64

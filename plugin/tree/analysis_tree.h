@@ -18,10 +18,10 @@ struct uerudp_analysis_tree {
     const struct uerudp_tree_buffer *buffer; /* of the datagram */
     struct uerudp_analysis_results results;
     struct uerudp_analysis_results first; /* if this is a duplicate packet: results of the first copy */
-    uint32_t reliable_buffer;
-    uint32_t missing, naks; /* numbers of packets */
-    proto_tree *parent;     /* the datagram's tree; NULL: no item is wanted */
-    proto_tree *tree;       /* the subtree "Analysis"; NULL: still empty */
+    uint32_t reliable_limit;              /* no sender has more bunches in flight */
+    uint32_t missing, naks;               /* numbers of packets */
+    proto_tree *parent;                   /* the datagram's tree; NULL: no item is wanted */
+    proto_tree *tree;                     /* the subtree "Analysis"; NULL: still empty */
 };
 
 /* The buffer must outlive the analysis tree. */

@@ -27,7 +27,7 @@ int findings_fixture_set_up(void **state) {
     memset(&fixture, 0, sizeof fixture);
     counting_allocator_init(&fixture.memory, 4 << 20);
     fixture.context.ch_seq_bound = 1024;
-    fixture.context.reliable_buffer = 256;
+    fixture.context.reliable_buffer = fixture.context.reliable_limit = 256;
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -86,7 +86,7 @@ static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight
     struct ue_tracker_event event = event_of(UE_TRACKER_BUNCH, fixture.packet.packet_id);
     event.bunch = &bunch;
     event.reliable_id = reliable_id;
-    event.reliable_in_flight = in_flight;
+    event.reliable_in_flight = (struct ue_tracker_bounds){in_flight, in_flight};
     event.copy = 1;
     feed(&event);
 }

@@ -63,8 +63,14 @@ static void say_packet(struct tracker_fixture *fixture, const struct ue_tracker_
 static void say_bunch(struct tracker_fixture *fixture, const struct ue_tracker_event *event) {
     tracker_fixture_print(fixture, "bunch %" PRIu32 " on %" PRIu32, event->item, event->bunch->channel);
     if (event->reliable_id >= 0) {
-        tracker_fixture_print(fixture, ": %" PRId64 ", %" PRIu32 " in flight", event->reliable_id,
-                              event->reliable_in_flight);
+        const struct ue_tracker_bounds *bounds = &event->reliable_in_flight;
+        tracker_fixture_print(fixture, ": %" PRId64 ", %" PRIu32, event->reliable_id, bounds->at_least);
+        if (bounds->at_most == UE_TRACKER_UNBOUNDED) {
+            tracker_fixture_print(fixture, " or more");
+        } else if (bounds->at_most != bounds->at_least) {
+            tracker_fixture_print(fixture, " to %" PRIu32, bounds->at_most);
+        }
+        tracker_fixture_print(fixture, " in flight");
     }
     if (event->copy > 1) {
         tracker_fixture_print(fixture, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->copy, event->first_frame,

@@ -33,12 +33,15 @@ class Side:
     def is_acked(self, channel, reliable_id):
         return any(packet_id in self.acked for packet_id, _ in self.copies.get((channel, reliable_id), []))
 
+    def is_released(self, channel, reliable_id):
+        """The latest transmission is acknowledged: a sender retransmits nothing that it has released."""
+        copies = self.copies.get((channel, reliable_id), [])
+        return bool(copies) and max(copies)[0] in self.acked
+
     def in_flight(self, channel, reliable_id):
-        """Reliable bunches in flight, from the oldest that is not acknowledged."""
+        """Reliable bunches in flight when this one is sent, from the oldest that is not acknowledged."""
         first = self.channels.get(channel, (reliable_id, None))[0]
-        oldest = next((number for number in range(first, reliable_id) if not self.is_acked(channel, number)), None)
-        if oldest is None:
-            return 0 if self.is_acked(channel, reliable_id) else 1
+        oldest = next((number for number in range(first, reliable_id) if not self.is_released(channel, number)), reliable_id)
         return reliable_id - oldest + 1
 
 

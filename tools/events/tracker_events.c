@@ -93,7 +93,7 @@ static void put_missing(const struct event_log_from_tracker *t, const struct eve
 
 static void put_reliable(const struct event_log_from_tracker *t, const struct ue_tracker_event *event) {
     event_log_number(t->log, "reliable_id", event->reliable_id);
-    event_log_number(t->log, "in_flight", event->reliable_in_flight);
+    event_log_number(t->log, "in_flight", event->reliable_in_flight.at_least);
     event_log_number(t->log, "copy", event->copy);
     put_frame(t, "first_frame", event->first_frame);
     event_log_flag(t->log, "spurious", event->is_spurious);

@@ -99,7 +99,7 @@ static void update_generation(struct info_connection *info, const struct input_d
         g_strlcpy(info->generations, ue_detection_generations(flow, result, text), sizeof info->generations);
         info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
-    info->reliable_limit = captured->context.reliable_buffer;
+    info->reliable_limit = captured->context.reliable_limit;
 }
 
 static void update_addresses(struct info_connection *info, const struct input_datagram *captured) {

@@ -25,7 +25,7 @@ struct info_connection {
     struct ue_detection_result result; /* the detection result */
     const char *reason;                /* why this generation was detected; static */
     const struct ue_profile *profile;
-    uint32_t reliable_limit;                   /* reliable bunches without acknowledgement per channel */
+    uint32_t reliable_limit; /* reliable bunches without acknowledgement per channel; 0: not certain */
     char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
     int64_t first_ns, last_ns;
     uint64_t implausible;       /* datagrams with an impossible capture time: then no time, duration or rate is known */

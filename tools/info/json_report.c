@@ -57,7 +57,9 @@ static json_t *lost(const struct info_connection *info, unsigned side) {
 }
 
 static json_t *peak(const struct info_side *side) {
-    return json_pack("{s:o, s:o, s:o}", "bunches", count(side->totals->reliable_peak), "channel",
+    const struct ue_tracker_bounds *bounds = &side->totals->reliable_peak;
+    return json_pack("{s:o, s:o, s:o, s:o}", "at_least", count(bounds->at_least), "at_most",
+                     bounds->at_most != UE_TRACKER_UNBOUNDED ? count(bounds->at_most) : json_null(), "channel",
                      count(side->totals->reliable_peak_channel), "frame",
                      side->totals->reliable_peak_frame != 0 ? count(side->totals->reliable_peak_frame) : json_null());
 }
@@ -79,7 +81,8 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "reliable", counts(up->reliable, down->reliable));
     json_object_set_new(object, "resends", counts(up->resends, down->resends));
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));
-    json_object_set_new(object, "reliable_limit", count(info->reliable_limit));
+    json_object_set_new(object, "reliable_limit",
+                        info->reliable_limit != 0 ? count(info->reliable_limit) : json_null());
     json_object_set_new(object, "reliable_peak", both(peak(client), peak(server)));
     json_object_set_new(object, "peak_bytes_per_s",
                         info->implausible != 0 ? json_null()

@@ -59,12 +59,27 @@ static struct phrase resends(const struct ue_tracker_counts *counts) {
     return words;
 }
 
+/* "4", "4-6", "4 or more" */
+static struct phrase bounds(const struct ue_tracker_bounds *bounds) {
+    struct phrase words = number(bounds->at_least);
+    if (bounds->at_most == UE_TRACKER_UNBOUNDED) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu32 " or more", bounds->at_least);
+    } else if (bounds->at_most != bounds->at_least) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu32 "-%" PRIu32, bounds->at_least, bounds->at_most);
+    }
+    return words;
+}
+
 static struct phrase buffer_peak(const struct info_connection *info, unsigned side) {
     const struct info_side *figures = &info->sides[side];
     struct phrase words = {"-"};
-    if (figures->totals->reliable_peak != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu32 " of %" PRIu32 ", channel %" PRIu32,
-                   figures->totals->reliable_peak, info->reliable_limit, figures->totals->reliable_peak_channel);
+    if (figures->totals->reliable_peak.at_least != 0) {
+        char limit[16] = "";
+        if (info->reliable_limit != 0) {
+            g_snprintf(limit, sizeof limit, " of %" PRIu32, info->reliable_limit);
+        }
+        g_snprintf(words.text, sizeof words.text, "%s%s, channel %" PRIu32,
+                   bounds(&figures->totals->reliable_peak).text, limit, figures->totals->reliable_peak_channel);
     }
     return words;
 }

@@ -243,6 +243,7 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
     const struct ue_observed_datagram *observed = captured->observed;
     const struct ue_observed_connection *connection = captured->connection;
     const struct ue_decode_state *decode = &observed->record.decode;
+    const struct ue_detection_result *detected = ue_detection_result_of(&connection->detection, decode);
     *context = captured->context;
     *shown = (struct print_datagram){
         .frame = observed->frame,
@@ -255,8 +256,8 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
         .length_bytes = observed->length_bytes,
         .stream = connection->stream,
         .packet_ids = &decode->packet_ids,
-        .reason = ue_detection_reason_text(
-            (enum ue_detection_reason)ue_detection_result_of(&connection->detection, decode)->reason),
+        .profiles = ue_detection_named_profiles(&connection->detection, detected),
+        .reason = ue_detection_reason_text((enum ue_detection_reason)detected->reason),
     };
     if (!captured->is_foreign) {
         shown->context = context;

@@ -34,6 +34,7 @@ struct print_datagram {
     const struct ue_context *context; /* NULL: the datagram is not recognised, only its bytes are printed */
     const struct ue_packet_ids *packet_ids;
     const struct print_messages *messages; /* NULL: do not print messages */
+    uint16_t profiles;                     /* that fit, as a bit mask, for texts; 0: that of the context */
     const char *reason;                    /* why this generation was detected */
     bool raw;              /* encoding the fields does not reproduce the bytes, so the bytes are printed too */
     struct ue_fault fault; /* the fault of decoding; UE_OK: none */

@@ -251,10 +251,11 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
                            datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
                            (unsigned long)datagram->stream);
     if (datagram->context != NULL) {
-        char releases[UE_RELEASES_CHARS];
+        char releases[UE_RANGE_CHARS];
         text_buffer_add_format(out, ", %s, generation %s",
                                ue_values_name(UE_VALUES_DIRECTION, datagram->context->direction),
-                               ue_profile_releases(&datagram->context->profile, releases));
+                               datagram->profiles != 0 ? ue_profile_range(datagram->profiles, releases)
+                                                       : ue_profile_releases(&datagram->context->profile, releases));
     }
     text_buffer_add_char(out, '\n');
 }

@@ -166,6 +166,9 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
 /* The packet ids of a datagram as they are known now. */
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection, const struct ue_decode_state *state);
 
+/* The profiles that ue_detection_generations names, as a bit mask; 0: the generation that the caller gave. */
+uint16_t ue_detection_named_profiles(const struct ue_detection *detection, const struct ue_detection_result *result);
+
 /* The releases of a result, for display: "4.22 to 4.24", or the name of a user-defined generation. */
 const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *result,
                                      char text[UE_RANGE_CHARS]);

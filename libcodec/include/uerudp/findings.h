@@ -159,7 +159,8 @@ struct ue_side_totals {
     uint64_t not_captured_frame; /* frame of the first such report */
     uint64_t partial_errors, partial_frame;
     uint64_t jumps;
-    uint32_t reliable_peak, reliable_peak_channel; /* highest use of the reliable buffer */
+    struct ue_tracker_bounds reliable_peak; /* highest use of the reliable buffer */
+    uint32_t reliable_peak_channel;         /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
     struct ue_tracker_counts counts;  /* of all trackers of the stream */
     struct ue_tracker_counts tracked; /* of the current tracker */

@@ -17,6 +17,13 @@ extern "C" {
 /* Memory limit of one tracker, in bytes, for all tables together. */
 #define UE_TRACKER_BYTES_MAX (4u << 20)
 
+/* A number of which the capture shows only bounds. */
+#define UE_TRACKER_UNBOUNDED UINT32_MAX
+struct ue_tracker_bounds {
+    uint32_t at_least;
+    uint32_t at_most; /* UE_TRACKER_UNBOUNDED: no bound is known */
+};
+
 enum ue_tracker_event_type {
     UE_TRACKER_HANDSHAKE, /* a handshake message. span_ns: since the message that it answers, -1 unknown */
     UE_TRACKER_PACKET,    /* a packet. is_duplicate, is_late; span_ns: since the previous packet of this side */
@@ -66,8 +73,11 @@ struct ue_tracker_event {
     uint8_t close_reason;         /* CHANNEL_CLOSED */
     uint32_t packets_in_flight;   /* PACKET: packets of this side without ack or nak, this one included; 0
                                      when nothing of the other side was captured */
-    uint32_t reliable_in_flight;  /* BUNCH, reliable: bunches of this side on this channel from the oldest that is not
-                                     acknowledged to this one: the content of the reliable buffer (NumOutRec) */
+    struct ue_tracker_bounds reliable_in_flight; /* BUNCH, reliable: bunches of this side on this channel from the
+                                     oldest that is not acknowledged to this one: the content of the reliable buffer
+                                     (NumOutRec). An ack that was captured may be lost on its way to this side, or on
+                                     its way still: at_least assumes that all captured acks have arrived, at_most only
+                                     those that are shown to have arrived */
 };
 
 struct ue_tracker_callbacks {

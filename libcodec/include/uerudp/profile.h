@@ -38,6 +38,7 @@ struct ue_profile {
     uint8_t voice;
     uint32_t max_packet_bytes;
     uint32_t reliable_buffer;
+    uint32_t reliable_limit;
     enum ue_ack_generation acks;
     bool order_cache;
     uint32_t partial_threshold;
@@ -70,6 +71,12 @@ const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]);
 /* Whether all profiles in a mask have the same format of handshakes, packets and bunches, so that they differ only in
    the content of messages and in the behaviour of endpoints. False for an empty mask. */
 bool ue_profile_same_wire(uint16_t mask);
+
+/* The largest number of unacknowledged reliable bunches of all profiles in a mask; 0 if it differs or is not known. */
+uint32_t ue_profile_reliable_limit(uint16_t mask);
+
+/* No generation allows more. */
+#define UE_RELIABLE_BUFFER_MAX 512
 
 enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIENT };
 
@@ -124,7 +131,8 @@ struct ue_context {
     bool restarting;     /* the handshake continues an earlier connection: its cookie holds no first sequences */
     uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
-    uint32_t reliable_buffer;
+    uint32_t reliable_buffer;    /* for senders */
+    uint32_t reliable_limit;     /* for statements about other senders: 0 where it is not certain */
     struct ue_bound data_length; /* encoding of integers below data_bound */
     struct ue_bound ch_seq;      /* encoding of integers below ch_seq_bound */
     bool is_common;              /* modern layout, stock settings but for the magic header: the fast path decodes it */
