@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Shows that the fuzz targets find bugs: runs each with a bug planted in its harness (UERUDP_PLANT_BUG) from the same seeds,
-# none of which triggers it, until the sanitizer reports the bug, for at most a minute.
+# Shows that the fuzz targets find bugs: runs each with a bug planted in its harness (UERUDP_PLANT_BUG) or in a source of
+# libcodec (plant.py) from the same seeds, none of which triggers it, until the sanitizer reports the bug, for at most a
+# minute.
 #
-# usage: tests/fuzz/prove.sh [FOLDER_OF_THE_FUZZ_BUILD]
+# usage: tests/fuzz/prove.sh [FOLDER_OF_THE_FUZZ_BUILD [NAME...]]
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 folder=${1:-$root/build/fuzz}
+shift $(($# > 0))
 seconds=60
 failed=0
 
@@ -17,7 +19,8 @@ prove() {
     rm -rf "$work"
     mkdir -p "$work/corpus"
     local corpora=("$work/corpus")
-    [ ! -d "$folder/tests/fuzz/seeds/$name" ] || corpora+=("$folder/tests/fuzz/seeds/$name")
+    local seeds=$folder/tests/fuzz/seeds/${name%%-*}
+    [ ! -d "$seeds" ] || corpora+=("$seeds")
     if ! "$target" -runs=0 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1; then
         printf '%s: a seed triggers the planted bug\n' "$name"
         failed=1
@@ -34,6 +37,6 @@ prove() {
 }
 
 for target in "$folder"/tests/fuzz/planted_*; do
-    prove "$target"
+    if [ $# -eq 0 ] || [[ " $* " == *" ${target##*/planted_} "* ]]; then prove "$target"; fi
 done
 exit "$failed"

@@ -6,7 +6,8 @@ usage: seed.py FOLDER
 
 Writes FOLDER/datagram from the vectors of tests/support/python/recordings.py in the format of fuzz_datagram.c, and
 FOLDER/handshake, FOLDER/track and FOLDER/dissector from its vectors and recordings in the format of datagram_input.h.
-FOLDER/endpoint has scripts in the format of fuzz_endpoint.c, FOLDER/content messages in the format of fuzz_content.c.
+FOLDER/observer has captures in the format of observer_input.h, FOLDER/endpoint scripts in the format of fuzz_endpoint.c,
+FOLDER/content messages in the format of fuzz_content.c.
 """
 import os
 import random
@@ -132,6 +133,48 @@ def fragment_seeds():
         yield name, datagram_input(datagrams, count=DATAGRAMS_TRACKED)
 
 
+OBSERVED = ("login", "restart", "two-clients", "mixed", "ue4.18", "ue4.24", "ue5.5", "voice")
+ORDERS = {"in-order": 0, "by-connection": 1, "at-once": 2, "never": 3}
+REREAD, REFERENCED, MESSAGES, ITEMS = 4, 8, 64, 128
+NOT_OURS, FROM_SERVER = 16, 64
+HANDSHAKE = 1
+
+
+def observed(datagrams, options=0, is_ours=True):
+    """Input of fuzz_observer.c: (number of the client, from server, bytes) of each datagram."""
+    parts = [bytes([options, 0, 0, 0, 0, 9])]
+    for client, from_server, payload in datagrams[:DATAGRAMS_TRACKED]:
+        front = bytes([0 if is_ours else NOT_OURS, client % 8 | (FROM_SERVER if from_server else 0)])
+        parts += [front + struct.pack("<H", len(payload)), payload]
+    return b"".join(parts)
+
+
+def handshake(client, kind, cookie, original=0):
+    """An operation: a message of this type, 0 to 5, with cookies of a set of eight."""
+    return bytes([HANDSHAKE, client | (FROM_SERVER if kind in (1, 3, 4) else 0)]) + struct.pack("<H", kind | cookie << 3 | original << 6)
+
+
+def observer_seeds():
+    """Captures in every order and with other options, and a client whose handshakes are retransmitted."""
+    for name in OBSERVED:
+        packets = pcapng.read(os.path.join(ROOT, "captures", f"{name}.pcapng"))
+        ports = sorted({port for packet in packets for port in (packet.source, packet.destination)} - {7777})
+        datagrams = [(ports.index(packet.destination if packet.source == 7777 else packet.source), packet.source == 7777,
+                      packet.payload) for packet in packets]
+        for order, options in ORDERS.items():
+            yield f"{name}-{order}", observed(datagrams, options | MESSAGES)
+        yield f"{name}-reread", observed(datagrams, ORDERS["by-connection"] | REREAD | MESSAGES | ITEMS, False)
+        yield f"{name}-referenced", observed(datagrams, ORDERS["at-once"] | REFERENCED, False)
+    yield "few", bytes([ORDERS["by-connection"], 0, 0, 2, 9, 9]) + observed(datagrams[:20])[6:]
+    clients = b"".join(handshake(client, kind, 0 if kind == 0 else client) for client in range(3) for kind in range(4))
+    retransmitted = b"".join(handshake(0, kind, cookie) for kind in (0, 1, 1) for cookie in range(4))
+    restarts = handshake(1, 5, 3, 0) + 6 * handshake(0, 5, 4, 6)
+    for order, options in ORDERS.items():
+        yield f"handshakes-{order}", observed([], REFERENCED | options) + retransmitted
+        if order != "in-order":
+            yield f"restarts-{order}", observed([], REFERENCED | options) + clients + restarts
+
+
 def own_seeds():
     initial = bytes([1]) + bytes(23) + bytes([4])
     keep_alive = bytes.fromhex("d08701")
@@ -217,6 +260,7 @@ def main():
     targets["content"] += content_seeds()
     targets["dissector"] = targets["handshake"]  # the same format
     targets["track"] = targets["handshake"] + list(track_seeds()) + list(fragment_seeds())
+    targets["observer"] = list(observer_seeds())
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())
     targets["script"] = list(script_seeds())
