@@ -30,6 +30,7 @@ static struct uerudp_captured_bytes captured_bytes(tvbuff_t *tvb) {
     return (struct uerudp_captured_bytes){
         .base = captured != 0 ? tvb_get_ptr(tvb, 0, (int)captured) : NULL,
         .size = captured,
+        .length = MAX(captured, tvb_reported_length(tvb)),
         .is_cut = captured < tvb_reported_length(tvb),
     };
 }

@@ -126,7 +126,7 @@ void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_tra
     if (event->copy != 1 || before < 0 || event->is_jump) {
         return;
     }
-    if (event->reliable_id > before + 1) {
+    if (event->is_gap && event->reliable_id > before + 1) {
         open_gap(findings, event, before, ch_seq_bound);
     } else if (event->reliable_id <= before) {
         fill_gap(findings, event);

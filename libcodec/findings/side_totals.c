@@ -50,7 +50,7 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_track
     struct ue_side_totals *peer = &findings->totals[!event->side];
     if (event->type == UE_TRACKER_BUNCH) {
         on_bunch(&findings->totals[event->side], event);
-    } else if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && peer->datagrams != 0) {
+    } else if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && !event->is_opaque && peer->datagrams != 0) {
         peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;
     }
 }
@@ -126,5 +126,5 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     report_count(findings, UE_FINDING_INCOMPLETE, side, totals->not_captured, totals->not_captured_frame);
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0, 0);
     report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque, 0);
-    report_count(findings, UE_FINDING_CUT, side, totals->cut, 0);
+    report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0, 0);
 }

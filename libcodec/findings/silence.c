@@ -102,8 +102,10 @@ static void start_waiting(struct ue_findings *findings, const struct ue_tracker_
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
     end_gap(findings, event->frame);
     switch (event->type) {
-    case UE_TRACKER_LOST:
-        findings->silence[event->side].missing += (uint64_t)(event->last_id - event->packet_id + 1);
+    case UE_TRACKER_LOST: findings->silence[event->side].missing += event->missing; break;
+    case UE_TRACKER_OPAQUE:
+        on_packet(findings, event);
+        findings->silence[!event->side].is_waiting = false; /* the packet may hold the ack */
         break;
     case UE_TRACKER_PACKET:
         on_packet(findings, event);

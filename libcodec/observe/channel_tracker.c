@@ -47,7 +47,8 @@ static bool is_unreliable_discontinuous(struct ue_tracker_step *p, struct ue_cha
     }
     const struct ue_tracked_packet *before = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id - 1);
     bool continues = has_fragment_within(p, state, 1);
-    bool is_error = !bunch->partial_initial && !continues && before != NULL && before->is_seen;
+    bool is_error = !bunch->partial_initial && !continues && before != NULL && before->is_seen &&
+                    !ue_tracker_may_be_unread(&p->tracker->sides[p->in->side], p->packet_id - 2);
     state->has_fragment = !bunch->partial_final && !is_error;
     state->fragment_packet = (uint32_t)p->packet_id;
     return is_error;
@@ -189,6 +190,17 @@ static struct ue_tracker_bounds in_flight(const struct ue_channel_state *state, 
                                                                : 1};
 }
 
+/* Whether bunches after the newest of a channel may be in packets that could not be read. */
+static bool may_be_unread(const struct ue_tracker_step *p, const struct ue_channel_state *state, uint32_t channel) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    if (!side->has_unread) {
+        return false;
+    }
+    const struct ue_tracked_bunch *newest = ue_reliable_tracker_find(side, channel, state->newest);
+    return newest == NULL ||
+           ue_tracker_may_be_unread(side, ue_reliable_tracker_transmissions(side, newest)->first_packet - 1);
+}
+
 /* Processes the channel sequence of a reliable bunch. */
 static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *state, struct ue_tracker_event *event) {
     const struct ue_context *x = p->in->context;
@@ -198,8 +210,8 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     int64_t id = ue_seq_expand(event->bunch->ch_seq, state->newest, x->ch_seq_bound);
     int64_t step = id - state->newest;
     event->reliable_id = id;
-    event->is_gap = step > 1;
-    event->is_jump = step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX);
+    event->is_gap = step > 1 && !may_be_unread(p, state, event->bunch->channel);
+    event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX);
     event->is_partial_error |= contradicts_newest(state, event->bunch, step);
     if (step > 0) {
         advance(state, step);
@@ -257,6 +269,7 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
                                      .packet_id = p->packet_id,
                                      .bunch = bunch,
                                      .item = p->item,
+                                     .is_cut = p->is_bunch_cut,
                                      .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
                                      .copy = bunch->reliable,
                                      .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};

@@ -269,13 +269,24 @@ static void wait_for_restart(const struct ue_observer *observer, struct ue_conne
     }
 }
 
+static void detect_cut(struct ue_detection *detection, const struct ue_captured_datagram *captured, unsigned side,
+                       struct ue_decode_state *decode) {
+    struct ue_detection_head head = {.captured_bytes = captured->captured_bytes};
+    head.captured_bytes = head.captured_bytes < UE_DETECTION_HEAD_BYTES ? head.captured_bytes : UE_DETECTION_HEAD_BYTES;
+    if (head.captured_bytes != 0) {
+        memcpy(head.bytes, captured->bytes, head.captured_bytes);
+    }
+    head.bytes[head.captured_bytes] = ue_observer_terminator(&detection->settings);
+    ue_detection_feed_truncated(detection, side, &head, decode);
+}
+
 static void detect(struct ue_observer *observer, struct ue_connection *connection,
                    const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
                    struct ue_decode_state *decode) {
     const struct ue_decryption *decryption = observer->options.decryption;
     struct ue_detection *detection = &connection->shown.detection;
     if (captured->captured_bytes < captured->length_bytes) {
-        ue_detection_feed_truncated(detection, side, decode);
+        detect_cut(detection, captured, side, decode);
         return;
     }
     ue_detection_feed(detection, side, captured->bytes, captured->captured_bytes, match, decode);

@@ -133,8 +133,8 @@ static void learn_sequences(struct ue_detection *detection, const struct ue_hand
     struct ue_sequences first = ue_cookie_sequences(match->cookie);
     struct ue_detection_side *server = &detection->sides[detection->server_side];
     struct ue_detection_side *client = &detection->sides[!detection->server_side];
-    *server = (struct ue_detection_side){true, true, ue_seq_of(first.client - 1), (int64_t)first.server - 1};
-    *client = (struct ue_detection_side){true, true, ue_seq_of(first.server - 1), (int64_t)first.client - 1};
+    *server = (struct ue_detection_side){true, true, false, ue_seq_of(first.client - 1), (int64_t)first.server - 1};
+    *client = (struct ue_detection_side){true, true, false, ue_seq_of(first.server - 1), (int64_t)first.client - 1};
     memcpy(detection->first_sides, detection->sides, sizeof detection->sides);
 }
 
@@ -209,6 +209,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     detection->has_packets = true;
     detection->restarting = false;
     bool visible = decode_current(detection, side, bytes, size_bytes, &result);
+    detection->sides[side].has_unread |= !visible;
     if (visible && !detection->is_given) {
         count_packet(detection, side, bytes, size_bytes);
         if (!detection->is_released || !is_resolved(detection, &detection->result)) {
@@ -267,11 +268,42 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     }
 }
 
-void ue_detection_feed_truncated(const struct ue_detection *detection, unsigned side, struct ue_decode_state *state) {
+/* Whether the packet headers of all generations that may be spoken are at the same position. */
+static bool header_position_is_known(const struct ue_detection *detection) {
+    enum ue_header_position chosen = ue_detection_header_position(detection->result.profile, detection->result.ids);
+    bool is_same = prefix_is_known(detection);
+    for (unsigned row = 0; is_same && !detection->is_given && row < UE_PROFILE_COUNT; row++) {
+        is_same = (detection->result.candidates >> row & 1) == 0 ||
+                  ue_detection_header_position(row, ue_detection_has_ids(detection, row)) == chosen;
+    }
+    return is_same;
+}
+
+static void read_truncated_header(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
+                                  struct ue_packet_ids *packet_ids) {
+    const struct ue_context *x = resolve(detection, side);
+    struct ue_datagram datagram;
+    struct ue_item_range rest;
+    struct ue_fault fault;
+    enum ue_status status = ue_datagram_begin(x, head->bytes, head->captured_bytes + 1, &datagram, &rest, &fault);
+    if (status == UE_OK && !datagram.prefix.is_handshake && !datagram.handlers.is_opaque && !x->settings.internal_ack &&
+        rest.bit <= head->captured_bytes * 8) {
+        bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
+        detection->has_packets = true;
+        ue_detection_side_expand(&detection->sides[side], datagram.packet.seq, datagram.packet.ack, is_modern,
+                                 packet_ids);
+    }
+}
+
+void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
+                                 struct ue_decode_state *state) {
     *state = (struct ue_decode_state){
         .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};
     if (detection->server_side >= 0) {
         state->direction = (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+    }
+    if (header_position_is_known(detection)) {
+        read_truncated_header(detection, side, head, &state->packet_ids);
     }
 }
 

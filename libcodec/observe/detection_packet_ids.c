@@ -24,7 +24,8 @@ static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
 void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern,
                               struct ue_packet_ids *ids) {
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
-    *ids = (struct ue_packet_ids){id, true, modern && side->has_acked, side->acked};
+    *ids = (struct ue_packet_ids){id, true, modern && side->has_acked, side->acked, side->has_unread};
+    side->has_unread = false;
     bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
     if (!is_late) {
         side->last_id = id;

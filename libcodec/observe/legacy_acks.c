@@ -88,6 +88,9 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
         enum ack_report arrival = arrival_of(reporter, ack_state->carriers[i]);
         report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
     }
+    if (report == REPORT_LOST && ue_tracker_may_be_unread(reporter, ack_state->carriers[0] - UE_TRACKER_PACKETS_MAX)) {
+        report = REPORT_UNSURE; /* packets that could not be read may carry the ack, or decide that a carrier counts */
+    }
     bool is_old = ack_state->carriers[0] <= reporter->reported_id - UE_HISTORY_REACH;
     return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
 }
@@ -146,6 +149,27 @@ static void mark_acked(const struct ue_tracker_side *other, int64_t id) {
     }
 }
 
+/* The acks of skipped packets may be in packets that could not be read. */
+static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
+    int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
+    for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
+        struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+        if (packet != NULL && packet->state == UE_TRACKER_PACKET_PENDING) {
+            packet->is_unread = true;
+        }
+    }
+    p->tracker->sides[p->in->side].unread_since_ack = 0;
+}
+
+/* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read. */
+static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    if (packet != NULL && packet->is_unread && packet->state == UE_TRACKER_PACKET_PENDING) {
+        ue_tracker_report_ack(p, id, true);
+    }
+    mark_acked(other, id);
+}
+
 /* One ack for each delivered packet; packets that are skipped were not delivered. An ack of an older packet is a
    repetition, or comes too late to change anything. */
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *ack) {
@@ -163,11 +187,15 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     if (id > other->reported_id) {
         /* After missing packets the implied naks are uncertain: both packets with the acks of the skipped packets may
            be among the missing ones. */
-        ue_tracker_report_naks(p, id - 1, id, side->missing_since_ack > 0);
+        if (side->unread_since_ack != 0) {
+            skip_unread(p, other, id - 1);
+        } else {
+            ue_tracker_report_naks(p, id - 1, id, side->missing_since_ack > 0);
+        }
         ue_tracker_report_ack(p, id, true);
         other->reported_id = id;
     } else {
-        mark_acked(other, id);
+        repeat_ack(p, other, id);
     }
     struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED) {

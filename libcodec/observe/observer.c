@@ -22,6 +22,7 @@ void ue_observer_free(struct ue_observer *observer) {
     if (observer != NULL) {
         ue_datagram_queue_clear(observer);
         ue_connection_table_clear(observer);
+        ue_observer_deallocate(observer, observer->completed);
         ue_observer_deallocate(observer, observer);
     }
 }

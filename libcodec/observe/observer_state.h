@@ -98,6 +98,8 @@ struct ue_observer {
     struct ue_waiting_datagram *latest_out; /* returned last, to be freed */
     struct ue_observed_datagram out;
 
+    uint8_t *completed; /* a cut datagram, zeros up to its length, and terminators */
+    size_t completed_capacity;
     struct ue_list streams; /* with a tracker, the one used last at the end */
     size_t analysis_bytes;
     size_t names_bytes;              /* of the streams, if they are read again */
@@ -116,6 +118,12 @@ static inline void ue_observer_deallocate(struct ue_observer *observer, void *bl
     if (block != NULL) {
         allocator->resize(allocator->user, block, 0);
     }
+}
+
+/* The last byte of a datagram whose end is not captured: terminators in the highest bits, since the bits before them
+   may belong to the last bunch. */
+static inline uint8_t ue_observer_terminator(const struct ue_settings *settings) {
+    return settings->terminators > 1 ? 0xc0 : 0x80;
 }
 
 /* ---- connection.c ---- */

@@ -112,6 +112,7 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
     int64_t step = id - side->newest_id;
     if (side->has_newest && (step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX)) {
         side->has_newest = side->has_first = false;
+        side->opaque_count = 0;
         side->has_reported = side->counts.acked + side->counts.nacked != 0; /* by packets after the handshake */
     }
     if (!side->has_newest) {
@@ -137,18 +138,64 @@ static void end_wait(struct ue_tracker_side *side) {
     }
 }
 
+/* Marks the ids before this packet as ids that opaque packets may have. */
+static void mark_opaque(struct ue_tracker_step *p, struct ue_tracker_side *side) {
+    int64_t id = p->packet_id - UE_TRACKER_PACKETS_MAX;
+    for (id = id > side->newest_id ? id : side->newest_id + 1; id < p->packet_id; id++) {
+        struct ue_tracked_packet *packet = ensure_packet(p->tracker, side, id);
+        if (packet != NULL) {
+            packet->is_opaque = true;
+        }
+    }
+}
+
+/* Gives opaque packets their places: first among the `count` ids before this packet, then among earlier missing ones,
+   because they are late. Those that remain are later than this packet, or duplicates. Returns how many of the `count`
+   ids are theirs. */
+static uint32_t place_opaque(struct ue_tracker_step *p, struct ue_tracker_side *side, uint32_t count) {
+    uint32_t placed = count < side->opaque_count ? count : side->opaque_count;
+    side->opaque_count -= placed;
+    if (placed != 0) {
+        mark_opaque(p, side);
+    }
+    uint32_t late = side->opaque_count < side->recent_missing ? side->opaque_count : side->recent_missing;
+    side->opaque_count -= late;
+    side->recent_missing -= late;
+    side->counts.missing -= late;
+    if (p->packet_id - side->opaque_id > LATE_MAX) {
+        side->opaque_count = 0;
+    }
+    return placed;
+}
+
+static void count_missing(struct ue_tracker_step *p, struct ue_tracker_side *side, uint32_t count) {
+    if (p->packet_id - side->recent_id > LATE_MAX) {
+        side->recent_missing = 0;
+    }
+    side->recent_missing += count;
+    side->recent_id = p->packet_id;
+    side->counts.missing += count;
+    side->missing_since_ack += count;
+}
+
 static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
-    if (count >= LATE_MAX) {
+    uint32_t placed = 0;
+    if (UE_UNLIKELY(side->opaque_count != 0)) {
+        placed = place_opaque(p, side, count > 0 ? (uint32_t)count : 0);
+    }
+    if (count >= LATE_MAX && placed == 0) {
         side->jump_id = p->packet_id;
         side->jump_from = side->newest_id;
     }
-    if (count > 0) {
-        side->counts.missing += (uint64_t)count;
-        side->missing_since_ack += (uint32_t)count;
+    if (count > placed) {
+        uint32_t missing = (uint32_t)count - placed;
+        count_missing(p, side, missing);
         side->awaited_id = p->packet_id - 1;
-        ue_tracker_emit(p, &(struct ue_tracker_event){
-                               .type = UE_TRACKER_LOST, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
+        ue_tracker_emit(p, &(struct ue_tracker_event){.type = UE_TRACKER_LOST,
+                                                      .packet_id = side->newest_id + 1,
+                                                      .last_id = p->packet_id - 1,
+                                                      .missing = missing});
     }
 }
 
@@ -166,15 +213,28 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
         event.other_frame = packet->frame;
         packet->id = UE_TRACKER_NO_ID;
     }
-    side->counts.missing -= count;
+    side->counts.missing -= count < side->counts.missing ? count : side->counts.missing;
+    side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
     side->newest_id = side->jump_from;
     side->awaited_id = side->awaited_id > side->newest_id ? side->newest_id : side->awaited_id;
     ue_tracker_emit(p, &event);
 }
 
-/* Whether a packet is one of those that count as missing: it is late and was not seen before. */
-static bool was_missing(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
+/* The id of a late packet is not that of the opaque packet that seemed to have it. Returns whether the late packet
+   counts as missing: then another missing packet is the opaque one. */
+static bool replace_opaque(struct ue_tracker_side *side, struct ue_tracked_packet *packet) {
+    packet->is_opaque = false;
+    if (side->recent_missing != 0) {
+        return true;
+    }
+    side->opaque_count++;
+    side->opaque_id = side->newest_id;
+    return false;
+}
+
+/* Whether a packet is late and was not seen before. */
+static bool was_skipped(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
     return packet != NULL && !packet->is_seen && id <= side->newest_id && id > side->first_id;
 }
 
@@ -193,8 +253,9 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;
-    if (was_missing(side, packet, id)) {
-        side->counts.missing--;
+    if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet))) {
+        side->counts.missing -= side->counts.missing != 0;
+        side->recent_missing -= side->recent_missing != 0;
         side->jump_from = side->jump_id; /* confirms the jump */
     }
     if (packet != NULL && !packet->is_seen) {
@@ -211,6 +272,30 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
 static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *packet) {
     const struct ue_packet_ids *packet_ids = p->in->packet_ids;
     return packet_ids->has_id && ue_seq_of(packet_ids->packet_id) == packet->seq;
+}
+
+static int64_t since_last(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+    return side->counts.packets + side->counts.opaque == 0 ? -1 : span_ns(side->last_ns, p->in->time_ns);
+}
+
+/* The acks of a packet, or its later bunches, are not known. */
+static void mark_unread(struct ue_tracker_side *side, int64_t id) {
+    side->unreadable_id = !side->has_unread || id > side->unreadable_id ? id : side->unreadable_id;
+    side->has_unread = true;
+}
+
+static void handle_opaque(struct ue_tracker_step *p) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    struct ue_tracker_event event = {.type = UE_TRACKER_OPAQUE, .span_ns = since_last(p, side)};
+    side->counts.opaque++;
+    side->unread_since_ack++;
+    side->last_ns = p->in->time_ns;
+    if (side->has_newest) {
+        side->opaque_count++;
+        side->opaque_id = side->newest_id;
+        mark_unread(side, side->newest_id + side->opaque_count);
+    }
+    ue_tracker_emit(p, &event);
 }
 
 static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet);
@@ -231,7 +316,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     retract_jump(p, side);
     report_lost(p, side);
     struct ue_tracker_event event = {.type = UE_TRACKER_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
-    event.span_ns = is_first ? -1 : span_ns(side->last_ns, p->in->time_ns);
+    event.span_ns = since_last(p, side);
     classify(p, side, &event);
     event.packets_in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;
@@ -273,6 +358,11 @@ static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const str
     }
 }
 
+static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
+    return (packet != NULL && packet->is_opaque) ||
+           (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
+}
+
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracked_packet *packet = ensure_packet(p->tracker, other, id);
@@ -281,6 +371,8 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
     if (packet != NULL && packet->is_seen) {
         event.other_frame = packet->frame;
         event.span_ns = span_ns(packet->time_ns, p->in->time_ns);
+    } else {
+        event.is_opaque = may_be_opaque(other, packet, id);
     }
     if (packet != NULL) {
         event.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
@@ -308,7 +400,7 @@ bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id) {
     bool is_jump = other->newest_id == other->jump_id && other->jump_id != other->jump_from;
     int64_t known = !other->has_newest ? id : is_jump ? other->jump_from : other->newest_id;
     known = other->has_reported && (!other->has_newest || other->reported_id > known) ? other->reported_id : known;
-    if (id - known <= UE_HISTORY_REACH) {
+    if (id - known <= UE_HISTORY_REACH + (int64_t)other->opaque_count) {
         return true;
     }
     int64_t step = id - other->suspect_id;
@@ -343,6 +435,7 @@ void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t 
 /* Modern packets: acks and naks of all packets up to the newest, oldest first (protocol.md 6). */
 static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     const struct ue_packet_ids *packet_ids = p->in->packet_ids;
     int64_t newest = ue_tracker_acked_id(other, packet->ack);
     if (!ue_tracker_ack_is_plausible(other, newest)) {
@@ -351,13 +444,19 @@ static void handle_history(struct ue_tracker_step *p, const struct ue_packet *pa
     uint16_t before = packet_ids->has_acked_before ? packet_ids->acked_before : packet->ack;
     ue_tracker_begin_acks(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     int64_t reach = ue_history_reach(packet);
-    ue_tracker_report_naks(p, newest - reach, newest, false);
+    if (side->unread_since_ack == 0) { /* else an unread packet may have reported packets that this one does not */
+        ue_tracker_report_naks(p, newest - reach, newest, false);
+    }
     int64_t new_acks = newest - other->reported_id;
     for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
+        if (UE_UNLIKELY(side->unread_since_ack != 0) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
+            continue;
+        }
         ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->reported_id = newest > other->reported_id ? newest : other->reported_id;
     ue_tracker_store_ack(p, packet->ack);
+    side->unread_since_ack = p->is_late ? side->unread_since_ack : 0;
 }
 
 /* ---- datagrams ---- */
@@ -396,6 +495,45 @@ static void handle_encrypted(struct ue_tracker_step *p) {
     struct ue_visitor visitor = {.packet = handle_packet, .item = handle_item, .user = p};
     struct ue_decode_result result;
     ue_datagram_decode(p->in->context, p->in->bytes, p->in->size_bytes, NULL, &visitor, &result);
+    if (result.closed_by != UE_HANDLER_NONE) {
+        handle_opaque(p);
+    }
+}
+
+/* ---- cut datagrams ---- */
+
+/* The items whose header is captured; `rest` ends after them. */
+static void handle_captured_items(struct ue_tracker_step *p, struct ue_item_range *rest) {
+    struct ue_item item;
+    struct ue_fault fault;
+    struct ue_item_range next = *rest;
+    while (p->is_tracked && next.bit < rest->end_bit &&
+           ue_datagram_next(p->in->context, p->in->bytes, &next, &item, 1, &fault) == 1) {
+        size_t header_end = next.bit - (item.is_ack ? 0 : item.bunch.data.bits);
+        if (header_end > p->captured_bits) {
+            break;
+        }
+        p->is_bunch_cut = next.bit > p->captured_bits;
+        handle_item(p, &item);
+        *rest = next;
+    }
+}
+
+/* The captured part of a datagram; as of an opaque packet, if its id is beyond the cut or not known. */
+static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bool has_head) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    const struct ue_packet packet = p->head.packet;
+    bool is_opaque = !has_head || rest->bit > p->captured_bits || p->head.handlers.is_opaque || !has_id(p, &packet);
+    if (is_opaque) {
+        handle_opaque(p);
+        return;
+    }
+    handle_packet(p, &packet);
+    handle_captured_items(p, rest);
+    if (p->is_tracked && rest->bit + 8 < rest->end_bit) { /* fewer bits are no item */
+        mark_unread(side, p->packet_id);
+        side->unread_since_ack += p->in->context->profile.packet == UE_PACKET_LEGACY;
+    }
 }
 
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
@@ -409,6 +547,13 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
     }
     enum ue_status status =
         ue_datagram_begin(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
+    if (UE_UNLIKELY(datagram->is_cut)) {
+        p.captured_bits = datagram->captured_bytes * 8;
+        if (!p.head.prefix.is_handshake) {
+            handle_cut(&p, &rest, status == UE_OK);
+        }
+        return;
+    }
     if (status != UE_OK) {
         return;
     }
@@ -422,42 +567,4 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
         handle_packet(&p, &packet);
         handle_items(&p, &rest);
     }
-}
-
-/* ---- creation and queries ---- */
-
-struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator) {
-    struct ue_tracker *tracker = allocator->resize(allocator->user, NULL, sizeof *tracker);
-    if (tracker != NULL) {
-        *tracker = (struct ue_tracker){.memory = {*allocator, sizeof *tracker, UE_TRACKER_BYTES_MAX}};
-        for (unsigned side = 0; side < 2; side++) {
-            tracker->sides[side].awaited_id = tracker->sides[side].hidden_id = UE_TRACKER_NO_ID;
-        }
-    }
-    return tracker;
-}
-
-void ue_tracker_free(struct ue_tracker *tracker) {
-    const struct ue_allocator allocator = tracker->memory.allocator;
-    ue_channel_pages_free(&tracker->channels, &tracker->memory, sizeof(struct ue_tracked_channel));
-    for (unsigned side = 0; side < 2; side++) {
-        allocator.resize(allocator.user, tracker->sides[side].packets.entries, 0);
-        allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);
-        allocator.resize(allocator.user, tracker->sides[side].reliables.entries, 0);
-    }
-    allocator.resize(allocator.user, tracker, 0);
-}
-
-enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *tracker, unsigned side,
-                                                     int64_t packet_id) {
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(&tracker->sides[side], packet_id);
-    return packet != NULL ? (enum ue_tracker_packet_state)packet->state : UE_TRACKER_PACKET_UNKNOWN;
-}
-
-const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *tracker, unsigned side) {
-    return &tracker->sides[side].counts;
-}
-
-size_t ue_tracker_bytes(const struct ue_tracker *tracker) {
-    return tracker->memory.bytes;
 }

@@ -3,6 +3,11 @@
 #include <uerudp/time_ns.h>
 #include "libcodec/observe/observer_state.h"
 
+#include <string.h>
+
+/* Of a UDP payload. */
+#define DATAGRAM_BYTES_MAX 65527u
+
 /* ---- streams ---- */
 
 static struct ue_stream *require_stream(struct ue_observer *observer, struct ue_connection *connection) {
@@ -101,6 +106,7 @@ struct tracking {
     struct ue_stream *stream;
     const struct ue_context *context;
     const struct ue_observer_callbacks *callbacks;
+    bool is_whole; /* else the datagram is cut, and may hold more fragments than those that are captured */
 };
 
 static bool may_bind(const struct ue_content *content) {
@@ -136,24 +142,60 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
 
 static void on_event(void *user, const struct ue_tracker_event *event) {
     const struct tracking *tracking = user;
-    if (tracking->callbacks->message != NULL && tracking->stream->reassembly != NULL) {
+    bool is_read = tracking->is_whole || (event->type == UE_TRACKER_BUNCH && !event->is_cut);
+    if (is_read && tracking->callbacks->message != NULL && tracking->stream->reassembly != NULL) {
         const struct ue_reassembly_callbacks messages = {on_message, user};
         ue_reassembly_feed(tracking->stream->reassembly, tracking->context, event, &messages);
     }
     tracking->callbacks->event(tracking->callbacks->user, event);
 }
 
+/* Completes a cut datagram with zeros and terminators. NULL: there is no memory. */
+static const uint8_t *complete(struct ue_observer *observer, const struct ue_observed_datagram *datagram,
+                               size_t size_bytes) {
+    if (observer->completed_capacity < size_bytes) {
+        const struct ue_allocator *allocator = &observer->options.allocator;
+        uint8_t *bytes = allocator->resize(allocator->user, observer->completed, size_bytes);
+        if (bytes == NULL) {
+            return NULL;
+        }
+        observer->completed = bytes;
+        observer->completed_capacity = size_bytes;
+    }
+    if (datagram->captured_bytes != 0) {
+        memcpy(observer->completed, datagram->bytes, datagram->captured_bytes);
+    }
+    memset(observer->completed + datagram->captured_bytes, 0, size_bytes - datagram->captured_bytes);
+    observer->completed[size_bytes - 1] = ue_observer_terminator(&datagram->context.settings);
+    return observer->completed;
+}
+
+/* Returns false if there is no memory. */
+static bool complete_cut(struct ue_observer *observer, const struct ue_observed_datagram *datagram,
+                         struct ue_tracker_datagram *tracked) {
+    size_t least_bytes = datagram->captured_bytes + 1;
+    size_t length_bytes = datagram->length_bytes < DATAGRAM_BYTES_MAX ? datagram->length_bytes : DATAGRAM_BYTES_MAX;
+    tracked->size_bytes = length_bytes > least_bytes ? length_bytes : least_bytes;
+    tracked->bytes = complete(observer, datagram, tracked->size_bytes);
+    tracked->is_cut = true;
+    tracked->captured_bytes = datagram->captured_bytes;
+    return tracked->bytes != NULL;
+}
+
 static void feed(const struct tracking *tracking, const struct ue_observed_datagram *datagram) {
     struct ue_stream *stream = tracking->stream;
     const struct ue_tracker_callbacks events = {.event = on_event, .user = (void *)tracking};
-    const struct ue_tracker_datagram tracked = {.frame = datagram->frame,
-                                                .time_ns = datagram->time_ns,
-                                                .side = datagram->role,
-                                                .context = &datagram->context,
-                                                .packet_ids = &datagram->record.decode.packet_ids,
-                                                .bytes = datagram->bytes,
-                                                .size_bytes = datagram->size_bytes,
-                                                .reading = tracking->callbacks->items};
+    struct ue_tracker_datagram tracked = {.frame = datagram->frame,
+                                          .time_ns = datagram->time_ns,
+                                          .side = datagram->role,
+                                          .context = &datagram->context,
+                                          .packet_ids = &datagram->record.decode.packet_ids,
+                                          .bytes = datagram->bytes,
+                                          .size_bytes = datagram->size_bytes,
+                                          .reading = tracking->callbacks->items};
+    if (!tracking->is_whole && !complete_cut(tracking->observer, datagram, &tracked)) {
+        return;
+    }
     ue_tracker_feed(stream->tracker, &tracked, &events);
     if (tracking->callbacks->message != NULL && stream->reassembly != NULL) {
         const struct ue_reassembly_callbacks messages = {on_message, (void *)tracking};
@@ -164,14 +206,14 @@ static void feed(const struct tracking *tracking, const struct ue_observed_datag
 bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_datagram *datagram,
                        const struct ue_observer_callbacks *callbacks) {
     struct ue_connection *connection = (struct ue_connection *)datagram->record.connection;
-    if (datagram->is_foreign || datagram->is_cut) {
+    if (datagram->is_foreign) {
         return false;
     }
     struct ue_stream *stream = require_stream(observer, connection);
     if (stream == NULL || !begin_tracking(observer, stream, callbacks->message != NULL)) {
         return false;
     }
-    feed(&(const struct tracking){observer, stream, &datagram->context, callbacks}, datagram);
+    feed(&(const struct tracking){observer, stream, &datagram->context, callbacks, !datagram->is_cut}, datagram);
     end_tracking(observer, stream, datagram->time_ns);
     return true;
 }

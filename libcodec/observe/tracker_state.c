@@ -56,3 +56,41 @@ void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *even
     event->side = pass->in->side;
     pass->callbacks->event(pass->callbacks->user, event);
 }
+
+/* ---- creation and queries ---- */
+
+struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator) {
+    struct ue_tracker *tracker = allocator->resize(allocator->user, NULL, sizeof *tracker);
+    if (tracker != NULL) {
+        *tracker = (struct ue_tracker){.memory = {*allocator, sizeof *tracker, UE_TRACKER_BYTES_MAX}};
+        for (unsigned side = 0; side < 2; side++) {
+            tracker->sides[side].awaited_id = tracker->sides[side].hidden_id = UE_TRACKER_NO_ID;
+        }
+    }
+    return tracker;
+}
+
+void ue_tracker_free(struct ue_tracker *tracker) {
+    const struct ue_allocator allocator = tracker->memory.allocator;
+    ue_channel_pages_free(&tracker->channels, &tracker->memory, sizeof(struct ue_tracked_channel));
+    for (unsigned side = 0; side < 2; side++) {
+        allocator.resize(allocator.user, tracker->sides[side].packets.entries, 0);
+        allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);
+        allocator.resize(allocator.user, tracker->sides[side].reliables.entries, 0);
+    }
+    allocator.resize(allocator.user, tracker, 0);
+}
+
+enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *tracker, unsigned side,
+                                                     int64_t packet_id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(&tracker->sides[side], packet_id);
+    return packet != NULL ? (enum ue_tracker_packet_state)packet->state : UE_TRACKER_PACKET_UNKNOWN;
+}
+
+const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *tracker, unsigned side) {
+    return &tracker->sides[side].counts;
+}
+
+size_t ue_tracker_bytes(const struct ue_tracker *tracker) {
+    return tracker->memory.bytes;
+}

@@ -39,6 +39,8 @@ struct ue_tracked_packet {
     bool is_doubtful;       /* legacy: implied nak, but packets that may have held its acks are missing */
     bool was_retransmitted; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
     bool is_unsure;         /* legacy: included in counts.unsure */
+    bool is_opaque;         /* not seen, but an opaque packet may have this id */
+    bool is_unread;         /* legacy: its ack may be in a packet that could not be read to its end */
 };
 
 /* Legacy: other packets that determine whether a packet was delivered. */
@@ -135,6 +137,13 @@ struct ue_tracker_side {
     int64_t last_ns;    /* time of the latest packet */
     uint16_t first_seq; /* from the handshake */
     uint32_t missing_since_ack; /* packets missing since the last packet that carried an ack */
+    uint32_t opaque_count;      /* opaque packets without a place among the ids */
+    int64_t opaque_id;          /* the newest id when the latest of them was captured */
+    uint32_t recent_missing;    /* packets that count as missing in the latest gaps, up to recent_id */
+    int64_t recent_id;
+    int64_t unreadable_id;     /* the highest id that a packet with unknown acks or bunches can have */
+    uint32_t unread_since_ack; /* packets with unknown acks since the last known ack */
+    bool has_unread;
     bool has_newest;
     bool has_reported;
     bool has_suspect;
@@ -161,6 +170,8 @@ struct ue_tracker_step {
     int64_t packet_id;
     bool is_tracked; /* a packet with a known id that is no duplicate: its items are processed */
     bool is_late;
+    bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
+    size_t captured_bits; /* of a cut datagram */
     uint32_t item;
     int64_t naks_left; /* limits the number of implied naks per datagram */
 };
@@ -186,6 +197,11 @@ void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *even
 UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
     return packet != NULL && packet->id == id ? packet : NULL;
+}
+
+/* Whether packets after `from_id` may hold bunches that could not be read. */
+UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int64_t from_id) {
+    return side->has_unread && side->unreadable_id > from_id;
 }
 
 /* Stores and emits that this datagram acks or naks a packet of the other side. Returns its entry; NULL when it cannot

@@ -196,10 +196,6 @@ static void track(const struct ue_observed_datagram *observed, struct uerudp_fra
     if (observed->is_foreign) {
         return;
     }
-    if (observed->is_cut) {
-        uerudp_sequence_analysis_add_cut(&pass.stream->analysis, observed->role);
-        return;
-    }
     state->decode.packet_ids = observed->record.decode.packet_ids;
     latest.state = state;
     latest.bytes = observed->bytes;
@@ -247,7 +243,7 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                   .destination = address_of(&pinfo->dst, pinfo->destport),
                                                   .bytes = bytes->base,
                                                   .captured_bytes = bytes->size,
-                                                  .length_bytes = bytes->size + bytes->is_cut,
+                                                  .length_bytes = bytes->length,
                                                   .is_ours = is_ours,
                                                   .tag = GUINT_TO_POINTER(pinfo->curr_layer_num)};
     struct ue_datagram_record record;

@@ -6,11 +6,6 @@
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/frame_state.h"
 
-void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side) {
-    analysis->cut[side]++;
-    analysis->has_cut[side] = true;
-}
-
 /* ---- other datagrams of the stream ---- */
 
 struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *state,
@@ -33,15 +28,11 @@ static void add_to_other(const struct uerudp_frame_state *state, struct uerudp_f
 
 /* ---- events ---- */
 
-static void add_missing(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                        const struct ue_tracker_event *event) {
-    uint64_t count = (uint64_t)(event->last_id - event->packet_id) + 1;
-    uint32_t cut = analysis->cut[event->side];
-    if (count > cut) {
-        const struct uerudp_analysis_result result = {
-            .type = UERUDP_RESULT_MISSING, .number = (uint32_t)(count - cut), .id = cut == 0 ? event->last_id : -1};
-        uerudp_analysis_results_add(state, &result);
-    }
+static void add_missing(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
+    bool are_known = event->missing == event->last_id - event->packet_id + 1; /* else opaque packets have some ids */
+    const struct uerudp_analysis_result result = {
+        .type = UERUDP_RESULT_MISSING, .number = event->missing, .id = are_known ? event->last_id : -1};
+    uerudp_analysis_results_add(state, &result);
 }
 
 /* A packet was damaged and had a wrong id: removes the results that followed from that id. */
@@ -68,7 +59,6 @@ static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_
 
 static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
                        const struct ue_tracker_event *event) {
-    analysis->cut[event->side] = 0;
     if (event->is_duplicate) {
         const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_DUPLICATE,
                                                       .frame = (uint32_t)event->other_frame};
@@ -85,10 +75,9 @@ static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_
     add_jitter(analysis, state, event);
 }
 
-static void add_ack(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                    const struct ue_tracker_event *event) {
+static void add_ack(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
     bool is_ack = event->type == UE_TRACKER_ACK;
-    if (event->other_frame == 0 && analysis->has_cut[!event->side]) {
+    if (event->is_opaque) {
         return;
     }
     const struct uerudp_analysis_result result = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
@@ -133,19 +122,17 @@ static void add_reliable(struct uerudp_frame_state *state, const struct ue_conte
     }
 }
 
-static void add_bunch(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                      const struct ue_context *x, const struct ue_tracker_event *event,
-                      enum ue_reassembly_problem problem) {
-    bool is_whole = !analysis->has_cut[event->side];
+static void add_bunch(struct uerudp_frame_state *state, const struct ue_context *x,
+                      const struct ue_tracker_event *event, enum ue_reassembly_problem problem) {
     if (event->reliable_id >= 0) {
         add_reliable(state, x, event);
     }
-    if (event->is_jump || (event->is_gap && is_whole)) {
+    if (event->is_jump || event->is_gap) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_RELIABLE_GAP,
                                                                             .item = event->item,
                                                                             .is_set = event->is_jump});
     }
-    if (event->is_partial_error && is_whole) {
+    if (event->is_partial_error) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_PARTIAL_ERROR,
                                                                             .item = event->item,
                                                                             .number = problem});
@@ -165,11 +152,12 @@ void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysi
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: add_handshake(state, event); break;
     case UE_TRACKER_PACKET: add_packet(analysis, state, event); break;
-    case UE_TRACKER_LOST: add_missing(analysis, state, event); break;
+    case UE_TRACKER_LOST: add_missing(state, event); break;
     case UE_TRACKER_NOT_LOST: remove_disproved(state, event); break;
     case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: add_ack(analysis, state, event); break;
-    case UE_TRACKER_BUNCH: add_bunch(analysis, state, context, event, problem); break;
+    case UE_TRACKER_NAK: add_ack(state, event); break;
+    case UE_TRACKER_BUNCH: add_bunch(state, context, event, problem); break;
+    case UE_TRACKER_OPAQUE:
     case UE_TRACKER_CHANNEL_OPENED:
     case UE_TRACKER_CHANNEL_CLOSED:
     case UE_TRACKER_RESTARTED: break;

@@ -11,11 +11,8 @@
 
 struct uerudp_frame_state;
 
-/* Of one stream. After datagrams of a side were cut by the snap length, the analysis reports nothing missing that those
-   datagrams may have held. */
+/* Of one stream. */
 struct uerudp_sequence_analysis {
-    uint32_t cut[2]; /* datagrams of a side that were cut, since its last whole one */
-    bool has_cut[2]; /* at any time */
     struct ue_clock_jitter jitter[2];
 };
 
@@ -27,8 +24,5 @@ void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysi
 /* Another datagram of the same stream. packet_id tells datagrams of one frame apart (tunnels); NULL: not known. */
 struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *state,
                                                                   uint64_t frame, const int64_t *packet_id);
-
-/* Counts a datagram of this side that was cut by the snap length. */
-void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side);
 
 #endif

@@ -240,7 +240,8 @@ static void show_results(struct datagram_tree *t, const struct uerudp_analysis_r
                                                  .content_tree = &t->content_tree,
                                                  .wants_content = t->wants_content,
                                                  .item = t->item - 1,
-                                                 .is_partial = t->info.bunch.header.partial};
+                                                 .is_awaited =
+                                                     t->info.bunch.header.partial && !t->buffer.bytes->is_cut};
     uerudp_analysis_tree_add_bunch(&t->analysis, tree, results, bunch.item, t->info.bunch.header.channel);
     uerudp_reassembly_tree_add(&bunch);
 }

@@ -16,7 +16,8 @@
 struct uerudp_captured_bytes {
     const uint8_t *base;
     size_t size;
-    bool is_cut; /* more bytes were on the wire */
+    size_t length; /* of a datagram on the wire */
+    bool is_cut;   /* more bytes were on the wire */
 };
 
 /* How many more items a datagram may have, and how many were refused. */

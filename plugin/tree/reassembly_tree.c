@@ -153,7 +153,7 @@ static void show_waiting(const struct uerudp_reassembly_tree *bunch) {
     bool was_followed = uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_RELIABLE) != NULL ||
                         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_MESSAGE) != NULL ||
                         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_CHANNEL_KIND) != NULL;
-    if (bunch->is_partial && was_followed && bunch->pinfo->fd->visited && uerudp_prefs_reassemble() &&
+    if (bunch->is_awaited && was_followed && bunch->pinfo->fd->visited && uerudp_prefs_reassemble() &&
         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_RETRANSMISSION) == NULL) {
         expert_add_info_format(bunch->pinfo, proto_tree_get_parent(bunch->tree), &uerudp_experts.unfinished,
                                "Not all fragments of this message are in the capture");

@@ -22,7 +22,7 @@ struct uerudp_reassembly_tree {
     const struct uerudp_content_tree *content_tree; /* where the content is shown; buffer and tree are replaced */
     bool wants_content;                             /* items of the content */
     uint32_t item;
-    bool is_partial;
+    bool is_awaited; /* a fragment whose message must be in the capture, unless other fragments are not */
 };
 
 void uerudp_reassembly_tree_add(const struct uerudp_reassembly_tree *bunch);

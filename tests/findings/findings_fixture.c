@@ -12,7 +12,10 @@
 #define FOUND_MAX 256
 #define NS_PER_MS INT64_C(1000000)
 
+#define CHANNELS 16
+
 static struct {
+    int64_t newest[2][CHANNELS]; /* reliable id of each channel; 0: none */
     struct counting_allocator memory;
     struct ue_findings *findings;
     struct ue_context context;
@@ -88,6 +91,9 @@ static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight
     event.reliable_id = reliable_id;
     event.reliable_in_flight = (struct ue_tracker_bounds){in_flight, in_flight};
     event.copy = 1;
+    int64_t *newest = &fixture.newest[event.side][channel % CHANNELS];
+    event.is_gap = *newest != 0 && reliable_id > *newest + 1;
+    *newest = reliable_id > *newest ? reliable_id : *newest;
     feed(&event);
 }
 

@@ -49,6 +49,7 @@ static void check_report(struct tracker_law *w, const struct ue_tracker_event *e
     *emitted = result;
     assert_true(is_legacy || !w->had_bunch);
     assert_true((event->other_frame == 0) == (event->span_ns == -1));
+    assert_true(event->other_frame == 0 || !event->is_opaque);
     assert_true(event->other_frame < event->frame);
 }
 
@@ -65,6 +66,7 @@ static void check_bunch(struct tracker_law *w, const struct ue_tracker_event *ev
     assert_true(event->copy > 1 || (event->first_frame == 0 && event->other_frame == 0 && !event->is_spurious));
     assert_true(event->first_frame <= event->other_frame && event->other_frame <= event->frame);
     assert_true(event->is_gap || !event->is_jump);
+    assert_true(!event->is_cut || (w->now.is_cut && event->bunch->data.bits != 0));
     w->first_copies[side] += event->copy == 1;
     w->copies[side] += event->copy > 1;
     w->spurious[side] += event->is_spurious;
@@ -100,7 +102,9 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     case UE_TRACKER_LOST:
         assert_false(w->had_packet);
         assert_true(event->packet_id <= event->last_id && event->last_id == w->now.packet_ids->packet_id - 1);
+        assert_true(event->missing >= 1 && event->missing <= event->last_id - event->packet_id + 1);
         break;
+    case UE_TRACKER_OPAQUE: assert_true(w->now.is_cut && !w->had_packet && !w->had_bunch); break;
     case UE_TRACKER_PACKET: check_packet(w, event); break;
     case UE_TRACKER_ACK:
     case UE_TRACKER_NAK: check_report(w, event); break;
@@ -115,6 +119,7 @@ static void check_counts(const struct tracker_law *w) {
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_tracker_counts *counts = ue_tracker_counts(w->tracker, side);
         assert_int_equal(counts->packets, w->emitted[side][UE_TRACKER_PACKET]);
+        assert_int_equal(counts->opaque, w->emitted[side][UE_TRACKER_OPAQUE]);
         assert_int_equal(counts->handshakes, w->emitted[side][UE_TRACKER_HANDSHAKE]);
         assert_int_equal(counts->duplicates, w->duplicates[side]);
         assert_int_equal(counts->late, w->late[side]);
@@ -168,6 +173,15 @@ static size_t make(struct tracker_law *w, unsigned side, uint8_t *bytes) {
     return size_bytes;
 }
 
+/* The observer completes a cut datagram. */
+static void cut(struct tracker_law *w, uint8_t *bytes) {
+    size_t captured_bytes = rng_below(&w->rng, w->now.size_bytes);
+    memset(bytes + captured_bytes, 0, w->now.size_bytes - captured_bytes);
+    bytes[w->now.size_bytes - 1] = w->now.context->settings.terminators > 1 ? 0xc0 : 0x80;
+    w->now.captured_bytes = captured_bytes;
+    w->now.is_cut = true;
+}
+
 static void feed(struct tracker_law *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
     static struct ue_decode_state link;
@@ -184,6 +198,9 @@ static void feed(struct tracker_law *w, uint64_t frame) {
                                           .packet_ids = &link.packet_ids,
                                           .bytes = bytes,
                                           .size_bytes = size_bytes};
+    if (size_bytes != 0 && rng_chance(&w->rng, 10)) {
+        cut(w, bytes);
+    }
     w->had_packet = false;
     w->had_bunch = false;
     w->next_item = 0;

@@ -76,8 +76,9 @@ static void say_bunch(struct tracker_fixture *fixture, const struct ue_tracker_e
         tracker_fixture_print(fixture, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->copy, event->first_frame,
                               event->other_frame);
     }
-    tracker_fixture_print(fixture, "%s%s%s%s", event->is_spurious ? ", spurious" : "", event->is_gap ? ", gap" : "",
-                          event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "");
+    tracker_fixture_print(fixture, "%s%s%s%s%s", event->is_spurious ? ", spurious" : "", event->is_gap ? ", gap" : "",
+                          event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "",
+                          event->is_cut ? ", cut" : "");
 }
 
 static void on_event(void *user, const struct ue_tracker_event *event) {
@@ -91,8 +92,14 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
         say_span(fixture, event);
         break;
     case UE_TRACKER_PACKET: say_packet(fixture, event); break;
+    case UE_TRACKER_OPAQUE:
+        tracker_fixture_print(fixture, "opaque");
+        say_span(fixture, event);
+        break;
     case UE_TRACKER_LOST:
         tracker_fixture_print(fixture, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id);
+        tracker_fixture_print(fixture, event->missing <= event->last_id - event->packet_id ? ", only %" PRIu32 : "",
+                              event->missing);
         break;
     case UE_TRACKER_NOT_LOST:
         tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->other_frame,
@@ -101,7 +108,11 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
     case UE_TRACKER_ACK:
     case UE_TRACKER_NAK:
         tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_TRACKER_ACK ? "ack" : "nak", event->packet_id);
-        tracker_fixture_print(fixture, event->other_frame != 0 ? " in %" PRIu64 : " unseen", event->other_frame);
+        tracker_fixture_print(fixture,
+                              event->other_frame != 0 ? " in %" PRIu64
+                              : event->is_opaque      ? " opaque"
+                                                      : " unseen",
+                              event->other_frame);
         say_span(fixture, event);
         break;
     case UE_TRACKER_BUNCH: say_bunch(fixture, event); break;
@@ -139,6 +150,8 @@ void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const 
                                                  .packet_ids = packet_ids,
                                                  .bytes = bytes,
                                                  .size_bytes = size_bytes,
+                                                 .is_cut = fixture->captured_bytes != 0,
+                                                 .captured_bytes = fixture->captured_bytes,
                                                  .reading = &fixture->reading};
     ue_tracker_feed(fixture->tracker, &datagram, callbacks);
 }
@@ -149,7 +162,13 @@ static void encode_and_feed(struct tracker_fixture *fixture, unsigned side, cons
     size_t size_bytes;
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&fixture->x[side], datagram, bytes, sizeof bytes, &size_bytes, &fault), UE_OK);
+    if (fixture->captured_bytes != 0) {
+        assert_true(fixture->captured_bytes < size_bytes);
+        memset(bytes + fixture->captured_bytes, 0, size_bytes - fixture->captured_bytes);
+        bytes[size_bytes - 1] = fixture->x[side].settings.terminators > 1 ? 0xc0 : 0x80;
+    }
     tracker_fixture_feed(fixture, side, packet_ids, bytes, size_bytes);
+    fixture->captured_bytes = 0;
 }
 
 static bool is_legacy(const struct tracker_fixture *fixture) {
@@ -166,7 +185,7 @@ void tracker_fixture_packet(struct tracker_fixture *fixture, unsigned side, int6
         header->history_words = header->history_words != 0 ? header->history_words : 1;
         header->history[0] = history;
     }
-    const struct ue_packet_ids packet_ids = {id, true, fixture->has_acked[side], fixture->acked[side]};
+    const struct ue_packet_ids packet_ids = {id, true, fixture->has_acked[side], fixture->acked[side], false};
     const struct ue_datagram datagram = {.packet = *header, .items = fixture->items, .item_count = fixture->item_count};
     encode_and_feed(fixture, side, &packet_ids, &datagram);
     if (!is_legacy(fixture) && (!fixture->has_acked[side] || ue_seq_newer(ack, fixture->acked[side]))) {

@@ -25,6 +25,8 @@ struct tracker_fixture {
     size_t length;
     char text[TRACKER_FIXTURE_TEXT_BYTES]; /* since the last check */
 
+    size_t captured_bytes; /* of the next datagram, if it is cut; 0: it is whole */
+
     struct ue_packet header; /* of the packet under construction */
     struct ue_item items[TRACKER_FIXTURE_ITEMS_MAX];
     size_t item_count;

@@ -32,10 +32,10 @@ void capture_log_on_datagram(struct capture_log *events, const struct input_data
     struct event_log_from_tracker tracked = {.log = events->log,
                                              .context = &captured->context,
                                              .stream = captured->connection->stream,
-                                             .size_bytes = captured->size_bytes,
+                                             .size_bytes = captured->observed->length_bytes,
                                              .has_frames = true};
     const struct ue_observer_callbacks callbacks = {.event = event_log_from_tracker, .user = &tracked};
-    if (ue_observer_track(captured->observer, captured->observed, &callbacks) &&
+    if (ue_observer_track(captured->observer, captured->observed, &callbacks) && !captured->is_cut &&
         captured->result.fault.status != UE_OK) {
         put_malformed(events->log, captured);
     }

@@ -130,6 +130,7 @@ void event_log_from_tracker(void *user, const struct ue_tracker_event *event) {
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: put_handshake(t, &place, event); break;
     case UE_TRACKER_PACKET: put_packet(t, &place, event); break;
+    case UE_TRACKER_OPAQUE: break;
     case UE_TRACKER_LOST:
     case UE_TRACKER_NOT_LOST: put_missing(t, &place, event); break;
     case UE_TRACKER_ACK:

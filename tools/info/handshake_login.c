@@ -152,7 +152,7 @@ void info_login_on_event(struct info_login *login, const struct ue_tracker_event
         login->is_restarting = false;
         break;
     case UE_TRACKER_BUNCH:
-        if (event->copy <= 1 && ue_bunch_has_messages(context, event->bunch)) {
+        if (event->copy <= 1 && !event->is_cut && ue_bunch_has_messages(context, event->bunch)) {
             describe_messages(login, event, context);
         }
         break;

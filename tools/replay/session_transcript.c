@@ -74,7 +74,7 @@ static void handle_handshake(struct transcript_reading *r, const struct ue_track
 
 static void handle_bunch(struct transcript_reading *r, const struct ue_tracker_event *event) {
     bool is_first = event->bunch->reliable ? event->copy == 1 : !r->is_duplicate;
-    if (is_first && !r->is_full) {
+    if (is_first && !event->is_cut && !r->is_full) {
         uint32_t slot = slot_of(r, event->side, event->bunch);
         r->is_full = r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
                      !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot, event->bunch,

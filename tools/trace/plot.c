@@ -347,6 +347,7 @@ void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *c
             fill_gap(plot, event);
         }
         break;
+    case UE_TRACKER_OPAQUE: break;
     case UE_TRACKER_LOST: add_gap(plot, event); break;
     case UE_TRACKER_NOT_LOST: remove_gap(plot, event); break;
     case UE_TRACKER_ACK:

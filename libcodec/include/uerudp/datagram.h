@@ -59,7 +59,8 @@ struct ue_packet_ids {
     int64_t packet_id; /* full number of the packet's sequence */
     bool has_id;
     bool has_acked_before;
-    uint16_t acked_before; /* newest ack in an earlier packet of this direction */
+    uint16_t acked_before;  /* newest ack in an earlier packet of this direction */
+    bool has_unread_before; /* opaque packets since that one may have reported packets, too */
 };
 
 /* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */

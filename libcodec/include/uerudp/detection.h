@@ -86,6 +86,7 @@ struct ue_detection_magic {
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
+    bool has_unread; /* opaque packets since the latest id */
     uint16_t acked;
     int64_t last_id;
 };
@@ -140,8 +141,18 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
 void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                        const struct ue_handshake_match *match, struct ue_decode_state *state);
 
-/* Fills the decode state of a datagram that the capture's snap length has cut. Such a datagram changes nothing. */
-void ue_detection_feed_truncated(const struct ue_detection *detection, unsigned side, struct ue_decode_state *state);
+/* The first bytes of a datagram that the capture's snap length has cut: at most UE_DETECTION_HEAD_BYTES captured bytes,
+   and a byte with terminators. */
+#define UE_DETECTION_HEAD_BYTES 255
+struct ue_detection_head {
+    uint8_t bytes[UE_DETECTION_HEAD_BYTES + 1];
+    size_t captured_bytes;
+};
+
+/* Fills the decode state of such a datagram. It is no evidence for a generation, but its packet id counts if the
+   position of the packet header is certain. */
+void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
+                                 struct ue_decode_state *state);
 
 /* Whether this handshake message begins another connection of the same addresses: an Initial without restart bit after
    packets, or after handshakes of generations that do not send its form. */

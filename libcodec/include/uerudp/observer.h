@@ -168,8 +168,9 @@ struct ue_observer_callbacks {
     struct ue_tracker_items *items; /* receives the items of the packet; NULL: not wanted */
 };
 
-/* Reports the events of a datagram that ue_observer_next returned last. Nothing is reported of one that is foreign or
-   cut. Returns whether the datagram was tracked. */
+/* Reports the events of a datagram that ue_observer_next returned last; nothing of one that is foreign. Of one that is
+   cut, it reports packet, acks and bunches as far as their headers are captured, and no messages that are cut. Returns
+   whether the datagram was tracked. */
 bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_datagram *datagram,
                        const struct ue_observer_callbacks *callbacks);
 

@@ -3,7 +3,11 @@
    retransmissions, channels and handshakes, as far as a capture shows them (protocol.md 6, 9; endpoint.md 15 to 20).
    The caller feeds the datagrams of both sides in capture order; the tracker emits events.
 
-   A nak and a loss are different events: NAK is what a receiver reports, LOST is what is missing in the capture. */
+   A nak and a loss are different events: NAK is what a receiver reports, LOST is what is missing in the capture.
+
+   A packet that was captured but whose header cannot be read is opaque: it is compressed, encrypted without a key, or
+   cut within its header. It has one of the ids between the packets around it, so that fewer packets are missing there;
+   the acks and bunches in it are not known. */
 #ifndef UERUDP_PACKET_TRACKER_H
 #define UERUDP_PACKET_TRACKER_H
 
@@ -27,8 +31,9 @@ struct ue_tracker_bounds {
 enum ue_tracker_event_type {
     UE_TRACKER_HANDSHAKE, /* a handshake message. span_ns: since the message that it answers, -1 unknown */
     UE_TRACKER_PACKET,    /* a packet. is_duplicate, is_late; span_ns: since the previous packet of this side */
-    UE_TRACKER_LOST,      /* packets packet_id to last_id were not captured before this packet; they can still follow
-                             (is_late) */
+    UE_TRACKER_OPAQUE,    /* an opaque packet, whose id is not known. span_ns as of PACKET */
+    UE_TRACKER_LOST,      /* packets packet_id to last_id were not captured before this packet, except opaque ones; they
+                             can still follow (is_late). missing */
     UE_TRACKER_NOT_LOST,  /* retracts an earlier LOST: the sequence of the packet in other_frame was damaged */
     UE_TRACKER_ACK,       /* this packet reports packet_id of the other side as delivered. other_frame; span_ns: since
                              that packet */
@@ -50,6 +55,7 @@ struct ue_tracker_event {
     unsigned side;        /* sender of the datagram: 0 or 1 */
     int64_t packet_id;    /* PACKET, BUNCH, CHANNEL_*: id of this packet; others: the packet that the event is about */
     int64_t last_id;      /* LOST, NOT_LOST */
+    uint32_t missing;     /* LOST: how many of these ids no captured packet has; at least 1 */
     uint64_t other_frame; /* ACK, NAK: frame of that packet, 0: not captured. NOT_LOST: 0: not known any more. BUNCH, a
                              retransmission: frame of the previous transmission */
     uint32_t other_item;  /* BUNCH, a retransmission: index of the previous transmission in its packet */
@@ -57,16 +63,19 @@ struct ue_tracker_event {
     int64_t span_ns;
 
     const struct ue_datagram *datagram; /* HANDSHAKE, PACKET: the decoded head, without items */
+    bool is_opaque;                     /* ACK, NAK, with other_frame 0: an opaque packet may have this id */
     bool is_duplicate; /* PACKET: the id was captured before, in other_frame; no further events for this packet */
     bool is_late;      /* PACKET, no duplicate: a packet with a higher id was captured before it */
 
     const struct ue_bunch *bunch; /* BUNCH, CHANNEL_* */
+    bool is_cut;                  /* BUNCH: the datagram ends within the payload, whose other bits are zero */
     uint32_t item;                /* BUNCH: index among the items of the packet, from 0 */
     int64_t reliable_id;          /* BUNCH: full channel sequence of a reliable bunch; else -1 */
     uint32_t copy;                /* BUNCH, reliable: number of the transmission, 1 the first; 2 without first_frame: a
                                      retransmission of a bunch that is no longer remembered */
     bool is_spurious;             /* BUNCH, a retransmission: an earlier transmission was acknowledged before */
-    bool is_gap;                  /* BUNCH, reliable: reliable bunches before it on this channel were not captured */
+    bool is_gap;                  /* BUNCH, reliable: reliable bunches before it on this channel were not captured, and
+                                     no opaque or cut packet can have held them */
     bool is_jump;                 /* BUNCH, reliable: the gap is larger than the reliable buffer, which is impossible */
     bool is_partial_error;        /* BUNCH: its partial flags contradict the fragment before it (protocol.md 10.2) */
     bool is_withdrawn;            /* NAK: retracts an earlier ACK, because the acks were lost */
@@ -102,6 +111,8 @@ struct ue_tracker_datagram {
     const struct ue_packet_ids *packet_ids; /* from ue_detection_packet_ids */
     const uint8_t *bytes;
     size_t size_bytes;
+    bool is_cut;           /* by the snap length: after captured_bytes there are zeros, and a terminator at the end */
+    size_t captured_bytes; /* of a cut datagram */
     struct ue_tracker_items *reading; /* receives the items; NULL: not wanted */
 };
 
@@ -114,8 +125,9 @@ void ue_tracker_free(struct ue_tracker *tracker);
 /* Processes a datagram and emits its events in this order: HANDSHAKE (and RESTARTED), or NOT_LOST, LOST, PACKET, then
    ACK and NAK in the order of packet ids, then BUNCH in wire order, each followed by its CHANNEL_OPENED and
    CHANNEL_CLOSED (except after retransmissions). In legacy packets ACK, NAK and BUNCH follow the wire order. A
-   malformed datagram emits the events before its fault. A packet without packet_ids->has_id (encrypted, of a replay, or
-   with an implausible sequence) emits nothing. */
+   malformed datagram emits the events before its fault, a cut packet those that it was captured with. An opaque packet
+   emits only OPAQUE. Another packet without packet_ids->has_id (of a replay, or with an implausible sequence) emits
+   nothing. */
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
                      const struct ue_tracker_callbacks *callbacks);
 
@@ -135,6 +147,7 @@ enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *tr
 struct ue_tracker_counts {
     uint64_t packets, handshakes, duplicates, late;
     uint64_t missing; /* ids not captured so far: late packets are subtracted */
+    uint64_t opaque;
     uint64_t acked, nacked;
     uint64_t unsure; /* up to 4.21, part of acked: packets of which it is not known whether an ack reached the sender */
     uint64_t reliable; /* reliable bunches, without retransmissions */
