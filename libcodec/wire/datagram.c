@@ -98,7 +98,7 @@ static struct ue_item *next_item(struct datagram_pass *p, struct ue_item *scratc
 }
 
 static void run_items(struct datagram_pass *p) {
-    struct ue_item scratch;
+    struct ue_item scratch = {.is_ack = false};
     while (ue_cursor_left(&p->c) != 0) {
         struct ue_item *item = next_item(p, &scratch);
         if (!ue_cursor_ok(&p->c)) {

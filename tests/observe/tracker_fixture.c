@@ -98,8 +98,9 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
         break;
     case UE_TRACKER_LOST:
         tracker_fixture_print(fixture, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id);
-        tracker_fixture_print(fixture, event->missing <= event->last_id - event->packet_id ? ", only %" PRIu32 : "",
-                              event->missing);
+        if (event->missing <= event->last_id - event->packet_id) {
+            tracker_fixture_print(fixture, ", only %" PRIu32, event->missing);
+        }
         break;
     case UE_TRACKER_NOT_LOST:
         tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->other_frame,
