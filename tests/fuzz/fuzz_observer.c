@@ -232,7 +232,7 @@ static void track(const struct ue_observed_datagram *datagram, struct fed_datagr
     fed->is_tracked = true;
     fed->side = datagram->role;
     bool is_tracked = ue_observer_track(session.observer, datagram, &callbacks);
-    REQUIRE(!is_tracked || !(datagram->is_cut || datagram->is_foreign));
+    REQUIRE(!is_tracked || !datagram->is_foreign);
     REQUIRE(!is_tracked || ue_observer_tracker(datagram->record.connection) != NULL);
     fed->is_tracked = is_tracked;
 }
