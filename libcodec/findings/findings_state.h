@@ -76,6 +76,8 @@ struct ue_findings {
     struct ue_silence_side silence[2];
     struct ue_loss_burst bursts[2];
     struct ue_side_totals totals[2];
+    const struct ue_observed_connection *connection; /* of the latest datagram; only compared */
+    int64_t last_ns;
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
@@ -112,15 +114,18 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
 /* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
    endpoint.md 5). Silence after a close is no finding. */
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings, bool is_closed);
 
 /* Packets that were lost, in bursts and in percent. */
 void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_packet_loss_end_bursts(struct ue_findings *findings);
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);
 
 void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                                 const struct ue_decode_result *result);
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_side_totals_begin_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 
 #endif

@@ -55,10 +55,9 @@ static uint64_t reports(const struct ue_tracker_counts *counts) {
     return counts->acked + counts->nacked;
 }
 
-/* Without reports about the other side nothing shows that it loses packets. */
+/* Without reports about the other side its loss is not known. */
 static bool is_one_way(const struct ue_tracker_counts *counts, const struct ue_tracker_counts *peer) {
-    uint64_t peer_reports = reports(peer) != 0 ? reports(peer) : 1;
-    return counts->nacked * peer_reports > ONE_WAY_FACTOR * peer->nacked * reports(counts);
+    return counts->nacked * reports(peer) > ONE_WAY_FACTOR * peer->nacked * reports(counts);
 }
 
 /* A packet whose ack may not have reached the sender counts as delivered at best. */
@@ -82,6 +81,11 @@ static void report_loss(const struct ue_findings *findings, unsigned side) {
     set_loss(&finding, UE_VALUE_COUNT, UE_VALUE_OF, counts);
     set_loss(&finding, UE_VALUE_OTHERS, UE_VALUE_OTHERS_OF, peer);
     ue_findings_report(findings, &finding);
+}
+
+void ue_packet_loss_end_bursts(struct ue_findings *findings) {
+    end_burst(findings, 0);
+    end_burst(findings, 1);
 }
 
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side) {

@@ -233,6 +233,7 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         ue_array_clear(&findings->memory, &findings->stalls.in_flight[side]);
         ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
+        findings->stalls.first[side] = 0;
     }
 }
 

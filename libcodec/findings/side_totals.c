@@ -68,17 +68,12 @@ static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const str
     return total;
 }
 
-/* A connection whose tracker was dropped continues with a new tracker (observer.h), which counts from 0. */
-void ue_findings_on_counts(struct ue_findings *findings, const struct ue_tracker *tracker) {
-    for (unsigned i = 0; i < 2; i++) {
-        struct ue_side_totals *side = &findings->totals[i];
-        const struct ue_tracker_counts *tracked = ue_tracker_counts(tracker, i);
-        if (tracked->packets < side->tracked.packets) {
-            side->earlier = side->counts;
-        }
-        side->tracked = *tracked;
-        side->counts = sum(&side->earlier, tracked);
-    }
+void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts) {
+    findings->totals[side].counts = sum(&findings->totals[side].earlier, counts);
+}
+
+void ue_side_totals_begin_tracker(struct ue_side_totals *side) {
+    side->earlier = side->counts;
 }
 
 /* ---- the end ---- */

@@ -121,6 +121,20 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_e
     }
 }
 
+/* Another attempt to connect is another conversation. */
+void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
+    end_gap(findings, 0);
+    for (unsigned side = 0; side < 2; side++) {
+        struct ue_silence_side *self = &findings->silence[side];
+        self->newest_id = 0;
+        self->missing = 0;
+        self->is_waiting = false;
+        if (is_attempt) {
+            *self = (struct ue_silence_side){0};
+        }
+    }
+}
+
 /* ---- the end ---- */
 
 int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {

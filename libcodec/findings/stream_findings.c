@@ -23,10 +23,26 @@ void ue_findings_free(struct ue_findings *findings) {
     }
 }
 
+/* A connection whose tracker was dropped (observer.h), and another attempt to connect, continue with a new tracker,
+   whose packet ids and channel sequences have nothing to do with the earlier ones. */
+static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
+    ue_reliable_stalls_finish(findings, findings->last_ns);
+    ue_reliable_gaps_finish(findings);
+    ue_packet_loss_end_bursts(findings);
+    ue_silence_begin_tracker(findings, is_attempt);
+    ue_side_totals_begin_tracker(&findings->totals[0]);
+    ue_side_totals_begin_tracker(&findings->totals[1]);
+}
+
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
     findings->reliable_limit = datagram->context.reliable_limit;
+    if (ue_observer_tracker(datagram->record.connection) == NULL) {
+        begin_tracker(findings, datagram->record.connection != findings->connection);
+    }
+    findings->connection = datagram->record.connection;
+    findings->last_ns = datagram->time_ns > findings->last_ns ? datagram->time_ns : findings->last_ns;
     ue_timing_on_datagram(findings, datagram);
     ue_side_totals_on_datagram(findings, datagram, result);
 }

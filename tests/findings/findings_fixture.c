@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "libcodec/observe/observer_state.h"
 #include "tests/support/counting_allocator.h"
 
 #define FOUND_MAX 256
@@ -19,6 +20,9 @@ static struct {
     struct counting_allocator memory;
     struct ue_findings *findings;
     struct ue_context context;
+    struct ue_connection attempts[2];
+    struct ue_stream streams[2]; /* of the attempts */
+    unsigned attempt;
     struct ue_datagram datagram;
     struct ue_tracker_event packet; /* the latest */
     struct ue_finding found[FOUND_MAX], expected;
@@ -31,6 +35,8 @@ int findings_fixture_set_up(void **state) {
     counting_allocator_init(&fixture.memory, 4 << 20);
     fixture.context.ch_seq_bound = 1024;
     fixture.context.reliable_buffer = fixture.context.reliable_limit = 256;
+    fixture.attempts[0].stream = &fixture.streams[0];
+    fixture.attempts[1].stream = &fixture.streams[1];
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -106,9 +112,22 @@ void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight) {
 }
 
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {
-    struct ue_observed_datagram datagram = {
-        .frame = fixture.packet.frame + 1, .role = side, .is_cut = is_cut, .context = fixture.context};
+    struct ue_observed_datagram datagram = {.record.connection = &fixture.attempts[fixture.attempt].shown,
+                                            .frame = fixture.packet.frame + 1,
+                                            .time_ns = fixture.packet.time_ns,
+                                            .role = side,
+                                            .is_cut = is_cut,
+                                            .context = fixture.context};
     ue_findings_on_datagram(fixture.findings, &datagram, result, &callbacks);
+    fixture.attempts[fixture.attempt].stream->tracker = (struct ue_tracker *)&fixture; /* never followed */
+}
+
+void findings_fixture_drop_tracker(void) {
+    fixture.streams[fixture.attempt].tracker = NULL;
+}
+
+void findings_fixture_begin_attempt(void) {
+    fixture.attempt = 1;
 }
 
 static void report(enum ue_tracker_event_type type, int64_t id, uint64_t frame, int64_t span_ns) {
@@ -124,6 +143,11 @@ void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms) {
 
 void findings_fixture_nak(int64_t id, uint64_t frame) {
     report(UE_TRACKER_NAK, id, frame, -1);
+}
+
+void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked) {
+    const struct ue_tracker_counts counts = {.acked = acked, .nacked = nacked};
+    ue_findings_on_counts(fixture.findings, side, &counts);
 }
 
 void findings_fixture_finish(int64_t ms, bool is_closed) {

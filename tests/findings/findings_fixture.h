@@ -25,6 +25,11 @@ void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight);
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
 void findings_fixture_nak(int64_t id, uint64_t frame);
+/* The tracker's counts of reports about a side's packets. */
+void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked);
+/* The next datagram begins a new tracker: of the same connection, or of another attempt to connect. */
+void findings_fixture_drop_tracker(void);
+void findings_fixture_begin_attempt(void);
 /* A datagram with a decode result. */
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut);
 void findings_fixture_finish(int64_t ms, bool is_closed);

@@ -60,12 +60,44 @@ static void test_scattered(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Every packet of the client is reported as lost; of the server's packets `acked` are reported as delivered. */
+static void lose_one_way(int64_t acked) {
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t id = 0; id < 40; id += 4) {
+        findings_fixture_nak(id, 0);
+    }
+    findings_fixture_packet(1, CLIENT, 2);
+    for (int64_t id = 0; id < acked; id++) {
+        findings_fixture_ack(id, 0, 20);
+    }
+    findings_fixture_count_reports(CLIENT, 0, 10);
+    findings_fixture_count_reports(SERVER, (uint64_t)acked, 0);
+    findings_fixture_finish(2, true);
+}
+
+static void test_one_way(void **state) {
+    (void)state;
+    lose_one_way(1);
+    assert_int_equal(1, findings_fixture_expect(UE_FINDING_ONE_WAY_LOSS)->values[UE_VALUE_OTHERS_OF].at_least);
+}
+
+/* The loss of a direction of which nothing is reported is not known. */
+static void test_loss_of_other_way_unknown(void **state) {
+    (void)state;
+    lose_one_way(0);
+    findings_fixture_expect(UE_FINDING_LOSS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_three_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_scattered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_one_way, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_loss_of_other_way_unknown, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

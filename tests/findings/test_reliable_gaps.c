@@ -65,6 +65,37 @@ static void test_first_bunches(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Bunches 1 and 4 of a channel; then bunches 2 and 3 by another tracker, which are other bunches. */
+static void continue_elsewhere(void (*begin)(void)) {
+    const struct ue_decode_result good = {.item_count = 1};
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(0, 1);
+    findings_fixture_packet(10, CLIENT, 2);
+    findings_fixture_bunch(0, 4);
+    begin();
+    findings_fixture_datagram(CLIENT, &good, false);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_GAP)->values[UE_VALUE_COUNT].at_least);
+    findings_fixture_packet(900, CLIENT, 1);
+    findings_fixture_bunch(0, 2);
+    findings_fixture_bunch(0, 3);
+    findings_fixture_finish(1000, true);
+}
+
+static void test_attempt(void **state) {
+    (void)state;
+    continue_elsewhere(findings_fixture_begin_attempt);
+    findings_fixture_expect_none();
+}
+
+/* The pause is one of the connection. */
+static void test_dropped_tracker(void **state) {
+    (void)state;
+    continue_elsewhere(findings_fixture_drop_tracker);
+    findings_fixture_expect(UE_FINDING_PAUSE);
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     findings_fixture_exhaust_memory();
@@ -79,6 +110,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_attempt, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_dropped_tracker, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

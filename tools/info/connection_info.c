@@ -157,7 +157,9 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     count(info, captured->observed);
     ue_findings_on_datagram(info->detected, captured->observed, &captured->result, &findings);
     if (ue_observer_track(captured->observer, captured->observed, &callbacks)) {
-        ue_findings_on_counts(info->detected, ue_observer_tracker(captured->connection));
+        const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
+        ue_findings_on_counts(info->detected, 0, ue_tracker_counts(tracker, 0));
+        ue_findings_on_counts(info->detected, 1, ue_tracker_counts(tracker, 1));
     }
     if (info->cost != NULL) {
         add_cost(info, captured);

@@ -172,8 +172,8 @@ static void print_connections(const struct capture_summary *summary, const struc
         fprintf(stderr, "and %" PRIu64 " more\n", ue_observer_stream_count(observer) - summary->listed);
     }
     if (ue_observer_forgotten_count(observer) != 0) {
-        fprintf(stderr, "%" PRIu64 " connections were dropped from memory, each after %u others had been used since\n",
-                ue_observer_forgotten_count(observer), UE_OBSERVER_CONNECTIONS_MAX);
+        fprintf(stderr, "connections dropped from memory, each after %u others had been used since: %" PRIu64 "\n",
+                UE_OBSERVER_CONNECTIONS_MAX, ue_observer_forgotten_count(observer));
     }
 }
 

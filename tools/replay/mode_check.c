@@ -59,7 +59,7 @@ static void finish(struct capture_check *check) {
         }
     }
     if (check->unchecked != 0) {
-        cli_error("%llu datagrams of connections beyond the first %d were not compared",
+        cli_error("not compared: %llu of the datagrams, of connections beyond the first %d",
                   (unsigned long long)check->unchecked, CONNECTIONS_MAX);
     }
 }

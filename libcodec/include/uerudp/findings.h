@@ -163,7 +163,6 @@ struct ue_side_totals {
     uint32_t reliable_peak_channel;         /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
     struct ue_tracker_counts counts;  /* of all trackers of the stream */
-    struct ue_tracker_counts tracked; /* of the current tracker */
     struct ue_tracker_counts earlier; /* of earlier trackers */
 };
 
@@ -186,13 +185,12 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator);
 void ue_findings_free(struct ue_findings *findings);
 
 /* Handles a datagram of the stream with its decode result, then each event that ue_observer_track reports of it
-   (context: of the datagram), then, if it was tracked, what the tracker counts. */
+   (context: of the datagram), then, if it was tracked, what the tracker counts of each side. */
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
                           const struct ue_tracker_event *event, const struct ue_findings_callbacks *callbacks);
-
-void ue_findings_on_counts(struct ue_findings *findings, const struct ue_tracker *tracker);
+void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
 /* Forgets what was measured with the capture's clock, when that proves wrong. */
 void ue_findings_forget_times(struct ue_findings *findings);

@@ -5,7 +5,7 @@ import json
 import unittest
 
 import uerudp
-from conversation import CLIENT, SERVER, Conversation, hello_sent, lost_acks
+from conversation import CLIENT, SERVER, Conversation, attempts, hello_sent, lost_acks
 
 
 def joined(**keys):
@@ -331,6 +331,11 @@ class Findings(unittest.TestCase):
     def test_pause(self):
         conv = joined().wait(900)
         self.assertIn("no packet from either side for", self.only(conv.idle(300), "pause")["text"])
+
+    def test_attempts(self):
+        """Between two attempts to connect neither side stopped, and nothing is missing."""
+        kinds = {finding["kind"] for finding in attempts(49, join=False).info()["findings"]}
+        self.assertFalse({"pause", "silence", "reliable_gap", "reliable_stall"} & kinds, kinds)
 
     def test_ping(self):
         text = self.only(joined(latency=120).idle(2000), "ping")["text"]
