@@ -91,13 +91,13 @@ void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram
 
 /* Round trip times, jitter, and the frame times of the server. */
 void ue_timing_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
-void ue_timing_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_timing_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_timing_clear_spans(struct ue_findings *findings);
 void ue_timing_clear(struct ue_findings *findings);
 void ue_timing_finish(struct ue_findings *findings);
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
-void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_finish(struct ue_findings *findings, int64_t end_ns);
 void ue_reliable_stalls_clear(struct ue_findings *findings);
 
@@ -106,25 +106,25 @@ bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_
 
 /* Only a bunch that was captured for the first time can fill a gap or open one. */
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps);
-void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_tracker_event *event,
+void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                uint32_t ch_seq_bound);
 void ue_reliable_gaps_finish(struct ue_findings *findings);
 void ue_reliable_gaps_clear(struct ue_findings *findings);
 
 /* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
    endpoint.md 5). Silence after a close is no finding. */
-void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings, bool is_closed);
 
 /* Packets that were lost, in bursts and in percent. */
-void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_packet_loss_end_bursts(struct ue_findings *findings);
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);
 
 void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                                 const struct ue_decode_result *result);
-void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_tracker_event *event);
+void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_side_totals_begin_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 

@@ -25,13 +25,13 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     ue_findings_report(findings, &finding);
 }
 
-void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
-    bool is_lost = event->type == UE_TRACKER_NAK;
+void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
+    bool is_lost = event->type == UE_OBSERVED_NAK;
     struct ue_loss_burst *burst = &findings->bursts[!event->side];
-    if ((event->type != UE_TRACKER_ACK && !is_lost) || event->is_withdrawn) {
+    if ((event->type != UE_OBSERVED_ACK && !is_lost) || event->ack.is_withdrawn) {
         return;
     }
-    if (burst->count != 0 && (!is_lost || event->packet_id != burst->last_id + 1)) {
+    if (burst->count != 0 && (!is_lost || event->ack.packet_id != burst->last_id + 1)) {
         end_burst(findings, !event->side);
     }
     if (!is_lost) {
@@ -42,10 +42,10 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_track
         burst->reported_frame = event->frame;
     }
     burst->count++;
-    burst->last_id = event->packet_id;
-    if (event->other_frame != 0) {
-        burst->first_frame = burst->first_frame == 0 ? event->other_frame : burst->first_frame;
-        burst->last_frame = event->other_frame;
+    burst->last_id = event->ack.packet_id;
+    if (event->ack.frame != 0) {
+        burst->first_frame = burst->first_frame == 0 ? event->ack.frame : burst->first_frame;
+        burst->last_frame = event->ack.frame;
     }
 }
 

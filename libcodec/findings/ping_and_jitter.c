@@ -17,9 +17,9 @@ static void add_frame_time(struct ue_findings *findings, unsigned side, uint8_t 
     }
 }
 
-static void on_packet(struct ue_findings *findings, const struct ue_tracker_event *event) {
-    const struct ue_packet *packet = &event->datagram->packet;
-    if (packet->has_info && !event->is_late) {
+static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
+    const struct ue_packet *packet = event->packet.decoded;
+    if (packet->has_info && !event->packet.is_late) {
         on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
     }
     if (packet->has_frame_time) {
@@ -27,13 +27,13 @@ static void on_packet(struct ue_findings *findings, const struct ue_tracker_even
     }
 }
 
-static void on_ack(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
-    if (event->other_frame == 0 || event->span_ns < 0) {
+    if (event->ack.frame == 0 || event->ack.span_ns < 0) {
         return;
     }
-    ue_histogram_add(&findings->memory, &findings->timing.halves[side], event->span_ns);
-    findings->timing.last_half_ns[side] = event->span_ns;
+    ue_histogram_add(&findings->memory, &findings->timing.halves[side], event->ack.span_ns);
+    findings->timing.last_half_ns[side] = event->ack.span_ns;
     if (findings->timing.halves[!side].count != 0) {
         ue_histogram_add(&findings->memory, &findings->timing.rtt,
                          ue_time_ns_add(findings->timing.last_half_ns[0], findings->timing.last_half_ns[1]));
@@ -41,17 +41,17 @@ static void on_ack(struct ue_findings *findings, const struct ue_tracker_event *
 }
 
 /* Challenge and Ack answer the client, Response the server. */
-static void on_handshake(struct ue_findings *findings, const struct ue_tracker_event *event) {
-    if (event->span_ns >= 0 && findings->timing.handshake_ns[!event->side] == 0) {
-        findings->timing.handshake_ns[!event->side] = event->span_ns;
+static void on_handshake(struct ue_findings *findings, const struct ue_observed_event *event) {
+    if (event->handshake.answer_ns >= 0 && findings->timing.handshake_ns[!event->side] == 0) {
+        findings->timing.handshake_ns[!event->side] = event->handshake.answer_ns;
     }
 }
 
-void ue_timing_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+void ue_timing_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: on_handshake(findings, event); break;
-    case UE_TRACKER_PACKET: on_packet(findings, event); break;
-    case UE_TRACKER_ACK: on_ack(findings, event); break;
+    case UE_OBSERVED_HANDSHAKE: on_handshake(findings, event); break;
+    case UE_OBSERVED_PACKET: on_packet(findings, event); break;
+    case UE_OBSERVED_ACK: on_ack(findings, event); break;
     default: break;
     }
 }

@@ -34,9 +34,9 @@ void ue_reliable_gaps_clear(struct ue_findings *findings) {
 /* ---- channels ---- */
 
 /* NULL: there is no memory, so that nothing is known of the channel. */
-static int64_t *require_newest(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static int64_t *require_newest(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_array *channels = &findings->gaps.channels;
-    uint32_t channel = event->bunch->channel;
+    uint32_t channel = event->bunch.decoded->channel;
     size_t low = 0, high = channels->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -55,7 +55,7 @@ static int64_t *require_newest(struct ue_findings *findings, const struct ue_tra
 /* ---- findings ---- */
 
 static void report_late(const struct ue_findings *findings, const struct ue_reliable_gap *gap,
-                        const struct ue_tracker_event *event) {
+                        const struct ue_observed_event *event) {
     int64_t late_ns = ue_time_ns_since(event->time_ns, gap->time_ns);
     if (!ue_reliable_stall_is_long(findings, late_ns)) {
         return;
@@ -76,12 +76,12 @@ static void report_open(const struct ue_findings *findings, const struct ue_reli
 
 /* ---- gaps ---- */
 
-static void fill_gap(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void fill_gap(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_array *gaps = &findings->gaps.gaps;
     for (size_t i = 0; i < gaps->count; i++) {
         struct ue_reliable_gap *gap = ue_array_at(gaps, i);
-        if (gap->side == event->side && gap->channel == event->bunch->channel && event->reliable_id >= gap->from_id &&
-            event->reliable_id <= gap->to_id) {
+        if (gap->side == event->side && gap->channel == event->bunch.decoded->channel &&
+            event->bunch.reliable_id >= gap->from_id && event->bunch.reliable_id <= gap->to_id) {
             gap->open--;
             if (gap->open == 0) {
                 report_late(findings, gap, event);
@@ -92,19 +92,19 @@ static void fill_gap(struct ue_findings *findings, const struct ue_tracker_event
     }
 }
 
-static void open_gap(struct ue_findings *findings, const struct ue_tracker_event *event, int64_t before,
+static void open_gap(struct ue_findings *findings, const struct ue_observed_event *event, int64_t before,
                      uint32_t bound) {
     struct ue_array *gaps = &findings->gaps.gaps;
     if (gaps->count == GAPS_MAX) {
         report_open(findings, ue_array_at(gaps, 0));
         ue_array_remove(gaps, 0, 1);
     }
-    uint32_t missing = (uint32_t)(event->reliable_id - before - 1);
-    uint32_t seq = event->bunch->ch_seq;
+    uint32_t missing = (uint32_t)(event->bunch.reliable_id - before - 1);
+    uint32_t seq = event->bunch.decoded->ch_seq;
     const struct ue_reliable_gap gap = {.side = event->side,
-                                        .channel = event->bunch->channel,
+                                        .channel = event->bunch.decoded->channel,
                                         .from_id = before + 1,
-                                        .to_id = event->reliable_id - 1,
+                                        .to_id = event->bunch.reliable_id - 1,
                                         .first_seq = (seq + bound - missing % bound) % bound,
                                         .last_seq = (seq + bound - 1) % bound,
                                         .frame = event->frame,
@@ -114,21 +114,21 @@ static void open_gap(struct ue_findings *findings, const struct ue_tracker_event
     ue_array_insert(&findings->memory, gaps, gaps->count, &gap);
 }
 
-void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_tracker_event *event,
+void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                uint32_t ch_seq_bound) {
-    bool is_reliable = event->type == UE_TRACKER_BUNCH && event->reliable_id >= 0;
+    bool is_reliable = event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0;
     int64_t *newest = is_reliable ? require_newest(findings, event) : NULL;
     if (newest == NULL) {
         return;
     }
     int64_t before = *newest;
-    *newest = event->reliable_id > before ? event->reliable_id : before;
-    if (event->copy != 1 || before < 0 || event->is_jump) {
+    *newest = event->bunch.reliable_id > before ? event->bunch.reliable_id : before;
+    if (event->bunch.copy != 1 || before < 0 || event->bunch.is_jump) {
         return;
     }
-    if (event->is_gap && event->reliable_id > before + 1) {
+    if (event->bunch.is_gap && event->bunch.reliable_id > before + 1) {
         open_gap(findings, event, before, ch_seq_bound);
-    } else if (event->reliable_id <= before) {
+    } else if (event->bunch.reliable_id <= before) {
         fill_gap(findings, event);
     }
 }

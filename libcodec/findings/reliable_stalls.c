@@ -52,14 +52,14 @@ static void remove_reported(struct ue_reliable_stalls *stalls, unsigned side) {
     }
 }
 
-static void on_sent(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     const struct ue_unacked_bunch in_flight = {.packet_id = event->packet_id,
-                                               .reliable_id = event->reliable_id,
+                                               .reliable_id = event->bunch.reliable_id,
                                                .time_ns = event->time_ns,
                                                .frame = event->frame,
-                                               .channel = event->bunch->channel,
-                                               .ch_seq = event->bunch->ch_seq};
+                                               .channel = event->bunch.decoded->channel,
+                                               .ch_seq = event->bunch.decoded->ch_seq};
     size_t place = stalls->in_flight[event->side].count;
     while (place > stalls->first[event->side] &&
            in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
@@ -199,18 +199,18 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
     ue_array_remove(&stalls->overdue[side], place, 1);
 }
 
-static void on_ack(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_reliable_stalls *stalls = &findings->stalls;
     size_t *first = &stalls->first[side];
     while (*first < stalls->in_flight[side].count &&
-           in_flight_at(stalls, side, *first)->packet_id <= event->packet_id) {
+           in_flight_at(stalls, side, *first)->packet_id <= event->ack.packet_id) {
         const struct ue_unacked_bunch *reported = in_flight_at(stalls, side, *first);
         ++*first;
-        if (reported->packet_id < event->packet_id) {
+        if (reported->packet_id < event->ack.packet_id) {
             continue; /* that packet was never reported */
         }
-        if (event->type == UE_TRACKER_ACK) {
+        if (event->type == UE_OBSERVED_ACK) {
             arrive(findings, side, reported);
         } else {
             lose(findings, side, reported, event->time_ns);
@@ -218,11 +218,11 @@ static void on_ack(struct ue_findings *findings, const struct ue_tracker_event *
     }
 }
 
-void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
-    bool is_ack = event->type == UE_TRACKER_ACK || event->type == UE_TRACKER_NAK;
-    if (is_ack && !event->is_withdrawn) {
+void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
+    bool is_ack = event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK;
+    if (is_ack && !event->ack.is_withdrawn) {
         on_ack(findings, event);
-    } else if (event->type == UE_TRACKER_BUNCH && event->reliable_id >= 0) {
+    } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
         on_sent(findings, event);
     }
 }

@@ -30,27 +30,28 @@ void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_ob
 
 /* ---- events ---- */
 
-static void on_bunch(struct ue_side_totals *side, const struct ue_tracker_event *event) {
-    side->jumps += event->is_jump;
-    if (event->is_partial_error) {
+static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event) {
+    side->jumps += event->bunch.is_jump;
+    if (event->bunch.is_partial_error) {
         side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
     }
-    const struct ue_tracker_bounds *in_flight = &event->reliable_in_flight;
+    const struct ue_observed_bounds *in_flight = &event->bunch.in_flight;
     if (in_flight->at_most > side->reliable_peak.at_most) {
         side->reliable_peak.at_most = in_flight->at_most;
     }
     if (in_flight->at_least > side->reliable_peak.at_least) {
         side->reliable_peak.at_least = in_flight->at_least;
-        side->reliable_peak_channel = event->bunch->channel;
+        side->reliable_peak_channel = event->bunch.decoded->channel;
         side->reliable_peak_frame = event->frame;
     }
 }
 
-void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_totals *peer = &findings->totals[!event->side];
-    if (event->type == UE_TRACKER_BUNCH) {
+    if (event->type == UE_OBSERVED_BUNCH) {
         on_bunch(&findings->totals[event->side], event);
-    } else if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && !event->is_opaque && peer->datagrams != 0) {
+    } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_opaque &&
+               peer->datagrams != 0) {
         peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;
     }
 }

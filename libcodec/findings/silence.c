@@ -6,7 +6,7 @@
 
 /* ---- silence ---- */
 
-static void report_pause(const struct ue_findings *findings, const struct ue_tracker_event *event,
+static void report_pause(const struct ue_findings *findings, const struct ue_observed_event *event,
                          const struct ue_last_packet *last) {
     int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
     const struct ue_finding finding =
@@ -14,7 +14,7 @@ static void report_pause(const struct ue_findings *findings, const struct ue_tra
     ue_findings_report(findings, &finding);
 }
 
-static void report_silence(const struct ue_findings *findings, const struct ue_tracker_event *event,
+static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
                            const struct ue_silence_side *self, int64_t gap_ns) {
     struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
                                                    event->side, gap_ns, self->last.frame, event->frame);
@@ -23,7 +23,7 @@ static void report_silence(const struct ue_findings *findings, const struct ue_t
     ue_findings_report(findings, &finding);
 }
 
-static void on_packet(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_silence_side *self = &findings->silence[event->side];
     struct ue_silence_side *other = &findings->silence[!event->side];
     int64_t gap_ns = ue_time_ns_since(event->time_ns, self->last.time_ns);
@@ -67,13 +67,13 @@ static void end_gap(struct ue_findings *findings, uint64_t frame) {
     }
 }
 
-static void begin_wait(struct ue_silence_side *self, const struct ue_tracker_event *event) {
+static void begin_wait(struct ue_silence_side *self, const struct ue_observed_event *event) {
     self->report_ns = event->time_ns;
     self->report_frame = event->frame;
     self->peer_packets_since_report = 0;
 }
 
-static void on_report(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_silence_side *self = &findings->silence[!event->side];
     int64_t gap_ns = ue_time_ns_since(event->time_ns, self->report_ns);
     /* the packet with the ack is itself counted in peer_packets_since_report */
@@ -84,13 +84,13 @@ static void on_report(struct ue_findings *findings, const struct ue_tracker_even
         self->gap_frame = event->frame;
         self->gap_nacked = 0;
     }
-    self->gap_nacked += event->type == UE_TRACKER_NAK;
-    self->is_waiting = event->packet_id < self->newest_id;
+    self->gap_nacked += event->type == UE_OBSERVED_NAK;
+    self->is_waiting = event->ack.packet_id < self->newest_id;
     begin_wait(self, event);
 }
 
 /* Starts waiting for an ack when a packet is sent. */
-static void start_waiting(struct ue_findings *findings, const struct ue_tracker_event *event) {
+static void start_waiting(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_silence_side *self = &findings->silence[event->side];
     self->newest_id = event->packet_id > self->newest_id ? event->packet_id : self->newest_id;
     if (!self->is_waiting) {
@@ -99,21 +99,21 @@ static void start_waiting(struct ue_findings *findings, const struct ue_tracker_
     }
 }
 
-void ue_silence_on_event(struct ue_findings *findings, const struct ue_tracker_event *event) {
+void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     end_gap(findings, event->frame);
     switch (event->type) {
-    case UE_TRACKER_LOST: findings->silence[event->side].missing += event->missing; break;
-    case UE_TRACKER_OPAQUE:
+    case UE_OBSERVED_LOST: findings->silence[event->side].missing += event->lost.missing; break;
+    case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);
         findings->silence[!event->side].is_waiting = false; /* the packet may hold the ack */
         break;
-    case UE_TRACKER_PACKET:
+    case UE_OBSERVED_PACKET:
         on_packet(findings, event);
         start_waiting(findings, event);
         break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK:
-        if (!event->is_withdrawn) {
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
+        if (!event->ack.is_withdrawn) {
             on_report(findings, event);
         }
         break;

@@ -48,7 +48,7 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
 }
 
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
-                          const struct ue_tracker_event *event, const struct ue_findings_callbacks *callbacks) {
+                          const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
     ue_silence_on_event(findings, event);
     ue_timing_on_event(findings, event);

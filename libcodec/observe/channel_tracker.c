@@ -105,9 +105,9 @@ static void advance(struct ue_channel_state *state, int64_t step) {
 }
 
 static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunch *entry, bool is_newest,
-                         struct ue_tracker_event *event) {
+                         struct ue_observed_bunch *event) {
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_bunch *bunch = event->bunch;
+    const struct ue_bunch *bunch = event->decoded;
     int64_t id = event->reliable_id;
     struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     transmissions->first_frame = p->in->frame;
@@ -124,7 +124,7 @@ static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunc
 }
 
 static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_state *state,
-                                  struct ue_tracked_bunch *entry, struct ue_tracker_event *event) {
+                                  struct ue_tracked_bunch *entry, struct ue_observed_bunch *event) {
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     const struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     int64_t last_packet = ue_reliable_tracker_last_packet(side, entry);
@@ -137,16 +137,16 @@ static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_s
     entry->was_delivered = ue_reliable_tracker_was_delivered(side, entry);
     entry->was_retransmitted = true;
     event->first_frame = transmissions->first_frame;
-    event->other_frame = transmissions->last_frame;
-    event->other_item = transmissions->last_item;
+    event->previous_frame = transmissions->last_frame;
+    event->previous_item = transmissions->last_item;
     event->is_spurious = entry->was_delivered;
 }
 
 /* Determines which transmission of a reliable bunch this is. */
 static void handle_transmission(struct ue_tracker_step *p, struct ue_channel_state *state, bool is_newest,
-                                struct ue_tracker_event *event) {
+                                struct ue_observed_bunch *event) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    uint32_t channel = event->bunch->channel;
+    uint32_t channel = event->decoded->channel;
     int64_t id = event->reliable_id;
     struct ue_tracked_bunch *entry = is_newest ? NULL : ue_reliable_tracker_find(side, channel, id);
     bool is_first = entry == NULL;
@@ -180,14 +180,14 @@ static bool contradicts_newest(const struct ue_channel_state *state, const struc
 }
 
 /* The sender's buffer when it sent this bunch, which is one of the bunches in it. */
-static struct ue_tracker_bounds in_flight(const struct ue_channel_state *state, int64_t id) {
+static struct ue_observed_bounds in_flight(const struct ue_channel_state *state, int64_t id) {
     int64_t at_least = id - (state->newest - state->maybe_released_back);
     int64_t at_most = id - (state->newest - state->released_back);
     bool is_bounded = state->released_back < UE_TRACKER_CHANNEL_SPAN_MAX;
-    return (struct ue_tracker_bounds){.at_least = at_least > 1 ? (uint32_t)at_least : 1,
-                                      .at_most = !is_bounded   ? UE_TRACKER_UNBOUNDED
-                                                 : at_most > 1 ? (uint32_t)at_most
-                                                               : 1};
+    return (struct ue_observed_bounds){.at_least = at_least > 1 ? (uint32_t)at_least : 1,
+                                       .at_most = !is_bounded   ? UE_OBSERVED_UNBOUNDED
+                                                  : at_most > 1 ? (uint32_t)at_most
+                                                                : 1};
 }
 
 /* Whether bunches after the newest of a channel may be in packets that could not be read. */
@@ -202,32 +202,33 @@ static bool may_be_unread(const struct ue_tracker_step *p, const struct ue_chann
 }
 
 /* Processes the channel sequence of a reliable bunch. */
-static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *state, struct ue_tracker_event *event) {
+static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *state,
+                            struct ue_observed_bunch *event) {
     const struct ue_context *x = p->in->context;
     if (!state->has_newest) {
-        init_state(p, state, event->bunch->ch_seq);
+        init_state(p, state, event->decoded->ch_seq);
     }
-    int64_t id = ue_seq_expand(event->bunch->ch_seq, state->newest, x->ch_seq_bound);
+    int64_t id = ue_seq_expand(event->decoded->ch_seq, state->newest, x->ch_seq_bound);
     int64_t step = id - state->newest;
     event->reliable_id = id;
-    event->is_gap = step > 1 && !may_be_unread(p, state, event->bunch->channel);
+    event->is_gap = step > 1 && !may_be_unread(p, state, event->decoded->channel);
     event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX);
-    event->is_partial_error |= contradicts_newest(state, event->bunch, step);
+    event->is_partial_error |= contradicts_newest(state, event->decoded, step);
     if (step > 0) {
         advance(state, step);
-        state->is_unfinished = ue_partial_is_unfinished(event->bunch);
-        state->open_back = event->bunch->open ? 0 : state->open_back;
-        state->has_open |= event->bunch->open;
+        state->is_unfinished = ue_partial_is_unfinished(event->decoded);
+        state->open_back = event->decoded->open ? 0 : state->open_back;
+        state->has_open |= event->decoded->open;
     }
     handle_transmission(p, state, step > 0, event);
     if (state->released_back > step) { /* else no earlier bunch is unreleased */
-        ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->bunch->channel);
+        ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->decoded->channel);
     }
-    event->reliable_in_flight = in_flight(state, id);
+    event->in_flight = in_flight(state, id);
 }
 
-static void count_bunch(struct ue_tracker_counts *counts, const struct ue_tracker_event *event) {
-    if (event->bunch->reliable) {
+static void count_bunch(struct ue_tracker_counts *counts, const struct ue_observed_bunch *event) {
+    if (event->decoded->reliable) {
         counts->reliable += event->copy == 1;
         counts->resends += event->copy > 1;
         counts->spurious += event->is_spurious;
@@ -237,9 +238,9 @@ static void count_bunch(struct ue_tracker_counts *counts, const struct ue_tracke
 /* Emits CHANNEL_OPENED and CHANNEL_CLOSED; channel may be NULL. */
 static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel *channel,
                             const struct ue_bunch *bunch) {
-    struct ue_tracker_event event = {.packet_id = p->packet_id, .bunch = bunch};
+    struct ue_observed_event event = {.channel.bunch = bunch};
     if (bunch->open) {
-        event.type = UE_TRACKER_CHANNEL_OPENED;
+        event.type = UE_OBSERVED_CHANNEL_OPENED;
         ue_tracker_emit(p, &event);
     }
     if (bunch->open && channel != NULL) {
@@ -248,11 +249,12 @@ static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel
     }
     if (bunch->close) {
         bool is_known = channel != NULL && is_open(channel);
-        event.type = UE_TRACKER_CHANNEL_CLOSED;
-        event.close_reason = bunch->dormant ? 1 : bunch->close_reason;
-        event.span_ns = !is_known                             ? -1
-                        : p->in->time_ns > channel->opened_ns ? ue_time_ns_since(p->in->time_ns, channel->opened_ns)
-                                                              : 0;
+        event.type = UE_OBSERVED_CHANNEL_CLOSED;
+        event.channel.close_reason = bunch->dormant ? 1 : bunch->close_reason;
+        event.channel.open_ns = !is_known ? -1
+                                : p->in->time_ns > channel->opened_ns
+                                    ? ue_time_ns_since(p->in->time_ns, channel->opened_ns)
+                                    : 0;
         ue_tracker_emit(p, &event);
     }
     if (bunch->close && channel != NULL) {
@@ -265,28 +267,28 @@ static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_bunch *bunch) {
     struct ue_tracker_counts *counts = &p->tracker->sides[p->in->side].counts;
     struct ue_tracked_channel *channel = ue_channel_tracker_ensure(p->tracker, bunch->channel);
-    struct ue_tracker_event event = {.type = UE_TRACKER_BUNCH,
-                                     .packet_id = p->packet_id,
-                                     .bunch = bunch,
-                                     .item = p->item,
-                                     .is_cut = p->is_bunch_cut,
-                                     .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
-                                     .copy = bunch->reliable,
-                                     .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};
+    struct ue_observed_event event = {
+        .type = UE_OBSERVED_BUNCH,
+        .bunch = {.decoded = bunch,
+                  .item = p->item,
+                  .is_cut = p->is_bunch_cut,
+                  .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
+                  .copy = bunch->reliable,
+                  .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID}};
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
     if (state == NULL) {
         counts->untracked++;
     } else if (bunch->reliable) {
-        handle_reliable(p, state, &event);
+        handle_reliable(p, state, &event.bunch);
     } else {
         if (is_legacy(p)) {
             add_dependencies(p, state, bunch);
         }
-        event.is_partial_error |= is_unreliable_discontinuous(p, state, bunch);
+        event.bunch.is_partial_error |= is_unreliable_discontinuous(p, state, bunch);
     }
-    count_bunch(counts, &event);
+    count_bunch(counts, &event.bunch);
     ue_tracker_emit(p, &event);
-    if (event.copy <= 1 && (bunch->open || bunch->close)) {
+    if (event.bunch.copy <= 1 && (bunch->open || bunch->close)) {
         emit_open_close(p, channel, bunch);
     }
 }

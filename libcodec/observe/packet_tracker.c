@@ -76,7 +76,7 @@ static void handle_restart(struct ue_tracker_step *p) {
         tracker->is_restarting = true;
     } else if (handshake->type == UE_HANDSHAKE_ACK && tracker->is_restarting) {
         tracker->is_restarting = false;
-        ue_tracker_emit(p, &(struct ue_tracker_event){.type = UE_TRACKER_RESTARTED});
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_RESTARTED});
     }
 }
 
@@ -84,8 +84,8 @@ static void handle_handshake(struct ue_tracker_step *p) {
     struct ue_tracker *tracker = p->tracker;
     enum ue_handshake_type type = p->head.handshake.type;
     tracker->sides[p->in->side].counts.handshakes++;
-    struct ue_tracker_event event = {.type = UE_TRACKER_HANDSHAKE, .datagram = &p->head, .span_ns = answer_ns(p)};
-    ue_tracker_emit(p, &event);
+    ue_tracker_emit(
+        p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE, .handshake = {&p->head.handshake, answer_ns(p)}});
     learn_sequences(p);
     handle_restart(p);
     if (type < UE_HANDSHAKE_TYPE_UNKNOWN) {
@@ -192,10 +192,10 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
         uint32_t missing = (uint32_t)count - placed;
         count_missing(p, side, missing);
         side->awaited_id = p->packet_id - 1;
-        ue_tracker_emit(p, &(struct ue_tracker_event){.type = UE_TRACKER_LOST,
-                                                      .packet_id = side->newest_id + 1,
-                                                      .last_id = p->packet_id - 1,
-                                                      .missing = missing});
+        ue_tracker_emit(
+            p, &(struct ue_observed_event){
+                   .type = UE_OBSERVED_LOST,
+                   .lost = {.first_id = side->newest_id + 1, .last_id = p->packet_id - 1, .missing = missing}});
     }
 }
 
@@ -205,12 +205,12 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= LATE_MAX) {
         return;
     }
-    struct ue_tracker_event event = {
-        .type = UE_TRACKER_NOT_LOST, .packet_id = side->jump_from + 1, .last_id = side->jump_id - 1};
+    struct ue_observed_event event = {.type = UE_OBSERVED_NOT_LOST,
+                                      .lost = {.first_id = side->jump_from + 1, .last_id = side->jump_id - 1}};
     uint32_t count = (uint32_t)(side->jump_id - side->jump_from - 1);
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, side->jump_id);
     if (packet != NULL) {
-        event.other_frame = packet->frame;
+        event.lost.damaged_frame = packet->frame;
         packet->id = UE_TRACKER_NO_ID;
     }
     side->counts.missing -= count < side->counts.missing ? count : side->counts.missing;
@@ -244,11 +244,11 @@ static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
 }
 
 /* Stores the packet and classifies it as new, late or duplicate. */
-static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_tracker_event *event) {
+static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_observed_packet *event) {
     int64_t id = p->packet_id;
     struct ue_tracked_packet *packet = ensure_packet(p->tracker, side, id);
     event->is_duplicate = packet != NULL && packet->is_seen;
-    event->other_frame = event->is_duplicate ? packet->frame : 0;
+    event->first_frame = event->is_duplicate ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
@@ -274,10 +274,6 @@ static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *pack
     return packet_ids->has_id && ue_seq_of(packet_ids->packet_id) == packet->seq;
 }
 
-static int64_t since_last(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
-    return side->counts.packets + side->counts.opaque == 0 ? -1 : span_ns(side->last_ns, p->in->time_ns);
-}
-
 /* The acks of a packet, or its later bunches, are not known. */
 static void mark_unread(struct ue_tracker_side *side, int64_t id) {
     side->unreadable_id = !side->has_unread || id > side->unreadable_id ? id : side->unreadable_id;
@@ -286,7 +282,6 @@ static void mark_unread(struct ue_tracker_side *side, int64_t id) {
 
 static void handle_opaque(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    struct ue_tracker_event event = {.type = UE_TRACKER_OPAQUE, .span_ns = since_last(p, side)};
     side->counts.opaque++;
     side->unread_since_ack++;
     side->last_ns = p->in->time_ns;
@@ -295,7 +290,7 @@ static void handle_opaque(struct ue_tracker_step *p) {
         side->opaque_id = side->newest_id;
         mark_unread(side, side->newest_id + side->opaque_count);
     }
-    ue_tracker_emit(p, &event);
+    ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OPAQUE});
 }
 
 static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet);
@@ -315,13 +310,12 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     end_wait(side);
     retract_jump(p, side);
     report_lost(p, side);
-    struct ue_tracker_event event = {.type = UE_TRACKER_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
-    event.span_ns = since_last(p, side);
-    classify(p, side, &event);
-    event.packets_in_flight = packets_in_flight(side);
+    struct ue_observed_event event = {.type = UE_OBSERVED_PACKET, .packet.decoded = &p->head.packet};
+    classify(p, side, &event.packet);
+    event.packet.in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;
-    p->is_tracked = !event.is_duplicate;
-    p->is_late = event.is_late;
+    p->is_tracked = !event.packet.is_duplicate;
+    p->is_late = event.packet.is_late;
     ue_tracker_emit(p, &event);
     if (!p->is_tracked) {
         return;
@@ -366,16 +360,16 @@ static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tr
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracked_packet *packet = ensure_packet(p->tracker, other, id);
-    struct ue_tracker_event event = {
-        .type = delivered ? UE_TRACKER_ACK : UE_TRACKER_NAK, .packet_id = id, .span_ns = -1};
+    struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
+                                      .ack = {.packet_id = id, .span_ns = -1}};
     if (packet != NULL && packet->is_seen) {
-        event.other_frame = packet->frame;
-        event.span_ns = span_ns(packet->time_ns, p->in->time_ns);
+        event.ack.frame = packet->frame;
+        event.ack.span_ns = span_ns(packet->time_ns, p->in->time_ns);
     } else {
-        event.is_opaque = may_be_opaque(other, packet, id);
+        event.ack.is_opaque = may_be_opaque(other, packet, id);
     }
     if (packet != NULL) {
-        event.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
+        event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
         packet->was_acked |= delivered;
     }
@@ -475,19 +469,19 @@ static void handle_item(void *user, const struct ue_item *item) {
 }
 
 static void handle_items(struct ue_tracker_step *p, struct ue_item_range *rest) {
-    struct ue_tracker_items own;
-    struct ue_tracker_items *reading = p->in->reading != NULL ? p->in->reading : &own;
+    struct ue_observed_items own;
+    struct ue_observed_items *items = p->callbacks->items != NULL ? p->callbacks->items : &own;
     struct ue_fault fault = {0};
     size_t batches = 0;
-    reading->count = 0;
+    items->count = 0;
     for (; p->is_tracked && fault.status == UE_OK && rest->bit < rest->end_bit; batches++) {
-        reading->count =
-            ue_datagram_next(p->in->context, p->in->bytes, rest, reading->items, UE_TRACKER_ITEMS_MAX, &fault);
-        for (size_t i = 0; i < reading->count; i++) {
-            handle_item(p, &reading->items[i]);
+        items->count =
+            ue_datagram_next(p->in->context, p->in->bytes, rest, items->items, UE_OBSERVED_ITEMS_MAX, &fault);
+        for (size_t i = 0; i < items->count; i++) {
+            handle_item(p, &items->items[i]);
         }
     }
-    reading->is_whole = batches <= 1 && fault.status == UE_OK && rest->bit == rest->end_bit;
+    items->is_whole = batches <= 1 && fault.status == UE_OK && rest->bit == rest->end_bit;
 }
 
 /* Encrypted content is processed if the context has a decryptor. */
@@ -537,13 +531,13 @@ static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bo
 }
 
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
-                     const struct ue_tracker_callbacks *callbacks) {
+                     const struct ue_observer_callbacks *callbacks) {
     struct ue_tracker_step p = {
         .tracker = tracker, .in = datagram, .callbacks = callbacks, .naks_left = UE_TRACKER_PACKETS_MAX};
     struct ue_item_range rest;
     struct ue_fault fault;
-    if (datagram->reading != NULL) {
-        datagram->reading->is_whole = false;
+    if (callbacks->items != NULL) {
+        callbacks->items->is_whole = false;
     }
     enum ue_status status =
         ue_datagram_begin(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);

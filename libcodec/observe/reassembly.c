@@ -9,8 +9,10 @@
 /* The processing of one bunch, or, for a late packet, of the last bunch of a run. */
 struct reassembly_step {
     struct ue_reassembly *reassembly;
-    const struct ue_reassembly_callbacks *callbacks;
+    const struct ue_observer_callbacks *callbacks;
     uint64_t frame;
+    int64_t time_ns;
+    int64_t packet_id;
     uint32_t item;
     unsigned side;
     uint32_t channel;
@@ -69,28 +71,33 @@ static bool was_captured(const struct ue_reassembly_side *side, int64_t id) {
 
 /* ---- events ---- */
 
-static void emit(const struct reassembly_step *p, struct ue_reassembly_event *event) {
-    event->frame = p->frame;
-    event->item = p->item;
-    event->side = p->side;
-    event->channel = p->channel;
-    event->is_reliable = p->is_reliable;
-    event->is_kind_guessed = p->is_kind_guessed;
-    p->callbacks->event(p->callbacks->user, event);
+static void emit(const struct reassembly_step *p, enum ue_observed_event_type type,
+                 const struct ue_observed_message *message) {
+    struct ue_observed_event event = {.type = type,
+                                      .side = p->side,
+                                      .frame = p->frame,
+                                      .time_ns = p->time_ns,
+                                      .packet_id = p->packet_id,
+                                      .message = *message};
+    event.message.item = p->item;
+    event.message.channel = p->channel;
+    event.message.is_reliable = p->is_reliable;
+    event.message.is_kind_guessed = p->is_kind_guessed;
+    p->callbacks->event(p->callbacks->user, &event);
 }
 
-static void emit_one(const struct reassembly_step *p, enum ue_reassembly_event_type type,
+static void emit_one(const struct reassembly_step *p, enum ue_observed_event_type type,
                      enum ue_reassembly_problem problem, size_t bits, const struct ue_content *content) {
     const struct ue_fragment fragment = {p->frame, p->item, (uint32_t)bits};
-    struct ue_reassembly_event event = {
-        .type = type, .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1};
-    emit(p, &event);
+    emit(p, type,
+         &(struct ue_observed_message){
+             .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1});
 }
 
 /* Emits a bunch that is not partial, or the exports of a fragment. */
 static void emit_bunch(const struct reassembly_step *p, const struct ue_bunch *bunch) {
     bool is_whole = !bunch->partial;
-    emit_one(p, UE_REASSEMBLY_COMPLETE, UE_REASSEMBLY_NO_PROBLEM, bunch->data.bits,
+    emit_one(p, UE_OBSERVED_MESSAGE, UE_REASSEMBLY_NO_PROBLEM, bunch->data.bits,
              &(struct ue_content){.kind = p->kind,
                                   .open = is_whole && bunch->open,
                                   .close = is_whole && bunch->close,
@@ -102,15 +109,15 @@ static void emit_bunch(const struct reassembly_step *p, const struct ue_bunch *b
 /* Drops a run. If there is no memory for the list of its fragments, the event names only the last one. */
 static void abandon(const struct reassembly_step *p, const struct ue_fragment_run *run,
                     enum ue_reassembly_problem problem) {
-    struct ue_reassembly_event event = {.type = UE_REASSEMBLY_ABANDONED, .problem = problem};
     struct ue_fragment *fragments = ue_reassembly_alloc_block(p->reassembly, run->count * sizeof *fragments);
     const struct ue_queued_fragment *fragment = run->first;
     for (uint32_t i = 0; fragments != NULL && i < run->count; i++, fragment = fragment->next) {
         fragments[i] = fragment->source;
     }
-    event.fragments = fragments != NULL ? fragments : &run->last->source;
-    event.fragment_count = fragments != NULL ? run->count : 1;
-    emit(p, &event);
+    emit(p, UE_OBSERVED_ABANDONED,
+         &(struct ue_observed_message){.problem = problem,
+                                       .fragments = fragments != NULL ? fragments : &run->last->source,
+                                       .fragment_count = fragments != NULL ? run->count : 1});
     ue_reassembly_free_block(p->reassembly, fragments, run->count * sizeof *fragments);
     ue_fragment_run_drop(p->reassembly, run);
 }
@@ -135,13 +142,12 @@ static void emit_joined(const struct reassembly_step *p, const struct joined *jo
     bool is_too_large = ue_bits_bytes(joined->bits) > UE_REASSEMBLY_MESSAGE_BYTES_MAX;
     content->kind = p->kind;
     content->data = (struct ue_view){joined->data, 0, joined->bits};
-    struct ue_reassembly_event event = {.type = UE_REASSEMBLY_COMPLETE,
-                                        .problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
-                                        .content = *content,
-                                        .is_joined = true,
-                                        .fragments = joined->fragments,
-                                        .fragment_count = joined->count};
-    emit(p, &event);
+    emit(p, UE_OBSERVED_MESSAGE,
+         &(struct ue_observed_message){.problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
+                                       .content = *content,
+                                       .is_joined = true,
+                                       .fragments = joined->fragments,
+                                       .fragment_count = joined->count});
 }
 
 /* Emits the custom exports, which end with a fragment, and begins the message itself with the next fragment. The last
@@ -264,7 +270,7 @@ static void resolve_run(const struct reassembly_step *p, const struct ue_fragmen
     if (run->first->is_initial && run->last->is_final) {
         complete(p, run);
     } else if (problem == UE_REASSEMBLY_NO_PROBLEM) {
-        emit_one(p, UE_REASSEMBLY_PENDING, problem, run->last->source.bits, &(struct ue_content){.kind = p->kind});
+        emit_one(p, UE_OBSERVED_FRAGMENT, problem, run->last->source.bits, &(struct ue_content){.kind = p->kind});
     } else {
         bool mixed = problem == UE_REASSEMBLY_NO_START && is_mixed(p);
         abandon(p, run, mixed ? UE_REASSEMBLY_MIXED_RELIABILITY : problem);
@@ -330,6 +336,7 @@ static bool defer(const struct reassembly_step *p, struct ue_fragment_queue *que
         queue->next_late = p->reassembly->late;
         p->reassembly->late = queue;
         p->reassembly->late_id = p->number;
+        p->reassembly->late_ns = p->time_ns;
     }
     return true;
 }
@@ -341,7 +348,7 @@ static void handle_fragment(const struct reassembly_step *p, const struct ue_bun
     }
     struct ue_queued_fragment *fragment = queue != NULL ? enqueue(p, queue, bunch) : NULL;
     if (fragment == NULL) {
-        emit_one(p, UE_REASSEMBLY_ABANDONED, UE_REASSEMBLY_NO_MEMORY, ue_partial_bits(bunch), &(struct ue_content){0});
+        emit_one(p, UE_OBSERVED_ABANDONED, UE_REASSEMBLY_NO_MEMORY, ue_partial_bits(bunch), &(struct ue_content){0});
         return;
     }
     enum ue_reassembly_problem problem = problem_of(bunch);
@@ -388,24 +395,26 @@ static void handle_bunch(const struct reassembly_step *p, const struct ue_bunch 
 }
 
 void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_context *context,
-                        const struct ue_tracker_event *event, const struct ue_reassembly_callbacks *callbacks) {
-    if (event->type == UE_TRACKER_PACKET) {
+                        const struct ue_observed_event *event, const struct ue_observer_callbacks *callbacks) {
+    if (event->type == UE_OBSERVED_PACKET) {
         mark_captured(&reassembly->sides[event->side], event->packet_id);
         return;
     }
-    if (event->type != UE_TRACKER_BUNCH || event->copy > 1) {
+    if (event->type != UE_OBSERVED_BUNCH || event->bunch.copy > 1) {
         return;
     }
-    const struct ue_bunch *bunch = event->bunch;
+    const struct ue_bunch *bunch = event->bunch.decoded;
     struct reassembly_step p = {.reassembly = reassembly,
                                 .callbacks = callbacks,
                                 .frame = event->frame,
-                                .item = event->item,
+                                .time_ns = event->time_ns,
+                                .packet_id = event->packet_id,
+                                .item = event->bunch.item,
                                 .side = event->side,
                                 .channel = bunch->channel,
                                 .is_reliable = bunch->reliable,
-                                .is_partial_error = event->is_partial_error,
-                                .number = bunch->reliable ? event->reliable_id : event->packet_id};
+                                .is_partial_error = event->bunch.is_partial_error,
+                                .number = bunch->reliable ? event->bunch.reliable_id : event->packet_id};
     ue_reassembly_learn_kind(reassembly, context, bunch);
     p.kind = ue_reassembly_channel_kind(reassembly, bunch->channel, &p.is_kind_guessed);
     handle_bunch(&p, bunch);
@@ -442,7 +451,7 @@ static void resolve_late_runs(struct reassembly_step *p, struct ue_fragment_queu
     }
 }
 
-void ue_reassembly_end_datagram(struct ue_reassembly *reassembly, const struct ue_reassembly_callbacks *callbacks) {
+void ue_reassembly_end_datagram(struct ue_reassembly *reassembly, const struct ue_observer_callbacks *callbacks) {
     while (reassembly->late != NULL) {
         struct ue_fragment_queue *queue = reassembly->late;
         reassembly->late = queue->next_late;
@@ -451,6 +460,8 @@ void ue_reassembly_end_datagram(struct ue_reassembly *reassembly, const struct u
                                     .callbacks = callbacks,
                                     .side = queue->side,
                                     .channel = queue->channel,
+                                    .time_ns = reassembly->late_ns,
+                                    .packet_id = reassembly->late_id,
                                     .number = reassembly->late_id};
         p.kind = ue_reassembly_channel_kind(reassembly, p.channel, &p.is_kind_guessed);
         resolve_late_runs(&p, queue);

@@ -54,7 +54,7 @@ struct ue_reassembly {
     struct ue_queued_fragment *oldest, *newest;
     struct ue_reassembly_side sides[2];
     struct ue_fragment_queue *late; /* queues with unreliable fragments of the current packet, which is late */
-    int64_t late_id;
+    int64_t late_id, late_ns;       /* of this packet */
     struct ue_reassembly_channel *channels;
     uint32_t channel_count;
     struct ue_channel_pages queues; /* of struct ue_fragment_queue *: of each channel those that ever had a fragment */

@@ -113,7 +113,7 @@ static bool may_bind(const struct ue_content *content) {
     return content->has_exports || content->kind == UE_CONTENT_CONTROL;
 }
 
-static void learn_names(const struct tracking *tracking, const struct ue_reassembly_event *event) {
+static void learn_names(const struct tracking *tracking, const struct ue_observed_event *event) {
     struct ue_observer *observer = tracking->observer;
     struct ue_guid_map **guids = &tracking->stream->guids;
     if (observer->names_bytes > UE_OBSERVER_NAMES_BYTES_MAX) {
@@ -126,26 +126,22 @@ static void learn_names(const struct tracking *tracking, const struct ue_reassem
     if (*guids == NULL) {
         return;
     }
-    ue_guid_map_learn(*guids, tracking->context, &event->content, event->frame);
+    ue_guid_map_learn(*guids, tracking->context, &event->message.content, event->frame);
     if (observer->options.is_reread) {
         observer->names_bytes += ue_guid_map_bytes(*guids) - before;
     }
 }
 
-static void on_message(void *user, const struct ue_reassembly_event *event) {
+/* The reassembly reports here what the event of a bunch reveals. */
+static void on_event(void *user, const struct ue_observed_event *event) {
     const struct tracking *tracking = user;
-    if (event->type == UE_REASSEMBLY_COMPLETE && may_bind(&event->content)) {
+    struct ue_reassembly *reassembly = tracking->callbacks->wants_messages ? tracking->stream->reassembly : NULL;
+    bool is_bunch = event->type == UE_OBSERVED_BUNCH;
+    if (event->type == UE_OBSERVED_MESSAGE && may_bind(&event->message.content)) {
         learn_names(tracking, event);
-    }
-    tracking->callbacks->message(tracking->callbacks->user, event);
-}
-
-static void on_event(void *user, const struct ue_tracker_event *event) {
-    const struct tracking *tracking = user;
-    bool is_read = tracking->is_whole || (event->type == UE_TRACKER_BUNCH && !event->is_cut);
-    if (is_read && tracking->callbacks->message != NULL && tracking->stream->reassembly != NULL) {
-        const struct ue_reassembly_callbacks messages = {on_message, user};
-        ue_reassembly_feed(tracking->stream->reassembly, tracking->context, event, &messages);
+    } else if (reassembly != NULL && (tracking->is_whole || (is_bunch && !event->bunch.is_cut))) {
+        const struct ue_observer_callbacks messages = {.event = on_event, .user = user};
+        ue_reassembly_feed(reassembly, tracking->context, event, &messages);
     }
     tracking->callbacks->event(tracking->callbacks->user, event);
 }
@@ -184,22 +180,21 @@ static bool complete_cut(struct ue_observer *observer, const struct ue_observed_
 
 static void feed(const struct tracking *tracking, const struct ue_observed_datagram *datagram) {
     struct ue_stream *stream = tracking->stream;
-    const struct ue_tracker_callbacks events = {.event = on_event, .user = (void *)tracking};
+    const struct ue_observer_callbacks events = {
+        .event = on_event, .user = (void *)tracking, .items = tracking->callbacks->items};
     struct ue_tracker_datagram tracked = {.frame = datagram->frame,
                                           .time_ns = datagram->time_ns,
                                           .side = datagram->role,
                                           .context = &datagram->context,
                                           .packet_ids = &datagram->record.decode.packet_ids,
                                           .bytes = datagram->bytes,
-                                          .size_bytes = datagram->size_bytes,
-                                          .reading = tracking->callbacks->items};
+                                          .size_bytes = datagram->size_bytes};
     if (!tracking->is_whole && !complete_cut(tracking->observer, datagram, &tracked)) {
         return;
     }
     ue_tracker_feed(stream->tracker, &tracked, &events);
-    if (tracking->callbacks->message != NULL && stream->reassembly != NULL) {
-        const struct ue_reassembly_callbacks messages = {on_message, (void *)tracking};
-        ue_reassembly_end_datagram(stream->reassembly, &messages);
+    if (tracking->callbacks->wants_messages && stream->reassembly != NULL) {
+        ue_reassembly_end_datagram(stream->reassembly, &events);
     }
 }
 
@@ -210,7 +205,7 @@ bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_da
         return false;
     }
     struct ue_stream *stream = require_stream(observer, connection);
-    if (stream == NULL || !begin_tracking(observer, stream, callbacks->message != NULL)) {
+    if (stream == NULL || !begin_tracking(observer, stream, callbacks->wants_messages)) {
         return false;
     }
     feed(&(const struct tracking){observer, stream, &datagram->context, callbacks, !datagram->is_cut}, datagram);

@@ -50,10 +50,11 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_win
     return entry != NULL && *entry <= id ? entry : NULL;
 }
 
-void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *event) {
+void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event) {
     event->frame = pass->in->frame;
     event->time_ns = pass->in->time_ns;
     event->side = pass->in->side;
+    event->packet_id = pass->packet_id;
     pass->callbacks->event(pass->callbacks->user, event);
 }
 

@@ -165,10 +165,10 @@ struct ue_tracker {
 struct ue_tracker_step {
     struct ue_tracker *tracker;
     const struct ue_tracker_datagram *in;
-    const struct ue_tracker_callbacks *callbacks;
+    const struct ue_observer_callbacks *callbacks;
     struct ue_datagram head;
-    int64_t packet_id;
-    bool is_tracked; /* a packet with a known id that is no duplicate: its items are processed */
+    int64_t packet_id; /* 0: not a packet, or its id is not known */
+    bool is_tracked;   /* a packet with a known id that is no duplicate: its items are processed */
     bool is_late;
     bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
     size_t captured_bits; /* of a cut datagram */
@@ -190,8 +190,8 @@ UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, s
 void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes,
                                int64_t id);
 
-/* Fills in frame, time and side of an event, and emits it. */
-void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *event);
+/* Fills in the datagram of an event, and emits it. */
+void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event);
 
 /* The entry of a packet; NULL when there is none, or it was replaced. */
 UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {

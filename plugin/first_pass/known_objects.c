@@ -74,11 +74,11 @@ static void add_channel(struct uerudp_known_objects *objects, const struct ue_co
 }
 
 void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
-                                      const struct ue_reassembly_event *event) {
+                                      const struct ue_observed_event *event) {
     struct channel_spawn spawn = {.frame = event->frame};
-    add_channel(objects, &event->content, event->channel);
-    if (ue_actor_class_find(context, &event->content, &spawn.guids)) {
-        add_spawn(objects, event->channel, &spawn);
+    add_channel(objects, &event->message.content, event->message.channel);
+    if (ue_actor_class_find(context, &event->message.content, &spawn.guids)) {
+        add_spawn(objects, event->message.channel, &spawn);
     }
 }
 

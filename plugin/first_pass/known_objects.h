@@ -39,7 +39,7 @@ void uerudp_known_objects_init(struct uerudp_known_objects *objects, struct ue_o
 
 /* Adds the contents of a whole message. */
 void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
-                                      const struct ue_reassembly_event *event);
+                                      const struct ue_observed_event *event);
 
 /* The path of a net GUID at this frame, allocated in pool; NULL: not known. */
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,

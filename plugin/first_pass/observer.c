@@ -31,7 +31,7 @@ struct observed_datagram {
 static struct {
     const struct uerudp_frame_state *state;
     const uint8_t *bytes;
-    struct ue_tracker_items items;
+    struct ue_observed_items items;
 } latest;
 
 static struct ue_observer *observer;    /* NULL before the first datagram of a file */
@@ -121,66 +121,71 @@ const struct uerudp_known_objects *uerudp_observer_known_objects(uint32_t stream
 
 /* ---- messages ---- */
 
-static void add_to_fragments(const struct observed_datagram *pass, const struct ue_reassembly_event *event,
+static void add_to_fragments(const struct observed_datagram *pass, const struct ue_observed_event *event,
                              enum uerudp_analysis_result_type type) {
-    for (uint32_t i = 0; i < event->fragment_count; i++) {
-        const struct ue_fragment *fragment = &event->fragments[i];
+    for (uint32_t i = 0; i < event->message.fragment_count; i++) {
+        const struct ue_fragment *fragment = &event->message.fragments[i];
         struct uerudp_frame_state *state = uerudp_sequence_analysis_find_datagram(pass->state, fragment->frame, NULL);
         const struct uerudp_analysis_result result = {
-            .type = type, .item = fragment->item, .frame = pass->state->frame_number, .number = event->problem};
+            .type = type, .item = fragment->item, .frame = pass->state->frame_number, .number = event->message.problem};
         if (state != NULL) {
             uerudp_analysis_results_add(state, &result);
         }
     }
 }
 
-static void store_reassembly(const struct observed_datagram *pass, const struct ue_reassembly_event *event) {
-    bool is_whole = event->type == UE_REASSEMBLY_COMPLETE;
+static void store_reassembly(const struct observed_datagram *pass, const struct ue_observed_event *event) {
+    bool is_whole = event->type == UE_OBSERVED_MESSAGE;
     enum uerudp_analysis_result_type type = is_whole ? UERUDP_RESULT_REASSEMBLED : UERUDP_RESULT_GIVEN_UP;
     uerudp_reassembly_results_add(pass->state, event);
-    uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){.type = type, .item = event->item});
+    uerudp_analysis_results_add(pass->state,
+                                &(struct uerudp_analysis_result){.type = type, .item = event->message.item});
     add_to_fragments(pass, event, is_whole ? UERUDP_RESULT_REASSEMBLED_IN : UERUDP_RESULT_GIVEN_UP_IN);
 }
 
-static void add_message(struct observed_datagram *pass, const struct ue_reassembly_event *event) {
+static void add_message(struct observed_datagram *pass, const struct ue_observed_event *event) {
     uerudp_known_objects_add_message(&pass->stream->objects, &pass->observed->context, event);
-    if (!event->is_joined) {
-        uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_MESSAGE,
-                                                                                  .item = event->item,
-                                                                                  .number = event->content.kind});
+    if (!event->message.is_joined) {
+        uerudp_analysis_results_add(pass->state,
+                                    &(struct uerudp_analysis_result){.type = UERUDP_RESULT_MESSAGE,
+                                                                     .item = event->message.item,
+                                                                     .number = event->message.content.kind});
         pass->has_kind = true;
     }
 }
 
-static void on_message(void *user, const struct ue_reassembly_event *event) {
-    struct observed_datagram *pass = user;
-    if (event->type == UE_REASSEMBLY_COMPLETE) {
+static void handle_message(struct observed_datagram *pass, const struct ue_observed_event *event) {
+    if (event->type == UE_OBSERVED_MESSAGE) {
         add_message(pass, event);
     }
-    bool is_given_up = event->type == UE_REASSEMBLY_ABANDONED;
-    if ((event->is_joined || is_given_up) && uerudp_prefs_reassemble()) {
+    bool is_given_up = event->type == UE_OBSERVED_ABANDONED;
+    if ((event->message.is_joined || is_given_up) && uerudp_prefs_reassemble()) {
         store_reassembly(pass, event);
-        pass->problem = is_given_up ? event->problem : pass->problem;
+        pass->problem = is_given_up ? event->message.problem : pass->problem;
     }
 }
 
 /* ---- datagrams ---- */
 
 /* Adds the kind of the channel where neither the bunch nor another result names it. */
-static void add_channel_kind(const struct observed_datagram *pass, const struct ue_tracker_event *event) {
-    const struct ue_bunch *bunch = event->bunch;
+static void add_channel_kind(const struct observed_datagram *pass, const struct ue_observed_event *event) {
+    const struct ue_bunch *bunch = event->bunch.decoded;
     if (!bunch->has_name && bunch->ch_type == 0) {
         bool is_guessed;
         uint32_t kind = ue_observer_channel_kind(pass->observed->record.connection, bunch->channel, &is_guessed);
-        uerudp_analysis_results_add(
-            pass->state,
-            &(struct uerudp_analysis_result){.type = UERUDP_RESULT_CHANNEL_KIND, .item = event->item, .number = kind});
+        uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_CHANNEL_KIND,
+                                                                                  .item = event->bunch.item,
+                                                                                  .number = kind});
     }
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct observed_datagram *pass = user;
-    if (event->type == UE_TRACKER_BUNCH && !pass->has_kind) {
+    if (event->type >= UE_OBSERVED_MESSAGE) {
+        handle_message(pass, event);
+        return;
+    }
+    if (event->type == UE_OBSERVED_BUNCH && !pass->has_kind) {
         add_channel_kind(pass, event);
     }
     uerudp_sequence_analysis_add_event(&pass->stream->analysis, pass->state, &pass->observed->context, event,
@@ -192,7 +197,7 @@ static void on_event(void *user, const struct ue_tracker_event *event) {
 static void track(const struct ue_observed_datagram *observed, struct uerudp_frame_state *state) {
     struct observed_datagram pass = {require_stream(observed->record.connection), state, observed,
                                      UE_REASSEMBLY_NO_PROBLEM, false};
-    const struct ue_observer_callbacks callbacks = {on_event, on_message, &pass, &latest.items};
+    const struct ue_observer_callbacks callbacks = {on_event, &pass, true, &latest.items};
     if (observed->is_foreign) {
         return;
     }
@@ -273,8 +278,8 @@ void uerudp_observer_finish(void) {
     }
 }
 
-const struct ue_tracker_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,
-                                                            const struct uerudp_captured_bytes *bytes) {
+const struct ue_observed_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,
+                                                             const struct uerudp_captured_bytes *bytes) {
     bool is_latest = state == latest.state && bytes->base == latest.bytes && latest.items.is_whole;
     return is_latest ? &latest.items : NULL;
 }

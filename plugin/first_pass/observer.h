@@ -34,7 +34,7 @@ uint32_t uerudp_observer_stream_count(void);
 const struct uerudp_known_objects *uerudp_observer_known_objects(uint32_t stream);
 
 /* The items of a datagram, if it is the one tracked last; NULL: decode them again. */
-const struct ue_tracker_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,
-                                                            const struct uerudp_captured_bytes *bytes);
+const struct ue_observed_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,
+                                                             const struct uerudp_captured_bytes *bytes);
 
 #endif

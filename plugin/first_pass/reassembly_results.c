@@ -23,23 +23,23 @@ void uerudp_reassembly_results_register(void) {
     register_init_routine(reset);
 }
 
-static struct uerudp_reassembly_result *copy_event(const struct ue_reassembly_event *event) {
-    size_t list_bytes = event->fragment_count * sizeof *event->fragments;
-    size_t data_bytes = ue_bits_bytes(event->content.data.bits);
+static struct uerudp_reassembly_result *copy_event(const struct ue_observed_event *event) {
+    size_t list_bytes = event->message.fragment_count * sizeof *event->message.fragments;
+    size_t data_bytes = ue_bits_bytes(event->message.content.data.bits);
     struct uerudp_reassembly_result *reassembly =
         wmem_alloc(wmem_file_scope(), sizeof *reassembly + list_bytes + data_bytes);
-    *reassembly = (struct uerudp_reassembly_result){.item = event->item,
-                                                    .channel = event->channel,
-                                                    .is_whole = event->type == UE_REASSEMBLY_COMPLETE,
-                                                    .is_kind_guessed = event->is_kind_guessed,
-                                                    .problem = event->problem,
-                                                    .content = event->content,
-                                                    .fragment_count = event->fragment_count};
-    memcpy(reassembly->fragments, event->fragments, list_bytes);
+    *reassembly = (struct uerudp_reassembly_result){.item = event->message.item,
+                                                    .channel = event->message.channel,
+                                                    .is_whole = event->type == UE_OBSERVED_MESSAGE,
+                                                    .is_kind_guessed = event->message.is_kind_guessed,
+                                                    .problem = event->message.problem,
+                                                    .content = event->message.content,
+                                                    .fragment_count = event->message.fragment_count};
+    memcpy(reassembly->fragments, event->message.fragments, list_bytes);
     if (data_bytes != 0) {
-        uint8_t *data = (uint8_t *)&reassembly->fragments[event->fragment_count];
-        ue_view_copy(event->content.data, data);
-        reassembly->content.data = (struct ue_view){data, 0, event->content.data.bits};
+        uint8_t *data = (uint8_t *)&reassembly->fragments[event->message.fragment_count];
+        ue_view_copy(event->message.content.data, data);
+        reassembly->content.data = (struct ue_view){data, 0, event->message.content.data.bits};
     }
     return reassembly;
 }
@@ -56,7 +56,7 @@ static struct reassembly_list *require_list(struct uerudp_frame_state *state) {
     return wmem_array_index(lists, state->reassemblies - 1);
 }
 
-void uerudp_reassembly_results_add(struct uerudp_frame_state *state, const struct ue_reassembly_event *event) {
+void uerudp_reassembly_results_add(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     struct reassembly_list *list = require_list(state);
     struct uerudp_reassembly_result *reassembly = copy_event(event);
     *(list->last != NULL ? &list->last->next : &list->first) = reassembly;

@@ -27,8 +27,8 @@ struct uerudp_reassembly_result {
 
 void uerudp_reassembly_results_register(void);
 
-/* Stores a COMPLETE event of several fragments, or a GIVEN_UP event. */
-void uerudp_reassembly_results_add(struct uerudp_frame_state *state, const struct ue_reassembly_event *event);
+/* Stores a MESSAGE of several fragments, or ABANDONED. */
+void uerudp_reassembly_results_add(struct uerudp_frame_state *state, const struct ue_observed_event *event);
 
 /* The results of a datagram in the order in which they were added; NULL: none. */
 const struct uerudp_reassembly_result *uerudp_reassembly_results_of_datagram(const struct uerudp_frame_state *state);

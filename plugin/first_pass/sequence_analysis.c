@@ -28,18 +28,19 @@ static void add_to_other(const struct uerudp_frame_state *state, struct uerudp_f
 
 /* ---- events ---- */
 
-static void add_missing(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
-    bool are_known = event->missing == event->last_id - event->packet_id + 1; /* else opaque packets have some ids */
+static void add_missing(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    bool are_known =
+        event->lost.missing == event->lost.last_id - event->lost.first_id + 1; /* else opaque packets have some ids */
     const struct uerudp_analysis_result result = {
-        .type = UERUDP_RESULT_MISSING, .number = event->missing, .id = are_known ? event->last_id : -1};
+        .type = UERUDP_RESULT_MISSING, .number = event->lost.missing, .id = are_known ? event->lost.last_id : -1};
     uerudp_analysis_results_add(state, &result);
 }
 
 /* A packet was damaged and had a wrong id: removes the results that followed from that id. */
-static void remove_disproved(const struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
-    const int64_t wrong_id = event->last_id + 1;
+static void remove_disproved(const struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    const int64_t wrong_id = event->lost.last_id + 1;
     const struct uerudp_frame_state *other =
-        uerudp_sequence_analysis_find_datagram(state, event->other_frame, &wrong_id);
+        uerudp_sequence_analysis_find_datagram(state, event->lost.damaged_frame, &wrong_id);
     if (other != NULL) {
         uerudp_analysis_results_remove(other, UERUDP_RESULT_MISSING);
         uerudp_analysis_results_remove(other, UERUDP_RESULT_PACKETS_IN_FLIGHT);
@@ -47,10 +48,10 @@ static void remove_disproved(const struct uerudp_frame_state *state, const struc
 }
 
 static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                       const struct ue_tracker_event *event) {
+                       const struct ue_observed_event *event) {
     struct ue_clock_jitter *jitter = &analysis->jitter[event->side];
-    const struct ue_packet *packet = &event->datagram->packet;
-    bool has_clock = packet->has_info && !event->is_late && !event->is_duplicate;
+    const struct ue_packet *packet = event->packet.decoded;
+    bool has_clock = packet->has_info && !event->packet.is_late && !event->packet.is_duplicate;
     if (has_clock && ue_clock_jitter_feed(jitter, event->time_ns, packet->jitter_ms)) {
         uerudp_analysis_results_add(
             state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_JITTER, .span_ns = jitter->average_ns});
@@ -58,51 +59,51 @@ static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_
 }
 
 static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                       const struct ue_tracker_event *event) {
-    if (event->is_duplicate) {
+                       const struct ue_observed_event *event) {
+    if (event->packet.is_duplicate) {
         const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_DUPLICATE,
-                                                      .frame = (uint32_t)event->other_frame};
+                                                      .frame = (uint32_t)event->packet.first_frame};
         uerudp_analysis_results_add(state, &result);
     }
-    if (event->is_late) {
+    if (event->packet.is_late) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OUT_OF_ORDER});
     }
-    if (event->packets_in_flight != 0) {
+    if (event->packet.in_flight != 0) {
         const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_PACKETS_IN_FLIGHT,
-                                                      .number = event->packets_in_flight};
+                                                      .number = event->packet.in_flight};
         uerudp_analysis_results_add(state, &result);
     }
     add_jitter(analysis, state, event);
 }
 
-static void add_ack(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
-    bool is_ack = event->type == UE_TRACKER_ACK;
-    if (event->is_opaque) {
+static void add_ack(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    bool is_ack = event->type == UE_OBSERVED_ACK;
+    if (event->ack.is_opaque) {
         return;
     }
     const struct uerudp_analysis_result result = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
-                                                  .frame = (uint32_t)event->other_frame,
-                                                  .id = event->packet_id,
-                                                  .span_ns = event->span_ns,
-                                                  .is_set = event->is_withdrawn};
+                                                  .frame = (uint32_t)event->ack.frame,
+                                                  .id = event->ack.packet_id,
+                                                  .span_ns = event->ack.span_ns,
+                                                  .is_set = event->ack.is_withdrawn};
     uerudp_analysis_results_add(state, &result);
-    if (event->is_withdrawn) {
+    if (event->ack.is_withdrawn) {
         return;
     }
-    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->other_frame, &event->packet_id),
+    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->ack.frame, &event->ack.packet_id),
                  is_ack ? UERUDP_RESULT_ACKED_IN : UERUDP_RESULT_NACKED_IN, 0);
 }
 
-static void add_retransmission(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
+static void add_retransmission(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RETRANSMISSION,
-                                                  .item = event->item,
-                                                  .frame = (uint32_t)event->other_frame,
-                                                  .first_frame = (uint32_t)event->first_frame,
-                                                  .number = event->copy,
-                                                  .is_set = event->is_spurious};
+                                                  .item = event->bunch.item,
+                                                  .frame = (uint32_t)event->bunch.previous_frame,
+                                                  .first_frame = (uint32_t)event->bunch.first_frame,
+                                                  .number = event->bunch.copy,
+                                                  .is_set = event->bunch.is_spurious};
     uerudp_analysis_results_add(state, &result);
-    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->other_frame, NULL),
-                 UERUDP_RESULT_RETRANSMITTED_IN, event->other_item);
+    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->bunch.previous_frame, NULL),
+                 UERUDP_RESULT_RETRANSMITTED_IN, event->bunch.previous_item);
 }
 
 static bool is_high(const struct ue_context *x, uint32_t in_flight) {
@@ -110,56 +111,53 @@ static bool is_high(const struct ue_context *x, uint32_t in_flight) {
 }
 
 static void add_reliable(struct uerudp_frame_state *state, const struct ue_context *x,
-                         const struct ue_tracker_event *event) {
+                         const struct ue_observed_event *event) {
     const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RELIABLE,
-                                                  .item = event->item,
-                                                  .id = event->reliable_id,
-                                                  .number = event->reliable_in_flight.at_least,
-                                                  .is_set = is_high(x, event->reliable_in_flight.at_least)};
+                                                  .item = event->bunch.item,
+                                                  .id = event->bunch.reliable_id,
+                                                  .number = event->bunch.in_flight.at_least,
+                                                  .is_set = is_high(x, event->bunch.in_flight.at_least)};
     uerudp_analysis_results_add(state, &result);
-    if (event->copy > 1) {
+    if (event->bunch.copy > 1) {
         add_retransmission(state, event);
     }
 }
 
 static void add_bunch(struct uerudp_frame_state *state, const struct ue_context *x,
-                      const struct ue_tracker_event *event, enum ue_reassembly_problem problem) {
-    if (event->reliable_id >= 0) {
+                      const struct ue_observed_event *event, enum ue_reassembly_problem problem) {
+    if (event->bunch.reliable_id >= 0) {
         add_reliable(state, x, event);
     }
-    if (event->is_jump || event->is_gap) {
+    if (event->bunch.is_jump || event->bunch.is_gap) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_RELIABLE_GAP,
-                                                                            .item = event->item,
-                                                                            .is_set = event->is_jump});
+                                                                            .item = event->bunch.item,
+                                                                            .is_set = event->bunch.is_jump});
     }
-    if (event->is_partial_error) {
+    if (event->bunch.is_partial_error) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_PARTIAL_ERROR,
-                                                                            .item = event->item,
+                                                                            .item = event->bunch.item,
                                                                             .number = problem});
     }
 }
 
-static void add_handshake(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
-    if (event->span_ns >= 0) {
-        uerudp_analysis_results_add(
-            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_HANDSHAKE_RTT, .span_ns = event->span_ns});
+static void add_handshake(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    if (event->handshake.answer_ns >= 0) {
+        uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_HANDSHAKE_RTT,
+                                                                            .span_ns = event->handshake.answer_ns});
     }
 }
 
 void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                                        const struct ue_context *context, const struct ue_tracker_event *event,
+                                        const struct ue_context *context, const struct ue_observed_event *event,
                                         enum ue_reassembly_problem problem) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: add_handshake(state, event); break;
-    case UE_TRACKER_PACKET: add_packet(analysis, state, event); break;
-    case UE_TRACKER_LOST: add_missing(state, event); break;
-    case UE_TRACKER_NOT_LOST: remove_disproved(state, event); break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: add_ack(state, event); break;
-    case UE_TRACKER_BUNCH: add_bunch(state, context, event, problem); break;
-    case UE_TRACKER_OPAQUE:
-    case UE_TRACKER_CHANNEL_OPENED:
-    case UE_TRACKER_CHANNEL_CLOSED:
-    case UE_TRACKER_RESTARTED: break;
+    case UE_OBSERVED_HANDSHAKE: add_handshake(state, event); break;
+    case UE_OBSERVED_PACKET: add_packet(analysis, state, event); break;
+    case UE_OBSERVED_LOST: add_missing(state, event); break;
+    case UE_OBSERVED_NOT_LOST: remove_disproved(state, event); break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK: add_ack(state, event); break;
+    case UE_OBSERVED_BUNCH: add_bunch(state, context, event, problem); break;
+    default: break;
     }
 }

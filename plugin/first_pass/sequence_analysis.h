@@ -18,7 +18,7 @@ struct uerudp_sequence_analysis {
 
 /* Adds the results of one event. problem: what the event revealed in a reassembly. */
 void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
-                                        const struct ue_context *context, const struct ue_tracker_event *event,
+                                        const struct ue_context *context, const struct ue_observed_event *event,
                                         enum ue_reassembly_problem problem);
 
 /* Another datagram of the same stream. packet_id tells datagrams of one frame apart (tunnels); NULL: not known. */

@@ -11,7 +11,7 @@
 #include "plugin/tree/field_items.h"
 
 #define BUNCHES_EXPECTED 8
-#define ITEMS_AT_ONCE UE_TRACKER_ITEMS_MAX
+#define ITEMS_AT_ONCE UE_OBSERVED_ITEMS_MAX
 #define ACKS_EXPECTED 4
 
 #define ALL(name) UERUDP_RESULTS_OF_TYPE(UERUDP_RESULT_##name)
@@ -160,7 +160,7 @@ static void decode_bunches(struct uerudp_tap_data *d) {
 
 /* Uses the items that the tracker has just decoded, if it has. */
 static void fill_bunches(struct uerudp_tap_data *d) {
-    const struct ue_tracker_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
+    const struct ue_observed_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
     if (tracked != NULL) {
         add_items(d, tracked->items, tracked->count);
     } else {
@@ -189,7 +189,7 @@ static void count_datagram(struct uerudp_tap_data *d) {
 static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap) {
     struct uerudp_tap_data *d = tap->data;
     if (!d->has_content) {
-        const struct ue_tracker_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
+        const struct ue_observed_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
         if (tracked != NULL) {
             d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
             struct ue_visitor counter = ue_bunch_counter(&d->content.bunches);

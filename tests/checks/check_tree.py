@@ -50,6 +50,7 @@ SOURCELESS = {
     "status.h": "libcodec/base", "time_ns.h": "libcodec/base", "trace.h": "libcodec/base",
     "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
     "voice.h": "libcodec/content", "clock_jitter.h": "libcodec/observe", "codec.h": "libcodec",
+    "observed_event.h": "libcodec/observe",
 }
 # Headers of these folders that the rest of the program may include.
 CONTRACTS = {

@@ -99,23 +99,18 @@ struct content_capture {
     const struct input_datagram *seen;
 };
 
-static void on_message(void *user, const struct ue_reassembly_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct content_capture *live = user;
-    if (event->type == UE_REASSEMBLY_COMPLETE && event->content.data.bits != 0) {
+    if (event->type == UE_OBSERVED_MESSAGE && event->message.content.data.bits != 0) {
         const struct input_datagram *seen = live->seen;
         const struct ue_guid_names names = ue_observer_names(seen->observer, seen->connection, seen->observed->frame);
-        content_tally_add(&live->tally, &seen->context, &event->content, &names);
+        content_tally_add(&live->tally, &seen->context, &event->message.content, &names);
     }
-}
-
-static void ignore(void *user, const struct ue_tracker_event *event) {
-    (void)user;
-    (void)event;
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
     struct content_capture live = {.seen = NULL};
-    const struct ue_observer_callbacks callbacks = {.event = ignore, .message = on_message, .user = &live};
+    const struct ue_observer_callbacks callbacks = {.event = on_event, .user = &live, .wants_messages = true};
     char file[RECORDING_PATH_BYTES], *path = file;
     assert_true(recording_path(file, name, ""));
     struct capture_reader reading;

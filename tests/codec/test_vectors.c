@@ -337,30 +337,28 @@ struct reassembly_counts {
     size_t messages, exports, fragments, bits;
 };
 
-static void on_message(void *user, const struct ue_reassembly_event *event) {
+static void on_message(void *user, const struct ue_observed_event *event) {
     struct reassembly_counts *joined = user;
-    assert_int_not_equal(event->type, UE_REASSEMBLY_ABANDONED);
-    joined->exports += event->content.has_exports;
-    if (event->type == UE_REASSEMBLY_COMPLETE && !event->content.has_exports) {
+    assert_int_not_equal(event->type, UE_OBSERVED_ABANDONED);
+    joined->exports += event->message.content.has_exports;
+    if (event->type == UE_OBSERVED_MESSAGE && !event->message.content.has_exports) {
         joined->messages++;
-        joined->fragments += event->fragment_count;
-        joined->bits += event->content.data.bits;
+        joined->fragments += event->message.fragment_count;
+        joined->bits += event->message.content.data.bits;
     }
 }
 
 static void join(struct reassembly_counts *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
-    const struct ue_reassembly_callbacks callbacks = {on_message, joined};
+    const struct ue_observer_callbacks callbacks = {.event = on_message, .user = joined};
     struct ue_settings settings = settings_of(json_object_get(vector, "params"));
     struct ue_context x = context_of(vector, release_of_bunch(json_object_get(vector, "params")), &settings);
     static uint32_t item;
     size_t count = decode_bare(vector, &x, bytes, bits);
     for (size_t i = 0; i < count; i++) {
         const struct ue_bunch *bunch = &round_trip->built_items[i].bunch;
-        const struct ue_tracker_event event = {.type = UE_TRACKER_BUNCH,
-                                               .bunch = bunch,
-                                               .item = item++,
-                                               .reliable_id = bunch->ch_seq,
-                                               .copy = bunch->reliable};
+        const struct ue_observed_event event = {
+            .type = UE_OBSERVED_BUNCH,
+            .bunch = {.decoded = bunch, .item = item++, .reliable_id = bunch->ch_seq, .copy = bunch->reliable}};
         ue_reassembly_feed(joined->reassembly, &x, &event, &callbacks);
     }
 }

@@ -24,7 +24,7 @@ static struct {
     struct ue_stream streams[2]; /* of the attempts */
     unsigned attempt;
     struct ue_datagram datagram;
-    struct ue_tracker_event packet; /* the latest */
+    struct ue_observed_event packet; /* the latest */
     struct ue_finding found[FOUND_MAX], expected;
     size_t count;
 } fixture;
@@ -61,44 +61,44 @@ static void on_finding(void *user, const struct ue_finding *finding) {
 
 static const struct ue_findings_callbacks callbacks = {on_finding, NULL};
 
-static void feed(const struct ue_tracker_event *event) {
+static void feed(const struct ue_observed_event *event) {
     ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
 }
 
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
-    fixture.packet = (struct ue_tracker_event){.type = UE_TRACKER_PACKET,
-                                               .frame = fixture.packet.frame + 1,
-                                               .time_ns = ms * NS_PER_MS,
-                                               .side = side,
-                                               .packet_id = id,
-                                               .span_ns = -1,
-                                               .datagram = &fixture.datagram};
+    fixture.packet = (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
+                                                .frame = fixture.packet.frame + 1,
+                                                .time_ns = ms * NS_PER_MS,
+                                                .side = side,
+                                                .packet_id = id,
+                                                .packet.decoded = &fixture.datagram.packet};
     feed(&fixture.packet);
     return fixture.packet.frame;
 }
 
-static struct ue_tracker_event event_of(enum ue_tracker_event_type type, int64_t packet_id) {
-    struct ue_tracker_event event = fixture.packet;
-    event.type = type;
-    event.packet_id = packet_id;
-    return event;
+/* An event of the latest packet. */
+static struct ue_observed_event event_of(enum ue_observed_event_type type) {
+    const struct ue_observed_event *packet = &fixture.packet;
+    return (struct ue_observed_event){.type = type,
+                                      .frame = packet->frame,
+                                      .time_ns = packet->time_ns,
+                                      .side = packet->side,
+                                      .packet_id = packet->packet_id};
 }
 
 void findings_fixture_lost(int64_t first_id, int64_t last_id) {
-    struct ue_tracker_event event = event_of(UE_TRACKER_LOST, first_id);
-    event.last_id = last_id;
+    struct ue_observed_event event = event_of(UE_OBSERVED_LOST);
+    event.lost = (struct ue_observed_lost){.first_id = first_id, .last_id = last_id};
     feed(&event);
 }
 
 static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight) {
     struct ue_bunch bunch = {.channel = channel, .reliable = true, .ch_seq = (uint32_t)reliable_id % 1024};
-    struct ue_tracker_event event = event_of(UE_TRACKER_BUNCH, fixture.packet.packet_id);
-    event.bunch = &bunch;
-    event.reliable_id = reliable_id;
-    event.reliable_in_flight = (struct ue_tracker_bounds){in_flight, in_flight};
-    event.copy = 1;
+    struct ue_observed_event event = event_of(UE_OBSERVED_BUNCH);
+    event.bunch = (struct ue_observed_bunch){
+        .decoded = &bunch, .reliable_id = reliable_id, .copy = 1, .in_flight = {in_flight, in_flight}};
     int64_t *newest = &fixture.newest[event.side][channel % CHANNELS];
-    event.is_gap = *newest != 0 && reliable_id > *newest + 1;
+    event.bunch.is_gap = *newest != 0 && reliable_id > *newest + 1;
     *newest = reliable_id > *newest ? reliable_id : *newest;
     feed(&event);
 }
@@ -130,19 +130,18 @@ void findings_fixture_begin_attempt(void) {
     fixture.attempt = 1;
 }
 
-static void report(enum ue_tracker_event_type type, int64_t id, uint64_t frame, int64_t span_ns) {
-    struct ue_tracker_event event = event_of(type, id);
-    event.other_frame = frame;
-    event.span_ns = span_ns;
+static void report(enum ue_observed_event_type type, int64_t id, uint64_t frame, int64_t span_ns) {
+    struct ue_observed_event event = event_of(type);
+    event.ack = (struct ue_observed_ack){.packet_id = id, .frame = frame, .span_ns = span_ns};
     feed(&event);
 }
 
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms) {
-    report(UE_TRACKER_ACK, id, frame, span_ms * NS_PER_MS);
+    report(UE_OBSERVED_ACK, id, frame, span_ms * NS_PER_MS);
 }
 
 void findings_fixture_nak(int64_t id, uint64_t frame) {
-    report(UE_TRACKER_NAK, id, frame, -1);
+    report(UE_OBSERVED_NAK, id, frame, -1);
 }
 
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked) {

@@ -60,7 +60,7 @@ struct observer_session {
     uint64_t last_frame; /* returned last */
     int64_t now_ns;
     const struct fed_datagram *tracked; /* now */
-    struct ue_tracker_items items;
+    struct ue_observed_items items;
 };
 
 static struct observer_session session;
@@ -198,35 +198,40 @@ static const struct fed_datagram *tracked_of(uint64_t frame) {
     return fed;
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
-    struct fed_datagram *fed = fed_of(event->frame);
-    REQUIRE(user == &session && fed == session.tracked && event->side == fed->side);
-    const struct fed_datagram *other = tracked_of(event->other_frame);
-    const struct fed_datagram *first = tracked_of(event->first_frame);
-    REQUIRE(first == NULL || other != NULL);
-    if (event->type == UE_TRACKER_PACKET) {
-        REQUIRE(!fed->has_packet && event->packet_id == fed->record.decode.packet_ids.packet_id);
-        fed->has_packet = true;
-        fed->packet_id = event->packet_id;
-    } else if (event->type == UE_TRACKER_ACK || event->type == UE_TRACKER_NAK) {
-        REQUIRE(other == NULL || (other->has_packet && other->packet_id == event->packet_id));
-        REQUIRE(other == NULL || other->side != fed->side);
-    } else if (event->type == UE_TRACKER_BUNCH) {
-        REQUIRE(fed->has_packet && event->packet_id == fed->packet_id);
+static void check_ack(const struct ue_observed_ack *ack, unsigned side) {
+    const struct fed_datagram *acked = tracked_of(ack->frame);
+    REQUIRE(acked == NULL || (acked->has_packet && acked->packet_id == ack->packet_id && acked->side != side));
+}
+
+static void check_message(const struct ue_observed_message *message) {
+    for (uint32_t i = 0; i < message->fragment_count; i++) {
+        REQUIRE(tracked_of(message->fragments[i].frame) != NULL);
     }
 }
 
-static void on_message(void *user, const struct ue_reassembly_event *event) {
-    REQUIRE(user == &session && fed_of(event->frame) == session.tracked && event->side == session.tracked->side);
-    for (uint32_t i = 0; i < event->fragment_count; i++) {
-        REQUIRE(tracked_of(event->fragments[i].frame) != NULL);
+static void on_event(void *user, const struct ue_observed_event *event) {
+    struct fed_datagram *fed = fed_of(event->frame);
+    REQUIRE(user == &session && fed == session.tracked && event->side == fed->side);
+    if (event->type == UE_OBSERVED_PACKET) {
+        REQUIRE(!fed->has_packet && event->packet_id == fed->record.decode.packet_ids.packet_id);
+        tracked_of(event->packet.first_frame);
+        fed->has_packet = true;
+        fed->packet_id = event->packet_id;
+    } else if (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) {
+        check_ack(&event->ack, fed->side);
+    } else if (event->type == UE_OBSERVED_BUNCH) {
+        REQUIRE(fed->has_packet && event->packet_id == fed->packet_id);
+        REQUIRE(tracked_of(event->bunch.first_frame) == NULL || tracked_of(event->bunch.previous_frame) != NULL);
+    } else if (event->type >= UE_OBSERVED_MESSAGE) {
+        REQUIRE(session.options.has_messages && event->packet_id == fed->packet_id);
+        check_message(&event->message);
     }
 }
 
 static void track(const struct ue_observed_datagram *datagram, struct fed_datagram *fed) {
     const struct ue_observer_callbacks callbacks = {.event = on_event,
-                                                    .message = session.options.has_messages ? on_message : NULL,
                                                     .user = &session,
+                                                    .wants_messages = session.options.has_messages,
                                                     .items = session.options.has_items ? &session.items : NULL};
     session.tracked = fed;
     fed->is_tracked = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <uerudp/detection.h>
+#include <uerudp/packet_tracker.h>
 #include <uerudp/reassembly.h>
 #include "tests/fuzz/datagram_input.h"
 #include "tests/fuzz/require.h"
@@ -45,12 +46,12 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 
 /* For tests/fuzz/prove.sh: reads one byte past the end if a reliable sequence jumps or the fragments of a message do
    not fit, which happens in no seed. */
-static void plant_bug(const struct tracker_session *session, const struct ue_tracker_event *event) {
+static void plant_bug(const struct tracker_session *session, const struct ue_observed_event *event) {
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
-    if (event->is_jump || event->is_partial_error) {
+    if (event->type == UE_OBSERVED_BUNCH && (event->bunch.is_jump || event->bunch.is_partial_error)) {
         uint8_t *block = malloc(1);
-        read = (uint8_t)(read + block[event->is_jump + event->is_partial_error]);
+        read = (uint8_t)(read + block[event->bunch.is_jump + event->bunch.is_partial_error]);
         free(block);
     }
 #else
@@ -60,34 +61,39 @@ static void plant_bug(const struct tracker_session *session, const struct ue_tra
 }
 
 /* Every bit of a message can be read, and the sizes of its fragments add up to its size. */
-static void on_message(void *user, const struct ue_reassembly_event *event) {
+static void on_message(void *user, const struct ue_observed_event *event) {
     const struct tracker_session *session = user;
-    const struct ue_content *content = &event->content;
+    const struct ue_content *content = &event->message.content;
     size_t bits = 0;
-    REQUIRE(event->frame == session->frame && event->side == session->side && event->fragment_count != 0);
-    for (uint32_t i = 0; i < event->fragment_count; i++) {
-        bits += event->fragments[i].bits;
-        REQUIRE(event->fragments[i].frame <= event->frame);
+    REQUIRE(event->frame == session->frame && event->side == session->side && event->message.fragment_count != 0);
+    for (uint32_t i = 0; i < event->message.fragment_count; i++) {
+        bits += event->message.fragments[i].bits;
+        REQUIRE(event->message.fragments[i].frame <= event->frame);
     }
-    if (event->type == UE_REASSEMBLY_COMPLETE) {
+    if (event->type == UE_OBSERVED_MESSAGE) {
         REQUIRE(bits == content->data.bits);
         for (size_t at = 0; at < bits; at += 64) {
             ue_view_load(content->data, at, bits - at < 64 ? (unsigned)(bits - at) : 64);
         }
     } else {
-        REQUIRE((event->type == UE_REASSEMBLY_PENDING) == (event->problem == UE_REASSEMBLY_NO_PROBLEM));
+        REQUIRE((event->type == UE_OBSERVED_FRAGMENT) == (event->message.problem == UE_REASSEMBLY_NO_PROBLEM));
     }
     REQUIRE(ue_reassembly_bytes(session->reassembly) <= UE_REASSEMBLY_BYTES_MAX);
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     const struct tracker_session *session = user;
-    const struct ue_reassembly_callbacks sink = {on_message, user};
+    const struct ue_observer_callbacks sink = {.event = on_message, .user = user};
     REQUIRE(event->frame == session->frame && event->side == session->side);
-    REQUIRE(event->other_frame <= event->frame && event->first_frame <= event->frame);
-    REQUIRE(event->type != UE_TRACKER_BUNCH || event->bunch->reliable == (event->copy != 0));
-    REQUIRE(event->type != UE_TRACKER_PACKET || event->datagram->packet.seq == (event->packet_id & 16383));
-    REQUIRE(event->span_ns >= -1);
+    if (event->type == UE_OBSERVED_PACKET) {
+        REQUIRE(event->packet.decoded->seq == (event->packet_id & 16383));
+        REQUIRE(event->packet.first_frame <= event->frame);
+    } else if (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) {
+        REQUIRE(event->ack.frame <= event->frame && event->ack.span_ns >= -1);
+    } else if (event->type == UE_OBSERVED_BUNCH) {
+        REQUIRE(event->bunch.decoded->reliable == (event->bunch.copy != 0));
+        REQUIRE(event->bunch.first_frame <= event->bunch.previous_frame && event->bunch.previous_frame <= event->frame);
+    }
     REQUIRE(ue_tracker_bytes(session->tracker) <= UE_TRACKER_BYTES_MAX);
     plant_bug(session, event);
     ue_reassembly_feed(session->reassembly, session->context, event, &sink);
@@ -103,8 +109,8 @@ static void detect(struct tracker_session *session, unsigned side, const uint8_t
 }
 
 static void track_datagram(struct tracker_session *session, const struct tracked_datagram *datagram) {
-    const struct ue_tracker_callbacks sink = {.event = on_event, .user = session};
-    const struct ue_reassembly_callbacks messages = {on_message, session};
+    const struct ue_observer_callbacks sink = {.event = on_event, .user = session};
+    const struct ue_observer_callbacks messages = {.event = on_message, .user = session};
     struct ue_context x;
     ue_detection_context(&session->detection, &datagram->state, &x);
     session->frame++;

@@ -21,7 +21,7 @@ static void say_content(struct reassembly_fixture *fixture, const struct ue_cont
     tracker_fixture_print(&fixture->tracker, "' %zu", content->data.bits);
 }
 
-static void on_event(void *user, const struct ue_reassembly_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     static const char *const types[] = {"whole", "waits", "given up"};
     static const char *const kinds[] = {"unknown", "control", "actor", "voice", "data-stream"};
     static const char *const problems[] = {"",        "new began", "no beginning",  "no end",    "mixed",
@@ -29,33 +29,33 @@ static void on_event(void *user, const struct ue_reassembly_event *event) {
     struct reassembly_fixture *fixture = user;
     assert_int_equal(event->frame, fixture->tracker.frame);
     assert_true(ue_reassembly_bytes(fixture->reassembly) <= UE_REASSEMBLY_BYTES_MAX);
-    tracker_fixture_print(&fixture->tracker, "%d %s", (int)event->frame, types[event->type]);
-    if (event->type != UE_REASSEMBLY_ABANDONED) {
-        tracker_fixture_print(&fixture->tracker, " %s%s", kinds[event->content.kind],
-                              event->is_kind_guessed ? "?" : "");
+    tracker_fixture_print(&fixture->tracker, "%d %s", (int)event->frame, types[event->type - UE_OBSERVED_MESSAGE]);
+    if (event->type != UE_OBSERVED_ABANDONED) {
+        tracker_fixture_print(&fixture->tracker, " %s%s", kinds[event->message.content.kind],
+                              event->message.is_kind_guessed ? "?" : "");
     }
-    if (event->type == UE_REASSEMBLY_COMPLETE) {
-        tracker_fixture_print(&fixture->tracker, "%s", event->content.is_custom_exports ? " custom" : "");
-        say_content(fixture, &event->content);
+    if (event->type == UE_OBSERVED_MESSAGE) {
+        tracker_fixture_print(&fixture->tracker, "%s", event->message.content.is_custom_exports ? " custom" : "");
+        say_content(fixture, &event->message.content);
     }
     tracker_fixture_print(&fixture->tracker, " of");
-    for (uint32_t i = 0; i < event->fragment_count && i < 8; i++) {
-        const struct ue_fragment *fragment = &event->fragments[i];
+    for (uint32_t i = 0; i < event->message.fragment_count && i < 8; i++) {
+        const struct ue_fragment *fragment = &event->message.fragments[i];
         tracker_fixture_print(&fixture->tracker, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
     }
-    tracker_fixture_print(&fixture->tracker, "%s%s\n", event->problem != UE_REASSEMBLY_NO_PROBLEM ? ": " : "",
-                          problems[event->problem]);
+    tracker_fixture_print(&fixture->tracker, "%s%s\n", event->message.problem != UE_REASSEMBLY_NO_PROBLEM ? ": " : "",
+                          problems[event->message.problem]);
 }
 
-static void pass_on(void *user, const struct ue_tracker_event *event) {
+static void pass_on(void *user, const struct ue_observed_event *event) {
     struct reassembly_fixture *fixture = user;
-    const struct ue_reassembly_callbacks callbacks = {on_event, fixture};
+    const struct ue_observer_callbacks callbacks = {.event = on_event, .user = fixture};
     ue_reassembly_feed(fixture->reassembly, &fixture->tracker.x[event->side], event, &callbacks);
 }
 
 void reassembly_fixture_init(struct reassembly_fixture *fixture, const char *release, size_t bytes_max) {
     tracker_fixture_init(&fixture->tracker, release, bytes_max);
-    fixture->tracker.listener = (struct ue_tracker_callbacks){.event = pass_on, .user = fixture};
+    fixture->tracker.listener = (struct ue_observer_callbacks){.event = pass_on, .user = fixture};
     fixture->reassembly = ue_reassembly_new(&fixture->tracker.memory.allocator);
 }
 
@@ -72,7 +72,7 @@ void reassembly_fixture_clear(struct reassembly_fixture *fixture) {
 /* ---- what is sent ---- */
 
 void reassembly_fixture_flush(struct reassembly_fixture *fixture, unsigned side, int64_t id) {
-    const struct ue_reassembly_callbacks callbacks = {on_event, fixture};
+    const struct ue_observer_callbacks callbacks = {.event = on_event, .user = fixture};
     tracker_fixture_packet(&fixture->tracker, side, id, 0, 0);
     ue_reassembly_end_datagram(fixture->reassembly, &callbacks);
 }

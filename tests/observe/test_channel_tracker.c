@@ -343,9 +343,9 @@ static void all_items_are_handed_out_or_none(void **state) {
     expect_read(3);
     feed_bunches(101, 0);
     expect_read(0);
-    feed_bunches(102, UE_TRACKER_ITEMS_MAX);
-    expect_read(UE_TRACKER_ITEMS_MAX);
-    feed_bunches(103, UE_TRACKER_ITEMS_MAX + 1);
+    feed_bunches(102, UE_OBSERVED_ITEMS_MAX);
+    expect_read(UE_OBSERVED_ITEMS_MAX);
+    feed_bunches(103, UE_OBSERVED_ITEMS_MAX + 1);
     assert_false(shared_fixture.reading.is_whole);
 }
 

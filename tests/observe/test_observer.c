@@ -212,9 +212,9 @@ static void connections_wait_for_each_other_only_in_capture_order(void **state) 
 
 /* ---- tracking ---- */
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct observer_fixture *f = user;
-    f->events += event->type == UE_TRACKER_PACKET;
+    f->events += event->type == UE_OBSERVED_PACKET;
 }
 
 /* Returns the number of packets that the tracker of this client has seen. */

@@ -214,17 +214,13 @@ static void connections_that_accept_nothing_are_limited(void **state) {
 
 /* ---- names and channels ---- */
 
-static void ignore_event(void *user, const struct ue_tracker_event *event) {
-    (void)user, (void)event;
-}
-
-static void ignore_message(void *user, const struct ue_reassembly_event *event) {
+static void ignore_event(void *user, const struct ue_observed_event *event) {
     (void)user, (void)event;
 }
 
 /* Feeds and tracks a packet of the server whose only bunch exports an object. */
 static void feed_export(struct observer_fixture *f, struct traffic *t, unsigned client, uint64_t guid, bool is_read) {
-    const struct ue_observer_callbacks callbacks = {.event = ignore_event, .message = is_read ? ignore_message : NULL};
+    const struct ue_observer_callbacks callbacks = {.event = ignore_event, .wants_messages = is_read};
     static const char path[] = "/Game/Maps/Entry";
     uint8_t payload[100] = {0};
     size_t bit = 0, size_bytes;

@@ -136,16 +136,16 @@ static void talk(const char *release) {
 
 /* ---- reassembled messages ---- */
 
-static bool is_that(const struct sent *sent, const struct ue_reassembly_event *event) {
+static bool is_that(const struct sent *sent, const struct ue_observed_event *event) {
     const struct ue_view bits = {sent->bytes, 0, sent->bits};
-    return !sent->is_found && sent->channel == event->channel && sent->is_exports == event->content.has_exports &&
-           ue_view_equal(bits, event->content.data);
+    return !sent->is_found && sent->channel == event->message.channel &&
+           sent->is_exports == event->message.content.has_exports && ue_view_equal(bits, event->message.content.data);
 }
 
-static void find(void *user, const struct ue_reassembly_event *event) {
+static void find(void *user, const struct ue_observed_event *event) {
     (void)user;
-    w.given_up += event->type == UE_REASSEMBLY_ABANDONED;
-    if (event->type != UE_REASSEMBLY_COMPLETE || event->channel < FIRST_CHANNEL) {
+    w.given_up += event->type == UE_OBSERVED_ABANDONED;
+    if (event->type != UE_OBSERVED_MESSAGE || event->message.channel < FIRST_CHANNEL) {
         return;
     }
     size_t i = 0;
@@ -155,12 +155,12 @@ static void find(void *user, const struct ue_reassembly_event *event) {
     assert_true(i < w.sent_count);
     w.sent[i].is_found = true;
     w.found++;
-    w.joined += event->fragment_count > 1;
+    w.joined += event->message.fragment_count > 1;
 }
 
-static const struct ue_reassembly_callbacks finder = {find, NULL};
+static const struct ue_observer_callbacks finder = {.event = find};
 
-static void pass_on(void *user, const struct ue_tracker_event *event) {
+static void pass_on(void *user, const struct ue_observed_event *event) {
     (void)user;
     ue_reassembly_feed(w.reassembly, &w.x, event, &finder);
 }
@@ -172,7 +172,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void read_capture(void) {
-    const struct ue_tracker_callbacks callbacks = {.event = pass_on, .user = NULL};
+    const struct ue_observer_callbacks callbacks = {.event = pass_on};
     struct ue_tracker *tracker = ue_tracker_new(&heap);
     w.reassembly = ue_reassembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);

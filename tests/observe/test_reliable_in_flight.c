@@ -9,19 +9,19 @@
 
 #include "tests/observe/tracker_fixture.h"
 
-static struct ue_tracker_bounds latest; /* of the latest reliable bunch */
+static struct ue_observed_bounds latest; /* of the latest reliable bunch */
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     (void)user;
-    if (event->type == UE_TRACKER_BUNCH) {
-        latest = event->reliable_in_flight;
+    if (event->type == UE_OBSERVED_BUNCH) {
+        latest = event->bunch.in_flight;
     }
 }
 
 static void begin(const char *release) {
     tracker_fixture_init(&shared_fixture, release, SIZE_MAX / 2);
-    shared_fixture.listener = (struct ue_tracker_callbacks){.event = on_event};
-    latest = (struct ue_tracker_bounds){0};
+    shared_fixture.listener = (struct ue_observer_callbacks){.event = on_event};
+    latest = (struct ue_observed_bounds){0};
 }
 
 static int begin_in_the_middle(void **state) {

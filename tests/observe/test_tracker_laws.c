@@ -27,7 +27,7 @@ struct tracker_law {
     struct ue_tracker *tracker;
     struct ue_tracker_datagram now;
     uint8_t results[2][IDS]; /* emitted acks, by the low bits of the id */
-    uint64_t emitted[2][UE_TRACKER_RESTARTED + 1];
+    uint64_t emitted[2][UE_OBSERVED_ABANDONED];
     uint64_t copies[2], first_copies[2], spurious[2], late[2], duplicates[2];
     bool had_packet; /* of this datagram */
     bool had_bunch;
@@ -39,92 +39,95 @@ static struct tracker_law world;
 
 /* ---- the laws ---- */
 
-static void check_report(struct tracker_law *w, const struct ue_tracker_event *event) {
+static void check_report(struct tracker_law *w, const struct ue_observed_event *event) {
     bool is_legacy = w->now.context->profile.packet == UE_PACKET_LEGACY;
-    uint8_t result = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
-    uint8_t *emitted = &w->results[!event->side][event->packet_id & (IDS - 1)];
+    uint8_t result = event->type == UE_OBSERVED_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+    uint8_t *emitted = &w->results[!event->side][event->ack.packet_id & (IDS - 1)];
     bool is_correction =
         is_legacy && *emitted == UE_TRACKER_PACKET_DELIVERED && result == UE_TRACKER_PACKET_NOT_DELIVERED;
     assert_true(*emitted == UE_TRACKER_PACKET_UNKNOWN || is_correction);
     *emitted = result;
     assert_true(is_legacy || !w->had_bunch);
-    assert_true((event->other_frame == 0) == (event->span_ns == -1));
-    assert_true(event->other_frame == 0 || !event->is_opaque);
-    assert_true(event->other_frame < event->frame);
+    assert_true((event->ack.frame == 0) == (event->ack.span_ns == -1));
+    assert_true(event->ack.frame == 0 || !event->ack.is_opaque);
+    assert_true(event->ack.frame < event->frame);
 }
 
-static void check_bunch(struct tracker_law *w, const struct ue_tracker_event *event) {
+static void check_bunch(struct tracker_law *w, const struct ue_observed_event *event) {
     unsigned side = event->side;
-    bool is_reliable = event->bunch->reliable;
-    assert_true(event->item >= w->next_item && event->item < ITEMS_MAX);
-    w->next_item = event->item + 1;
+    bool is_reliable = event->bunch.decoded->reliable;
+    assert_true(event->bunch.item >= w->next_item && event->bunch.item < ITEMS_MAX);
+    w->next_item = event->bunch.item + 1;
     w->had_bunch = true;
-    assert_true(is_reliable == (event->copy != 0));
-    assert_true(is_reliable || event->reliable_id == -1);
-    assert_true(!is_reliable || ((uint64_t)event->reliable_id & (w->now.context->ch_seq_bound - 1)) ==
-                                    (event->bunch->ch_seq & (w->now.context->ch_seq_bound - 1)));
-    assert_true(event->copy > 1 || (event->first_frame == 0 && event->other_frame == 0 && !event->is_spurious));
-    assert_true(event->first_frame <= event->other_frame && event->other_frame <= event->frame);
-    assert_true(event->is_gap || !event->is_jump);
-    assert_true(!event->is_cut || (w->now.is_cut && event->bunch->data.bits != 0));
-    w->first_copies[side] += event->copy == 1;
-    w->copies[side] += event->copy > 1;
-    w->spurious[side] += event->is_spurious;
+    assert_true(is_reliable == (event->bunch.copy != 0));
+    assert_true(is_reliable || event->bunch.reliable_id == -1);
+    assert_true(!is_reliable || ((uint64_t)event->bunch.reliable_id & (w->now.context->ch_seq_bound - 1)) ==
+                                    (event->bunch.decoded->ch_seq & (w->now.context->ch_seq_bound - 1)));
+    assert_true(event->bunch.copy > 1 ||
+                (event->bunch.first_frame == 0 && event->bunch.previous_frame == 0 && !event->bunch.is_spurious));
+    assert_true(event->bunch.first_frame <= event->bunch.previous_frame && event->bunch.previous_frame <= event->frame);
+    assert_true(event->bunch.is_gap || !event->bunch.is_jump);
+    assert_true(!event->bunch.is_cut || (w->now.is_cut && event->bunch.decoded->data.bits != 0));
+    w->first_copies[side] += event->bunch.copy == 1;
+    w->copies[side] += event->bunch.copy > 1;
+    w->spurious[side] += event->bunch.is_spurious;
 }
 
-static void check_packet(struct tracker_law *w, const struct ue_tracker_event *event) {
+static void check_packet(struct tracker_law *w, const struct ue_observed_event *event) {
     assert_false(w->had_packet);
     assert_int_equal(event->packet_id, w->now.packet_ids->packet_id);
-    assert_false(event->is_late && event->is_duplicate);
-    assert_true(event->is_duplicate == (event->other_frame != 0));
-    assert_true(event->span_ns >= -1);
-    if (w->emitted[event->side][UE_TRACKER_PACKET] == 1) { /* before this packet its ids were a guess */
+    assert_false(event->packet.is_late && event->packet.is_duplicate);
+    assert_true(event->packet.is_duplicate == (event->packet.first_frame != 0));
+    if (w->emitted[event->side][UE_OBSERVED_PACKET] == 1) { /* before this packet its ids were a guess */
         memset(w->results[event->side], UE_TRACKER_PACKET_UNKNOWN, IDS);
     }
     w->had_packet = true;
-    w->late[event->side] += event->is_late;
-    w->duplicates[event->side] += event->is_duplicate;
+    w->late[event->side] += event->packet.is_late;
+    w->duplicates[event->side] += event->packet.is_duplicate;
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct tracker_law *w = user;
     assert_int_equal(event->frame, w->now.frame);
     assert_int_equal(event->side, w->now.side);
     w->emitted[event->side][event->type]++;
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE:
-    case UE_TRACKER_RESTARTED: assert_false(w->had_packet); break;
-    case UE_TRACKER_NOT_LOST:
-        assert_true(event->other_frame < event->frame && event->packet_id < event->last_id);
-        assert_true(event->packet_id <= w->now.packet_ids->packet_id && w->now.packet_ids->packet_id <= event->last_id);
+    case UE_OBSERVED_HANDSHAKE:
+    case UE_OBSERVED_RESTARTED: assert_false(w->had_packet); break;
+    case UE_OBSERVED_NOT_LOST:
+        assert_true(event->lost.damaged_frame < event->frame && event->lost.first_id < event->lost.last_id);
+        assert_true(event->lost.first_id <= event->packet_id && event->packet_id <= event->lost.last_id);
         assert_false(w->had_packet);
         break;
-    case UE_TRACKER_LOST:
+    case UE_OBSERVED_LOST:
         assert_false(w->had_packet);
-        assert_true(event->packet_id <= event->last_id && event->last_id == w->now.packet_ids->packet_id - 1);
-        assert_true(event->missing >= 1 && event->missing <= event->last_id - event->packet_id + 1);
+        assert_true(event->lost.first_id <= event->lost.last_id && event->lost.last_id == event->packet_id - 1);
+        assert_true(event->lost.missing >= 1 && event->lost.missing <= event->lost.last_id - event->lost.first_id + 1);
         break;
-    case UE_TRACKER_OPAQUE: assert_true(w->now.is_cut && !w->had_packet && !w->had_bunch); break;
-    case UE_TRACKER_PACKET: check_packet(w, event); break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: check_report(w, event); break;
-    case UE_TRACKER_BUNCH: check_bunch(w, event); break;
-    case UE_TRACKER_CHANNEL_OPENED: assert_true(event->bunch->open && w->had_bunch); break;
-    case UE_TRACKER_CHANNEL_CLOSED: assert_true(event->bunch->close && w->had_bunch && event->span_ns >= -1); break;
+    case UE_OBSERVED_OPAQUE: assert_true(w->now.is_cut && !w->had_packet && !w->had_bunch); break;
+    case UE_OBSERVED_PACKET: check_packet(w, event); break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK: check_report(w, event); break;
+    case UE_OBSERVED_BUNCH: check_bunch(w, event); break;
+    case UE_OBSERVED_CHANNEL_OPENED: assert_true(event->channel.bunch->open && w->had_bunch); break;
+    case UE_OBSERVED_CHANNEL_CLOSED:
+        assert_true(event->channel.bunch->close && w->had_bunch && event->channel.open_ns >= -1);
+        break;
+    default: fail(); /* only the reassembly emits messages */
     }
-    assert_true(event->type < UE_TRACKER_ACK || event->type == UE_TRACKER_RESTARTED || w->had_packet);
+    assert_true(event->type < UE_OBSERVED_PACKET || w->had_packet);
 }
 
 static void check_counts(const struct tracker_law *w) {
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_tracker_counts *counts = ue_tracker_counts(w->tracker, side);
-        assert_int_equal(counts->packets, w->emitted[side][UE_TRACKER_PACKET]);
-        assert_int_equal(counts->opaque, w->emitted[side][UE_TRACKER_OPAQUE]);
-        assert_int_equal(counts->handshakes, w->emitted[side][UE_TRACKER_HANDSHAKE]);
+        assert_int_equal(counts->packets, w->emitted[side][UE_OBSERVED_PACKET]);
+        assert_int_equal(counts->opaque, w->emitted[side][UE_OBSERVED_OPAQUE]);
+        assert_int_equal(counts->handshakes, w->emitted[side][UE_OBSERVED_HANDSHAKE]);
         assert_int_equal(counts->duplicates, w->duplicates[side]);
         assert_int_equal(counts->late, w->late[side]);
-        assert_int_equal(counts->nacked, w->emitted[!side][UE_TRACKER_NAK]);
-        assert_true(counts->acked <= w->emitted[!side][UE_TRACKER_ACK]);
+        assert_int_equal(counts->nacked, w->emitted[!side][UE_OBSERVED_NAK]);
+        assert_true(counts->acked <= w->emitted[!side][UE_OBSERVED_ACK]);
         assert_int_equal(counts->reliable, w->first_copies[side]);
         assert_int_equal(counts->resends, w->copies[side]);
         assert_int_equal(counts->spurious, w->spurious[side]);
@@ -185,7 +188,7 @@ static void cut(struct tracker_law *w, uint8_t *bytes) {
 static void feed(struct tracker_law *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
     static struct ue_decode_state link;
-    const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = w};
+    const struct ue_observer_callbacks callbacks = {.event = on_event, .user = w};
     struct ue_handshake_match match;
     unsigned side = (unsigned)rng_below(&w->rng, 2);
     size_t size_bytes = make(w, side, bytes);
@@ -233,7 +236,7 @@ static void nothing_that_is_told_contradicts_itself(void **state) {
             feed(&world, frame);
         }
         check_counts(&world);
-        for (unsigned type = 0; type <= UE_TRACKER_RESTARTED; type++) {
+        for (unsigned type = 0; type < UE_OBSERVED_ABANDONED; type++) {
             events += world.emitted[0][type] + world.emitted[1][type];
         }
         ue_tracker_free(world.tracker);

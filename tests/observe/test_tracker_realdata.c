@@ -46,37 +46,38 @@ static void story_end(struct story *story) {
     }
 }
 
-static void check_frame(struct story *story, const struct ue_tracker_event *event) {
-    uint64_t frame = event->other_frame;
-    bool right = frame != 0 && frame < event->frame && story->frames[frame] == event->packet_id &&
+static void check_frame(struct story *story, const struct ue_observed_event *event) {
+    uint64_t frame = event->ack.frame;
+    bool right = frame != 0 && frame < event->frame && story->frames[frame] == event->ack.packet_id &&
                  story->sides[frame] != event->side;
     story->wrong_frames += !right;
 }
 
-static void on_tracker_event(void *user, const struct ue_tracker_event *event) {
+static void on_tracker_event(void *user, const struct ue_observed_event *event) {
     struct story *story = user;
     unsigned side = event->side;
     assert_true(event->frame >= 1 && event->frame < FRAMES_MAX);
     switch (event->type) {
-    case UE_TRACKER_PACKET:
+    case UE_OBSERVED_PACKET:
         story->frames[event->frame] = event->packet_id;
         story->sides[event->frame] = side;
         story->packets++;
         break;
-    case UE_TRACKER_NAK:
-        assert_true(g_hash_table_add(story->nacked[!side], g_strdup_printf("%" PRId64, event->packet_id)));
+    case UE_OBSERVED_NAK:
+        assert_true(g_hash_table_add(story->nacked[!side], g_strdup_printf("%" PRId64, event->ack.packet_id)));
         check_frame(story, event);
         break;
-    case UE_TRACKER_ACK: check_frame(story, event); break;
-    case UE_TRACKER_BUNCH:
-        if (event->copy == 1) {
-            char *key = g_strdup_printf("%" PRIu32 " %" PRId64, event->bunch->channel, event->reliable_id);
+    case UE_OBSERVED_ACK: check_frame(story, event); break;
+    case UE_OBSERVED_BUNCH:
+        if (event->bunch.copy == 1) {
+            char *key =
+                g_strdup_printf("%" PRIu32 " %" PRId64, event->bunch.decoded->channel, event->bunch.reliable_id);
             assert_true(g_hash_table_add(story->reliable[side], key));
         }
-        story->resends[side] += event->copy > 1;
-        assert_false(event->is_partial_error || event->is_gap || event->is_jump);
+        story->resends[side] += event->bunch.copy > 1;
+        assert_false(event->bunch.is_partial_error || event->bunch.is_gap || event->bunch.is_jump);
         break;
-    case UE_TRACKER_RESTARTED: story->resets++; break;
+    case UE_OBSERVED_RESTARTED: story->resets++; break;
     default: break;
     }
 }

@@ -44,85 +44,87 @@ void tracker_fixture_print(struct tracker_fixture *fixture, const char *format, 
     assert_true(fixture->length < sizeof fixture->text);
 }
 
-static void say_span(struct tracker_fixture *fixture, const struct ue_tracker_event *event) {
-    if (event->span_ns >= 0) {
-        tracker_fixture_print(fixture, " after %" PRId64, event->span_ns / 1000000);
+static void say_span(struct tracker_fixture *fixture, int64_t span_ns) {
+    if (span_ns >= 0) {
+        tracker_fixture_print(fixture, " after %" PRId64, span_ns / 1000000);
     }
 }
 
-static void say_packet(struct tracker_fixture *fixture, const struct ue_tracker_event *event) {
+static void say_packet(struct tracker_fixture *fixture, const struct ue_observed_event *event) {
     tracker_fixture_print(fixture, "packet %" PRId64, event->packet_id);
-    if (event->is_duplicate) {
-        tracker_fixture_print(fixture, " again, first in %" PRIu64, event->other_frame);
+    if (event->packet.is_duplicate) {
+        tracker_fixture_print(fixture, " again, first in %" PRIu64, event->packet.first_frame);
     }
-    tracker_fixture_print(fixture, event->is_late ? " late" : "");
-    tracker_fixture_print(fixture, ", %" PRIu32 " in flight", event->packets_in_flight);
-    assert_int_equal(event->datagram->packet.seq, event->packet_id & SEQ_MASK);
+    tracker_fixture_print(fixture, event->packet.is_late ? " late" : "");
+    tracker_fixture_print(fixture, ", %" PRIu32 " in flight", event->packet.in_flight);
+    assert_int_equal(event->packet.decoded->seq, event->packet_id & SEQ_MASK);
 }
 
-static void say_bunch(struct tracker_fixture *fixture, const struct ue_tracker_event *event) {
-    tracker_fixture_print(fixture, "bunch %" PRIu32 " on %" PRIu32, event->item, event->bunch->channel);
-    if (event->reliable_id >= 0) {
-        const struct ue_tracker_bounds *bounds = &event->reliable_in_flight;
-        tracker_fixture_print(fixture, ": %" PRId64 ", %" PRIu32, event->reliable_id, bounds->at_least);
-        if (bounds->at_most == UE_TRACKER_UNBOUNDED) {
+static void say_bunch(struct tracker_fixture *fixture, const struct ue_observed_event *event) {
+    tracker_fixture_print(fixture, "bunch %" PRIu32 " on %" PRIu32, event->bunch.item, event->bunch.decoded->channel);
+    if (event->bunch.reliable_id >= 0) {
+        const struct ue_observed_bounds *bounds = &event->bunch.in_flight;
+        tracker_fixture_print(fixture, ": %" PRId64 ", %" PRIu32, event->bunch.reliable_id, bounds->at_least);
+        if (bounds->at_most == UE_OBSERVED_UNBOUNDED) {
             tracker_fixture_print(fixture, " or more");
         } else if (bounds->at_most != bounds->at_least) {
             tracker_fixture_print(fixture, " to %" PRIu32, bounds->at_most);
         }
         tracker_fixture_print(fixture, " in flight");
     }
-    if (event->copy > 1) {
-        tracker_fixture_print(fixture, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->copy, event->first_frame,
-                              event->other_frame);
+    if (event->bunch.copy > 1) {
+        tracker_fixture_print(fixture, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->bunch.copy,
+                              event->bunch.first_frame, event->bunch.previous_frame);
     }
-    tracker_fixture_print(fixture, "%s%s%s%s%s", event->is_spurious ? ", spurious" : "", event->is_gap ? ", gap" : "",
-                          event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "",
-                          event->is_cut ? ", cut" : "");
+    tracker_fixture_print(fixture, "%s%s%s%s%s", event->bunch.is_spurious ? ", spurious" : "",
+                          event->bunch.is_gap ? ", gap" : "", event->bunch.is_jump ? ", jump" : "",
+                          event->bunch.is_partial_error ? ", bad part" : "", event->bunch.is_cut ? ", cut" : "");
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct tracker_fixture *fixture = user;
     assert_int_equal(event->frame, fixture->frame);
     assert_int_equal(event->time_ns, fixture->now_ns);
     tracker_fixture_print(fixture, "%" PRIu64 " %c ", event->frame, event->side == CLIENT ? 'c' : 's');
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE:
-        tracker_fixture_print(fixture, "handshake %d", (int)event->datagram->handshake.type);
-        say_span(fixture, event);
+    case UE_OBSERVED_HANDSHAKE:
+        tracker_fixture_print(fixture, "handshake %d", (int)event->handshake.decoded->type);
+        say_span(fixture, event->handshake.answer_ns);
         break;
-    case UE_TRACKER_PACKET: say_packet(fixture, event); break;
-    case UE_TRACKER_OPAQUE:
-        tracker_fixture_print(fixture, "opaque");
-        say_span(fixture, event);
-        break;
-    case UE_TRACKER_LOST:
-        tracker_fixture_print(fixture, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id);
-        if (event->missing <= event->last_id - event->packet_id) {
-            tracker_fixture_print(fixture, ", only %" PRIu32, event->missing);
+    case UE_OBSERVED_PACKET: say_packet(fixture, event); break;
+    case UE_OBSERVED_OPAQUE: tracker_fixture_print(fixture, "opaque"); break;
+    case UE_OBSERVED_LOST:
+        tracker_fixture_print(fixture, "missing %" PRId64 "-%" PRId64, event->lost.first_id, event->lost.last_id);
+        if (event->lost.missing <= event->lost.last_id - event->lost.first_id) {
+            tracker_fixture_print(fixture, ", only %" PRIu32, event->lost.missing);
         }
         break;
-    case UE_TRACKER_NOT_LOST:
-        tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->other_frame,
-                              event->packet_id, event->last_id);
+    case UE_OBSERVED_NOT_LOST:
+        tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64,
+                              event->lost.damaged_frame, event->lost.first_id, event->lost.last_id);
         break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK:
-        tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_TRACKER_ACK ? "ack" : "nak", event->packet_id);
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
+        tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_OBSERVED_ACK ? "ack" : "nak",
+                              event->ack.packet_id);
         tracker_fixture_print(fixture,
-                              event->other_frame != 0 ? " in %" PRIu64
-                              : event->is_opaque      ? " opaque"
-                                                      : " unseen",
-                              event->other_frame);
-        say_span(fixture, event);
+                              event->ack.frame != 0  ? " in %" PRIu64
+                              : event->ack.is_opaque ? " opaque"
+                                                     : " unseen",
+                              event->ack.frame);
+        say_span(fixture, event->ack.span_ns);
         break;
-    case UE_TRACKER_BUNCH: say_bunch(fixture, event); break;
-    case UE_TRACKER_CHANNEL_OPENED: tracker_fixture_print(fixture, "opened %" PRIu32, event->bunch->channel); break;
-    case UE_TRACKER_CHANNEL_CLOSED:
-        tracker_fixture_print(fixture, "closed %" PRIu32 " for %u", event->bunch->channel, event->close_reason);
-        say_span(fixture, event);
+    case UE_OBSERVED_BUNCH: say_bunch(fixture, event); break;
+    case UE_OBSERVED_CHANNEL_OPENED:
+        tracker_fixture_print(fixture, "opened %" PRIu32, event->channel.bunch->channel);
         break;
-    case UE_TRACKER_RESTARTED: tracker_fixture_print(fixture, "reset"); break;
+    case UE_OBSERVED_CHANNEL_CLOSED:
+        tracker_fixture_print(fixture, "closed %" PRIu32 " for %u", event->channel.bunch->channel,
+                              event->channel.close_reason);
+        say_span(fixture, event->channel.open_ns);
+        break;
+    case UE_OBSERVED_RESTARTED: tracker_fixture_print(fixture, "reset"); break;
+    default: fail(); /* only the reassembly emits messages */
     }
     tracker_fixture_print(fixture, "\n");
 }
@@ -140,8 +142,9 @@ void tracker_fixture_expect_at(struct tracker_fixture *fixture, const char *line
 
 void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *packet_ids,
                           const uint8_t *bytes, size_t size_bytes) {
-    const struct ue_tracker_callbacks transcript = {.event = on_event, .user = fixture};
-    const struct ue_tracker_callbacks *callbacks = fixture->listener.event != NULL ? &fixture->listener : &transcript;
+    const struct ue_observer_callbacks transcript = {.event = on_event, .user = fixture};
+    struct ue_observer_callbacks callbacks = fixture->listener.event != NULL ? fixture->listener : transcript;
+    callbacks.items = &fixture->reading;
     fixture->frame++;
     fixture->now_ns += STEP_NS;
     const struct ue_tracker_datagram datagram = {.frame = fixture->frame,
@@ -152,9 +155,8 @@ void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const 
                                                  .bytes = bytes,
                                                  .size_bytes = size_bytes,
                                                  .is_cut = fixture->captured_bytes != 0,
-                                                 .captured_bytes = fixture->captured_bytes,
-                                                 .reading = &fixture->reading};
-    ue_tracker_feed(fixture->tracker, &datagram, callbacks);
+                                                 .captured_bytes = fixture->captured_bytes};
+    ue_tracker_feed(fixture->tracker, &datagram, &callbacks);
 }
 
 static void encode_and_feed(struct tracker_fixture *fixture, unsigned side, const struct ue_packet_ids *packet_ids,

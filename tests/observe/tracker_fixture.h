@@ -15,8 +15,8 @@ enum { CLIENT, SERVER };
 struct tracker_fixture {
     struct ue_context x[2]; /* of each side */
     struct ue_tracker *tracker;
-    struct ue_tracker_callbacks listener; /* if set, receives the events instead of the transcript */
-    struct ue_tracker_items reading;      /* of the latest */
+    struct ue_observer_callbacks listener; /* if set, receives the events instead of the transcript */
+    struct ue_observed_items reading;      /* of the latest */
     uint64_t frame;
     int64_t now_ns;
     bool has_acked[2];

@@ -54,7 +54,7 @@ struct drawing {
     const struct input_datagram *captured;
 };
 
-static void draw_event(void *user, const struct ue_tracker_event *event) {
+static void draw_event(void *user, const struct ue_observed_event *event) {
     struct drawing *drawing = user;
     trace_plot_on_event(drawing->plot, drawing->captured, event);
 }

@@ -43,12 +43,6 @@ static bool is_sent(const struct event_log_from_tracker *t, unsigned side) {
     return vantage == EVENT_LOG_VANTAGE_NETWORK || (unsigned)vantage == side;
 }
 
-static void put_span(const struct event_log_from_tracker *t, const char *key, const struct ue_tracker_event *event) {
-    if (event->span_ns >= 0) {
-        event_log_number(t->log, key, event->span_ns);
-    }
-}
-
 static void put_frame(const struct event_log_from_tracker *t, const char *key, uint64_t frame) {
     if (t->has_frames && frame != 0) {
         event_log_number(t->log, key, (int64_t)frame);
@@ -56,54 +50,63 @@ static void put_frame(const struct event_log_from_tracker *t, const char *key, u
 }
 
 static void put_handshake(const struct event_log_from_tracker *t, const struct event_log_place *place,
-                          const struct ue_tracker_event *event) {
-    const struct ue_handshake *handshake = &event->datagram->handshake;
+                          const struct ue_observed_event *event) {
+    const struct ue_handshake *handshake = event->handshake.decoded;
     bool sent = is_sent(t, event->side);
     event_log_begin(t->log, place, sent ? "transport:handshake_sent" : "transport:handshake_received");
     event_log_text(t->log, "type", ue_values_name(UE_VALUES_HANDSHAKE_TYPE, handshake->type));
     event_log_number(t->log, "length", (int64_t)t->size_bytes);
     event_log_flag(t->log, "restart", handshake->restart);
-    put_span(t, "answer_ns", event);
+    if (event->handshake.answer_ns >= 0) {
+        event_log_number(t->log, "answer_ns", event->handshake.answer_ns);
+    }
     event_log_end(t->log);
 }
 
 static void put_packet(const struct event_log_from_tracker *t, const struct event_log_place *place,
-                       const struct ue_tracker_event *event) {
+                       const struct ue_observed_event *event) {
     event_log_begin(t->log, place, is_sent(t, event->side) ? "transport:packet_sent" : "transport:packet_received");
     event_log_number(t->log, "packet_id", event->packet_id);
     event_log_number(t->log, "length", (int64_t)t->size_bytes);
-    event_log_number(t->log, "in_flight", event->packets_in_flight);
-    event_log_flag(t->log, "late", event->is_late);
-    event_log_flag(t->log, "duplicate", event->is_duplicate);
-    put_frame(t, "first_frame", event->other_frame);
+    event_log_number(t->log, "in_flight", event->packet.in_flight);
+    event_log_flag(t->log, "late", event->packet.is_late);
+    event_log_flag(t->log, "duplicate", event->packet.is_duplicate);
+    put_frame(t, "first_frame", event->packet.first_frame);
     event_log_end(t->log);
 }
 
 static void put_missing(const struct event_log_from_tracker *t, const struct event_log_place *place,
-                        const struct ue_tracker_event *event) {
-    bool is_disproved = event->type == UE_TRACKER_NOT_LOST;
+                        const struct ue_observed_event *event) {
+    bool is_disproved = event->type == UE_OBSERVED_NOT_LOST;
     event_log_begin(t->log, place, is_disproved ? "transport:packets_disproved" : "transport:packets_missing");
-    event_log_number(t->log, "first_packet_id", event->packet_id);
-    event_log_number(t->log, "last_packet_id", event->last_id);
-    put_frame(t, "first_frame", event->other_frame);
+    event_log_number(t->log, "first_packet_id", event->lost.first_id);
+    event_log_number(t->log, "last_packet_id", event->lost.last_id);
+    put_frame(t, "first_frame", event->lost.damaged_frame);
     event_log_end(t->log);
+}
+
+static void put_delivery(const struct event_log_from_tracker *t, const struct event_log_place *place,
+                         const struct ue_observed_event *event) {
+    const struct ue_observed_ack *ack = &event->ack;
+    event_log_delivery(t->log, place, ack->packet_id, event->type == UE_OBSERVED_ACK,
+                       (struct event_log_sent_packet){ack->frame, ack->span_ns, ack->is_withdrawn});
 }
 
 /* ---- bunches ---- */
 
-static void put_reliable(const struct event_log_from_tracker *t, const struct ue_tracker_event *event) {
-    event_log_number(t->log, "reliable_id", event->reliable_id);
-    event_log_number(t->log, "in_flight", event->reliable_in_flight.at_least);
-    event_log_number(t->log, "copy", event->copy);
-    put_frame(t, "first_frame", event->first_frame);
-    event_log_flag(t->log, "spurious", event->is_spurious);
-    event_log_flag(t->log, "gap", event->is_gap);
-    event_log_flag(t->log, "impossible_jump", event->is_jump);
+static void put_reliable(const struct event_log_from_tracker *t, const struct ue_observed_event *event) {
+    event_log_number(t->log, "reliable_id", event->bunch.reliable_id);
+    event_log_number(t->log, "in_flight", event->bunch.in_flight.at_least);
+    event_log_number(t->log, "copy", event->bunch.copy);
+    put_frame(t, "first_frame", event->bunch.first_frame);
+    event_log_flag(t->log, "spurious", event->bunch.is_spurious);
+    event_log_flag(t->log, "gap", event->bunch.is_gap);
+    event_log_flag(t->log, "impossible_jump", event->bunch.is_jump);
 }
 
 static void put_bunch(const struct event_log_from_tracker *t, const struct event_log_place *place,
-                      const struct ue_tracker_event *event) {
-    const struct ue_bunch *bunch = event->bunch;
+                      const struct ue_observed_event *event) {
+    const struct ue_bunch *bunch = event->bunch.decoded;
     event_log_begin(t->log, place, is_sent(t, event->side) ? "transport:bunch_sent" : "transport:bunch_received");
     event_log_number(t->log, "packet_id", event->packet_id);
     event_log_number(t->log, "channel", bunch->channel);
@@ -117,44 +120,43 @@ static void put_bunch(const struct event_log_from_tracker *t, const struct event
     event_log_flag(t->log, "partial", bunch->partial);
     event_log_flag(t->log, "partial_initial", bunch->partial_initial);
     event_log_flag(t->log, "partial_final", bunch->partial_final);
-    event_log_flag(t->log, "partial_error", event->is_partial_error);
+    event_log_flag(t->log, "partial_error", event->bunch.is_partial_error);
     event_log_end(t->log);
 }
 
-void event_log_from_tracker(void *user, const struct ue_tracker_event *event) {
+void event_log_from_tracker(void *user, const struct ue_observed_event *event) {
     const struct event_log_from_tracker *t = user;
-    const struct ue_bunch *bunch = event->bunch;
     bool is_own = is_sent(t, event->side);
     bool is_network = event_log_vantage(t->log) == EVENT_LOG_VANTAGE_NETWORK;
     struct event_log_place place = {t->has_frames ? event->frame : 0, event->time_ns, t->stream, event->side};
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: put_handshake(t, &place, event); break;
-    case UE_TRACKER_PACKET: put_packet(t, &place, event); break;
-    case UE_TRACKER_OPAQUE: break;
-    case UE_TRACKER_LOST:
-    case UE_TRACKER_NOT_LOST: put_missing(t, &place, event); break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK:
+    case UE_OBSERVED_HANDSHAKE: put_handshake(t, &place, event); break;
+    case UE_OBSERVED_PACKET: put_packet(t, &place, event); break;
+    case UE_OBSERVED_LOST:
+    case UE_OBSERVED_NOT_LOST: put_missing(t, &place, event); break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
         place.role = !event->side;
         if (is_network) {
-            event_log_delivery(t->log, &place, event->packet_id, event->type == UE_TRACKER_ACK,
-                               (struct event_log_sent_packet){event->other_frame, event->span_ns, event->is_withdrawn});
+            put_delivery(t, &place, event);
         }
         break;
-    case UE_TRACKER_BUNCH: put_bunch(t, &place, event); break;
-    case UE_TRACKER_CHANNEL_OPENED:
+    case UE_OBSERVED_BUNCH: put_bunch(t, &place, event); break;
+    case UE_OBSERVED_CHANNEL_OPENED:
         if (is_own) {
-            event_log_channel_opened(t->log, &place, bunch->channel, ue_bunch_channel_name(t->context, bunch));
+            event_log_channel_opened(t->log, &place, event->channel.bunch->channel,
+                                     ue_bunch_channel_name(t->context, event->channel.bunch));
         }
         break;
-    case UE_TRACKER_CHANNEL_CLOSED:
+    case UE_OBSERVED_CHANNEL_CLOSED:
         if (is_own) {
-            event_log_channel_closed(t->log, &place, bunch->channel, event->close_reason);
+            event_log_channel_closed(t->log, &place, event->channel.bunch->channel, event->channel.close_reason);
         }
         break;
-    case UE_TRACKER_RESTARTED:
+    case UE_OBSERVED_RESTARTED:
         event_log_begin(t->log, &place, "connectivity:connection_restarted");
         event_log_end(t->log);
         break;
+    default: break;
     }
 }

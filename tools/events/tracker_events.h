@@ -16,8 +16,8 @@ struct event_log_from_tracker {
     bool has_frames; /* frame numbers are known */
 };
 
-/* The event function of a struct ue_tracker_callbacks whose user is a struct event_log_from_tracker. */
-void event_log_from_tracker(void *user, const struct ue_tracker_event *event);
+/* The event function of a struct ue_observer_callbacks whose user is a struct event_log_from_tracker. */
+void event_log_from_tracker(void *user, const struct ue_observed_event *event);
 
 /* Events that a connection logs too: a packet that was reported as received or lost, a channel that opened or
    closed. Unknown members of sent are 0 and -1; name NULL: unknown. */

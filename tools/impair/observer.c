@@ -29,9 +29,9 @@ void impair_observer_free(struct impair_observer *observer) {
     }
 }
 
-static void on_event(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct impair_observer *observer = user;
-    observer->is_closed |= event->type == UE_TRACKER_CHANNEL_CLOSED && event->bunch->channel == 0;
+    observer->is_closed |= event->type == UE_OBSERVED_CHANNEL_CLOSED && event->channel.bunch->channel == 0;
     datagram_facts_on_event(&observer->facts, event);
 }
 

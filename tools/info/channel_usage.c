@@ -43,15 +43,15 @@ static void set_name(struct info_channel *channel, const struct ue_bunch *bunch,
     }
 }
 
-static void count(struct info_channel *channel, const struct ue_tracker_event *event) {
+static void count(struct info_channel *channel, const struct ue_observed_event *event) {
     struct info_channel_traffic *flow = &channel->flows[event->side];
     flow->bunches++;
-    flow->bits += event->bunch->data.bits;
-    flow->reliable += event->bunch->reliable;
-    flow->resends += event->copy > 1;
+    flow->bits += event->bunch.decoded->data.bits;
+    flow->reliable += event->bunch.decoded->reliable;
+    flow->resends += event->bunch.copy > 1;
 }
 
-static void open(struct info_channel *channel, const struct ue_tracker_event *event) {
+static void open(struct info_channel *channel, const struct ue_observed_event *event) {
     if (channel->opens++ == 0) {
         channel->opened_frame = event->frame;
         channel->opened_ns = event->time_ns;
@@ -59,29 +59,31 @@ static void open(struct info_channel *channel, const struct ue_tracker_event *ev
     }
 }
 
-static void close(struct info_channels *channels, struct info_channel *channel, const struct ue_tracker_event *event) {
+static void close(struct info_channels *channels, struct info_channel *channel, const struct ue_observed_event *event) {
     channel->closes++;
     channel->closed_frame = event->frame;
     channel->closed_ns = event->time_ns;
     channel->closed_by = event->side;
-    channel->close_reason = event->close_reason;
-    channel->is_dormant = event->bunch->dormant;
+    channel->close_reason = event->channel.close_reason;
+    channel->is_dormant = event->channel.bunch->dormant;
     channels->closes++;
-    channels->close_reasons[event->close_reason % INFO_CLOSE_REASONS_MAX]++;
+    channels->close_reasons[event->channel.close_reason % INFO_CLOSE_REASONS_MAX]++;
 }
 
-struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_tracker_event *event,
+struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_observed_event *event,
                                             const struct ue_context *context) {
-    struct info_channel *channel = find(channels, event->bunch->channel);
+    bool is_bunch = event->type == UE_OBSERVED_BUNCH;
+    struct info_channel *channel =
+        find(channels, is_bunch ? event->bunch.decoded->channel : event->channel.bunch->channel);
     switch (event->type) {
-    case UE_TRACKER_BUNCH:
+    case UE_OBSERVED_BUNCH:
         if (channel->name[0] == '\0' && channel != &channels->rest) {
-            set_name(channel, event->bunch, context);
+            set_name(channel, event->bunch.decoded, context);
         }
         count(channel, event);
         break;
-    case UE_TRACKER_CHANNEL_OPENED: open(channel, event); break;
-    case UE_TRACKER_CHANNEL_CLOSED: close(channels, channel, event); break;
+    case UE_OBSERVED_CHANNEL_OPENED: open(channel, event); break;
+    case UE_OBSERVED_CHANNEL_CLOSED: close(channels, channel, event); break;
     default: break;
     }
     return channel;

@@ -40,7 +40,7 @@ struct info_channels {
 };
 
 /* Handles events of types BUNCH, OPENED and CLOSED. Returns the channel. */
-struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_tracker_event *event,
+struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_observed_event *event,
                                             const struct ue_context *context);
 
 /* Sets the actor of the channel, in place of an earlier one. path NULL: unknown. */

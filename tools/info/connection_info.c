@@ -39,8 +39,8 @@ struct handling {
     const struct input_datagram *captured;
 };
 
-static void on_close(struct info_connection *info, const struct ue_tracker_event *event) {
-    if (event->bunch->channel == 0 && !info->is_closed) {
+static void on_close(struct info_connection *info, const struct ue_observed_event *event) {
+    if (event->channel.bunch->channel == 0 && !info->is_closed) {
         info->is_closed = true;
         info->closed_by = event->side;
         info->closed_frame = event->frame;
@@ -49,11 +49,9 @@ static void on_close(struct info_connection *info, const struct ue_tracker_event
 }
 
 /* Learns the actor of the channel that this message opens. */
-static void on_message(void *user, const struct ue_reassembly_event *event) {
-    struct handling *handling = user;
+static void on_message(struct handling *handling, const struct ue_observed_event *event) {
     struct ue_actor_guids opening;
-    if (event->type == UE_REASSEMBLY_COMPLETE &&
-        ue_actor_class_find(&handling->captured->context, &event->content, &opening)) {
+    if (ue_actor_class_find(&handling->captured->context, &event->message.content, &opening)) {
         struct ue_guid_names names =
             ue_observer_names(handling->captured->observer, handling->captured->connection, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
@@ -61,7 +59,7 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
         if (path != NULL) {
             ue_actor_class_path(path, class_path, sizeof class_path);
         }
-        info_channels_set_actor(&handling->info->channels, event->channel, path != NULL ? class_path : NULL);
+        info_channels_set_actor(&handling->info->channels, event->message.channel, path != NULL ? class_path : NULL);
     }
 }
 
@@ -69,16 +67,19 @@ static void add_finding(void *user, const struct ue_finding *finding) {
     info_findings_add(user, finding);
 }
 
-static void handle_event(void *user, const struct ue_tracker_event *event) {
+static void handle_event(void *user, const struct ue_observed_event *event) {
     struct handling *handling = user;
     struct info_connection *info = handling->info;
     const struct ue_findings_callbacks callbacks = {add_finding, &info->findings};
     ue_findings_on_event(info->detected, &handling->captured->context, event, &callbacks);
     info_login_on_event(&info->login, event, &handling->captured->context);
     switch (event->type) {
-    case UE_TRACKER_CHANNEL_CLOSED: on_close(info, event); /* fall through */
-    case UE_TRACKER_BUNCH:
-    case UE_TRACKER_CHANNEL_OPENED: info_channels_on_event(&info->channels, event, &handling->captured->context); break;
+    case UE_OBSERVED_MESSAGE: on_message(handling, event); break;
+    case UE_OBSERVED_CHANNEL_CLOSED: on_close(info, event); /* fall through */
+    case UE_OBSERVED_BUNCH:
+    case UE_OBSERVED_CHANNEL_OPENED:
+        info_channels_on_event(&info->channels, event, &handling->captured->context);
+        break;
     default: break;
     }
 }
@@ -149,7 +150,7 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
 
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
-    const struct ue_observer_callbacks callbacks = {.event = handle_event, .message = on_message, .user = &handling};
+    const struct ue_observer_callbacks callbacks = {.event = handle_event, .user = &handling, .wants_messages = true};
     const struct ue_findings_callbacks findings = {add_finding, &info->findings};
     update_generation(info, captured);
     update_addresses(info, captured);

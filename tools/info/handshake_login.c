@@ -38,7 +38,7 @@ static void add(struct info_login *login, const struct info_login_step *step) {
     }
 }
 
-static struct info_login_step step_of(const struct info_login *login, const struct ue_tracker_event *event,
+static struct info_login_step step_of(const struct info_login *login, const struct ue_observed_event *event,
                                       bool is_handshake, uint8_t type) {
     return (struct info_login_step){.frame = event->frame,
                                     .time_ns = event->time_ns,
@@ -53,9 +53,9 @@ static struct info_login_step step_of(const struct info_login *login, const stru
 
 /* ---- handshake ---- */
 
-static void describe_handshake(struct info_login *login, const struct ue_tracker_event *event,
+static void describe_handshake(struct info_login *login, const struct ue_observed_event *event,
                                const struct ue_context *context) {
-    const struct ue_handshake *handshake = &event->datagram->handshake;
+    const struct ue_handshake *handshake = event->handshake.decoded;
     bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
                       (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
     if (is_restart && !login->is_restarting) {
@@ -63,7 +63,7 @@ static void describe_handshake(struct info_login *login, const struct ue_tracker
         login->epoch++;
     }
     struct info_login_step step = step_of(login, event, true, (uint8_t)handshake->type);
-    step.span_ns = event->span_ns;
+    step.span_ns = event->handshake.answer_ns;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
     if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
         g_snprintf(step.text, sizeof step.text,
@@ -119,7 +119,7 @@ static void describe(struct info_login_step *step, const struct ue_message *mess
     }
 }
 
-static void describe_message(struct info_login *login, const struct ue_tracker_event *event,
+static void describe_message(struct info_login *login, const struct ue_observed_event *event,
                              const struct ue_message *message) {
     struct info_login_step step = step_of(login, event, false, message->type);
     describe(&step, message);
@@ -129,9 +129,9 @@ static void describe_message(struct info_login *login, const struct ue_tracker_e
     add(login, &step);
 }
 
-static void describe_messages(struct info_login *login, const struct ue_tracker_event *event,
+static void describe_messages(struct info_login *login, const struct ue_observed_event *event,
                               const struct ue_context *context) {
-    struct ue_view data = event->bunch->data;
+    struct ue_view data = event->bunch.decoded->data;
     for (size_t bit = 0; bit < data.bits;) {
         struct ue_message message;
         struct ue_fault fault;
@@ -143,16 +143,16 @@ static void describe_messages(struct info_login *login, const struct ue_tracker_
     }
 }
 
-void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event,
+void info_login_on_event(struct info_login *login, const struct ue_observed_event *event,
                          const struct ue_context *context) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: describe_handshake(login, event, context); break;
-    case UE_TRACKER_RESTARTED:
+    case UE_OBSERVED_HANDSHAKE: describe_handshake(login, event, context); break;
+    case UE_OBSERVED_RESTARTED:
         login->restarts++;
         login->is_restarting = false;
         break;
-    case UE_TRACKER_BUNCH:
-        if (event->copy <= 1 && !event->is_cut && ue_bunch_has_messages(context, event->bunch)) {
+    case UE_OBSERVED_BUNCH:
+        if (event->bunch.copy <= 1 && !event->bunch.is_cut && ue_bunch_has_messages(context, event->bunch.decoded)) {
             describe_messages(login, event, context);
         }
         break;

@@ -36,7 +36,7 @@ struct info_login {
 };
 
 /* Handles events of types HANDSHAKE, BUNCH and RESET. */
-void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event,
+void info_login_on_event(struct info_login *login, const struct ue_observed_event *event,
                          const struct ue_context *context);
 
 /* The first step of that kind; NULL: none. */

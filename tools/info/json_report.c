@@ -57,9 +57,9 @@ static json_t *lost(const struct info_connection *info, unsigned side) {
 }
 
 static json_t *peak(const struct info_side *side) {
-    const struct ue_tracker_bounds *bounds = &side->totals->reliable_peak;
+    const struct ue_observed_bounds *bounds = &side->totals->reliable_peak;
     return json_pack("{s:o, s:o, s:o, s:o}", "at_least", count(bounds->at_least), "at_most",
-                     bounds->at_most != UE_TRACKER_UNBOUNDED ? count(bounds->at_most) : json_null(), "channel",
+                     bounds->at_most != UE_OBSERVED_UNBOUNDED ? count(bounds->at_most) : json_null(), "channel",
                      count(side->totals->reliable_peak_channel), "frame",
                      side->totals->reliable_peak_frame != 0 ? count(side->totals->reliable_peak_frame) : json_null());
 }

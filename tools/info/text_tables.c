@@ -60,9 +60,9 @@ static struct phrase resends(const struct ue_tracker_counts *counts) {
 }
 
 /* "4", "4-6", "4 or more" */
-static struct phrase bounds(const struct ue_tracker_bounds *bounds) {
+static struct phrase bounds(const struct ue_observed_bounds *bounds) {
     struct phrase words = number(bounds->at_least);
-    if (bounds->at_most == UE_TRACKER_UNBOUNDED) {
+    if (bounds->at_most == UE_OBSERVED_UNBOUNDED) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu32 " or more", bounds->at_least);
     } else if (bounds->at_most != bounds->at_least) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu32 "-%" PRIu32, bounds->at_least, bounds->at_most);

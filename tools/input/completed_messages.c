@@ -37,31 +37,27 @@ static guint place_of(const GArray *list, uint32_t item) {
 }
 
 /* A copy keeps the bit offset of its bytes, so that offsets in records stay the same. */
-static void on_message(void *user, const struct ue_reassembly_event *event) {
+static void on_event(void *user, const struct ue_observed_event *event) {
     struct completed_messages *contents = user;
-    if (event->type != UE_REASSEMBLY_COMPLETE) {
+    if (event->type != UE_OBSERVED_MESSAGE) {
         return;
     }
-    struct print_message message = {.item = event->item, .content = event->content};
+    struct print_message message = {.item = event->message.item, .content = event->message.content};
     struct ue_view *data = &message.content.data;
     if (data->base != contents->captured->bytes) {
         data->base = keep(contents, data->base, ue_bits_bytes(data->bit + data->bits));
     }
     if (data->base != contents->captured->bytes && data->bit == 0) {
-        message.fragments = keep(contents, event->fragments, event->fragment_count * sizeof *event->fragments);
-        message.fragment_count = event->fragment_count;
+        message.fragments =
+            keep(contents, event->message.fragments, event->message.fragment_count * sizeof *event->message.fragments);
+        message.fragment_count = event->message.fragment_count;
     }
     g_array_insert_val(contents->list, place_of(contents->list, message.item), message);
 }
 
-static void ignore(void *user, const struct ue_tracker_event *event) {
-    (void)user;
-    (void)event;
-}
-
 const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents,
                                                             const struct input_datagram *captured) {
-    const struct ue_observer_callbacks callbacks = {.event = ignore, .message = on_message, .user = contents};
+    const struct ue_observer_callbacks callbacks = {.event = on_event, .user = contents, .wants_messages = true};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
     contents->shown = (struct print_messages){0};

@@ -55,7 +55,7 @@ const struct ue_observed_datagram *observe_two_sides_feed(struct observe_two_sid
 }
 
 void observe_two_sides_track(struct observe_two_sides *sides, const struct ue_observed_datagram *datagram,
-                             void (*event)(void *user, const struct ue_tracker_event *event), void *user) {
+                             void (*event)(void *user, const struct ue_observed_event *event), void *user) {
     const struct ue_observer_callbacks callbacks = {.event = event, .user = user};
     ue_observer_track(sides->observer, datagram, &callbacks);
 }

@@ -21,6 +21,6 @@ const struct ue_observed_datagram *observe_two_sides_feed(struct observe_two_sid
 
 /* Reports the events of that datagram, see ue_observer_track. */
 void observe_two_sides_track(struct observe_two_sides *sides, const struct ue_observed_datagram *datagram,
-                             void (*event)(void *user, const struct ue_tracker_event *event), void *user);
+                             void (*event)(void *user, const struct ue_observed_event *event), void *user);
 
 #endif

@@ -31,11 +31,11 @@ static void start_detail(struct observation_text *t) {
 
 /* ---- acks ---- */
 
-static const char *verb_of(const struct ue_tracker_event *event) {
-    if (event->is_withdrawn) {
+static const char *verb_of(const struct ue_observed_event *event) {
+    if (event->ack.is_withdrawn) {
         return "proves that nobody received the acks of";
     }
-    return event->type == UE_TRACKER_ACK ? "acknowledges" : "reports as not delivered";
+    return event->type == UE_OBSERVED_ACK ? "acknowledges" : "reports as not delivered";
 }
 
 static void end_run(struct observation_text *t) {
@@ -60,57 +60,57 @@ static void end_run(struct observation_text *t) {
     text_buffer_add_format(out, ", %s ago)\n", phrase_duration(t->run_span_ns).text);
 }
 
-static void print_ack(struct observation_text *t, const struct ue_tracker_event *event) {
-    bool is_seen = event->other_frame != 0;
+static void print_ack(struct observation_text *t, const struct ue_observed_event *event) {
+    bool is_seen = event->ack.frame != 0;
     const char *verb = verb_of(event);
-    bool continues =
-        t->in_run && verb == t->run_verb && event->packet_id == t->run_last + 1 && is_seen == (t->run_first_frame != 0);
+    bool continues = t->in_run && verb == t->run_verb && event->ack.packet_id == t->run_last + 1 &&
+                     is_seen == (t->run_first_frame != 0);
     if (!continues) {
         end_run(t);
         t->in_run = true;
         t->run_verb = verb;
-        t->run_first = event->packet_id;
-        t->run_first_frame = event->other_frame;
+        t->run_first = event->ack.packet_id;
+        t->run_first_frame = event->ack.frame;
     }
-    t->run_last = event->packet_id;
-    t->run_last_frame = event->other_frame;
-    t->run_span_ns = event->span_ns;
+    t->run_last = event->ack.packet_id;
+    t->run_last_frame = event->ack.frame;
+    t->run_span_ns = event->ack.span_ns;
 }
 
 /* ---- packets ---- */
 
-static void print_handshake(struct observation_text *t, const struct ue_tracker_event *event) {
-    const struct ue_handshake *handshake = &event->datagram->handshake;
+static void print_handshake(struct observation_text *t, const struct ue_observed_event *event) {
+    const struct ue_handshake *handshake = event->handshake.decoded;
     const char *name = ue_values_name(ue_field_row(UE_F_HANDSHAKE_TYPE)->values, handshake->type);
     start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(&t->out, "handshake %s", name != NULL ? name : "of unknown type");
-    if (event->span_ns >= 0) {
-        text_buffer_add_format(&t->out, ", %s after what it answers", phrase_duration(event->span_ns).text);
+    if (event->handshake.answer_ns >= 0) {
+        text_buffer_add_format(&t->out, ", %s after what it answers", phrase_duration(event->handshake.answer_ns).text);
     }
     text_buffer_add_char(&t->out, '\n');
 }
 
-static void print_packet(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_packet(struct observation_text *t, const struct ue_observed_event *event) {
     struct text_buffer *out = &t->out;
     start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(out, "packet %" PRId64 ", %zu bytes", event->packet_id, t->size_bytes);
-    if (event->is_duplicate) {
-        text_buffer_add_format(out, ", the same as in frame %" PRIu64, event->other_frame);
-    } else if (event->is_late) {
+    if (event->packet.is_duplicate) {
+        text_buffer_add_format(out, ", the same as in frame %" PRIu64, event->packet.first_frame);
+    } else if (event->packet.is_late) {
         text_buffer_add(out, ", late");
     }
-    if (event->packets_in_flight > 1) {
-        text_buffer_add_format(out, ", %" PRIu32 " in flight", event->packets_in_flight);
+    if (event->packet.in_flight > 1) {
+        text_buffer_add_format(out, ", %" PRIu32 " in flight", event->packet.in_flight);
     }
     text_buffer_add_char(out, '\n');
 }
 
 /* Packets that the datagram shows to be missing get a line of their own before it. */
-static void print_missing(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_missing(struct observation_text *t, const struct ue_observed_event *event) {
     start_datagram(t, event->frame, event->time_ns, event->side);
-    text_buffer_add_format(&t->out, "packet %" PRId64, event->packet_id);
-    if (event->last_id != event->packet_id) {
-        text_buffer_add_format(&t->out, " to %" PRId64, event->last_id);
+    text_buffer_add_format(&t->out, "packet %" PRId64, event->lost.first_id);
+    if (event->lost.last_id != event->lost.first_id) {
+        text_buffer_add_format(&t->out, " to %" PRId64, event->lost.last_id);
     }
     text_buffer_add(&t->out, " not seen\n");
 }
@@ -135,38 +135,38 @@ static void put_channel(struct observation_text *t, const struct ue_bunch *bunch
     }
 }
 
-static void put_copy(struct text_buffer *out, const struct ue_tracker_event *event) {
-    if (event->copy <= 1) {
+static void put_copy(struct text_buffer *out, const struct ue_observed_event *event) {
+    if (event->bunch.copy <= 1) {
         return;
     }
-    text_buffer_add_format(out, ", sent again (copy %" PRIu32, event->copy);
-    if (event->other_frame != 0) {
-        text_buffer_add_format(out, ", before in frame %" PRIu64, event->other_frame);
+    text_buffer_add_format(out, ", sent again (copy %" PRIu32, event->bunch.copy);
+    if (event->bunch.previous_frame != 0) {
+        text_buffer_add_format(out, ", before in frame %" PRIu64, event->bunch.previous_frame);
     }
-    if (event->first_frame != 0 && event->first_frame != event->other_frame) {
-        text_buffer_add_format(out, ", first in frame %" PRIu64, event->first_frame);
+    if (event->bunch.first_frame != 0 && event->bunch.first_frame != event->bunch.previous_frame) {
+        text_buffer_add_format(out, ", first in frame %" PRIu64, event->bunch.first_frame);
     }
-    text_buffer_add(out, event->is_spurious ? ", needlessly: a copy was delivered)" : ")");
+    text_buffer_add(out, event->bunch.is_spurious ? ", needlessly: a copy was delivered)" : ")");
 }
 
-static void print_anomalies(struct text_buffer *out, const struct ue_tracker_event *event) {
-    if (event->is_jump) {
+static void print_anomalies(struct text_buffer *out, const struct ue_observed_event *event) {
+    if (event->bunch.is_jump) {
         text_buffer_add(out, ", with an impossible jump of the sequence");
-    } else if (event->is_gap) {
+    } else if (event->bunch.is_gap) {
         text_buffer_add(out, ", after some that were not captured");
     }
-    if (event->is_partial_error) {
+    if (event->bunch.is_partial_error) {
         text_buffer_add(out, ", a part that does not fit");
     }
 }
 
-static void print_bunch(struct observation_text *t, const struct ue_tracker_event *event) {
-    const struct ue_bunch *bunch = event->bunch;
+static void print_bunch(struct observation_text *t, const struct ue_observed_event *event) {
+    const struct ue_bunch *bunch = event->bunch.decoded;
     struct text_buffer *out = &t->out;
     start_detail(t);
     put_channel(t, bunch);
-    if (event->reliable_id >= 0) {
-        text_buffer_add_format(out, " reliable %" PRId64, event->reliable_id);
+    if (event->bunch.reliable_id >= 0) {
+        text_buffer_add_format(out, " reliable %" PRId64, event->bunch.reliable_id);
     } else {
         text_buffer_add(out, bunch->reliable ? " reliable" : " unreliable");
     }
@@ -179,23 +179,23 @@ static void print_bunch(struct observation_text *t, const struct ue_tracker_even
     text_buffer_add_char(out, '\n');
 }
 
-static void print_opened(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_opened(struct observation_text *t, const struct ue_observed_event *event) {
     start_detail(t);
     text_buffer_add(&t->out, "opens ");
-    put_channel(t, event->bunch);
+    put_channel(t, event->channel.bunch);
     text_buffer_add_char(&t->out, '\n');
 }
 
-static void print_closed(struct observation_text *t, const struct ue_tracker_event *event) {
-    const char *why = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->close_reason);
+static void print_closed(struct observation_text *t, const struct ue_observed_event *event) {
+    const char *why = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->channel.close_reason);
     start_detail(t);
     text_buffer_add(&t->out, "closes ");
-    put_channel(t, event->bunch);
+    put_channel(t, event->channel.bunch);
     if (why != NULL && t->context->profile.packet != UE_PACKET_LEGACY) {
         text_buffer_add_format(&t->out, " (%s)", why);
     }
-    if (event->span_ns >= 0) {
-        text_buffer_add_format(&t->out, ", which was open for %s", phrase_duration(event->span_ns).text);
+    if (event->channel.open_ns >= 0) {
+        text_buffer_add_format(&t->out, ", which was open for %s", phrase_duration(event->channel.open_ns).text);
     }
     text_buffer_add_char(&t->out, '\n');
 }
@@ -205,34 +205,34 @@ static void print_reset(struct observation_text *t) {
     text_buffer_add(&t->out, "the restart is complete: the connection continues\n");
 }
 
-static void print_disproved(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_disproved(struct observation_text *t, const struct ue_observed_event *event) {
     start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(
         &t->out, "packets %" PRId64 " to %" PRId64 " do not exist: the number in frame %" PRIu64 " is damaged\n",
-        event->packet_id, event->last_id, event->other_frame);
+        event->lost.first_id, event->lost.last_id, event->lost.damaged_frame);
 }
 
 /* ---- tracker events ---- */
 
-void observation_text_event(void *user, const struct ue_tracker_event *event) {
+void observation_text_event(void *user, const struct ue_observed_event *event) {
     struct observation_text *t = user;
     if (!t->is_wanted) {
         return;
     }
-    if (event->type == UE_TRACKER_ACK || event->type == UE_TRACKER_NAK) {
+    if (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) {
         print_ack(t, event);
         return;
     }
     end_run(t);
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: print_handshake(t, event); break;
-    case UE_TRACKER_PACKET: print_packet(t, event); break;
-    case UE_TRACKER_LOST: print_missing(t, event); break;
-    case UE_TRACKER_NOT_LOST: print_disproved(t, event); break;
-    case UE_TRACKER_BUNCH: print_bunch(t, event); break;
-    case UE_TRACKER_CHANNEL_OPENED: print_opened(t, event); break;
-    case UE_TRACKER_CHANNEL_CLOSED: print_closed(t, event); break;
-    case UE_TRACKER_RESTARTED: print_reset(t); break;
+    case UE_OBSERVED_HANDSHAKE: print_handshake(t, event); break;
+    case UE_OBSERVED_PACKET: print_packet(t, event); break;
+    case UE_OBSERVED_LOST: print_missing(t, event); break;
+    case UE_OBSERVED_NOT_LOST: print_disproved(t, event); break;
+    case UE_OBSERVED_BUNCH: print_bunch(t, event); break;
+    case UE_OBSERVED_CHANNEL_OPENED: print_opened(t, event); break;
+    case UE_OBSERVED_CHANNEL_CLOSED: print_closed(t, event); break;
+    case UE_OBSERVED_RESTARTED: print_reset(t); break;
     default: break;
     }
 }

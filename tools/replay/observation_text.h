@@ -25,8 +25,8 @@ struct observation_text {
     int64_t run_span_ns;
 };
 
-/* The event function of a struct ue_tracker_callbacks whose user is a struct observation_text. */
-void observation_text_event(void *user, const struct ue_tracker_event *event);
+/* The event function of a struct ue_observer_callbacks whose user is a struct observation_text. */
+void observation_text_event(void *user, const struct ue_observed_event *event);
 
 /* The current datagram is complete. */
 void observation_text_end_datagram(struct observation_text *text);

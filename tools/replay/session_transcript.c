@@ -64,30 +64,30 @@ static uint64_t since_first(const struct transcript_reading *r, int64_t time_ns)
     return time_ns > r->first_ns ? (uint64_t)time_ns - (uint64_t)r->first_ns : 0;
 }
 
-static void handle_handshake(struct transcript_reading *r, const struct ue_tracker_event *event) {
-    const struct ue_handshake *handshake = &event->datagram->handshake;
+static void handle_handshake(struct transcript_reading *r, const struct ue_observed_event *event) {
+    const struct ue_handshake *handshake = event->handshake.decoded;
     if (event->side == 0 && handshake->network_version != 0) {
         r->transcript->network_version = handshake->network_version;
         r->transcript->network_features = handshake->features;
     }
 }
 
-static void handle_bunch(struct transcript_reading *r, const struct ue_tracker_event *event) {
-    bool is_first = event->bunch->reliable ? event->copy == 1 : !r->is_duplicate;
-    if (is_first && !event->is_cut && !r->is_full) {
-        uint32_t slot = slot_of(r, event->side, event->bunch);
+static void handle_bunch(struct transcript_reading *r, const struct ue_observed_event *event) {
+    bool is_first = event->bunch.decoded->reliable ? event->bunch.copy == 1 : !r->is_duplicate;
+    if (is_first && !event->bunch.is_cut && !r->is_full) {
+        uint32_t slot = slot_of(r, event->side, event->bunch.decoded);
         r->is_full = r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
-                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot, event->bunch,
-                                           event->reliable_id);
+                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot,
+                                           event->bunch.decoded, event->bunch.reliable_id);
     }
 }
 
-static void handle_event(void *user, const struct ue_tracker_event *event) {
+static void handle_event(void *user, const struct ue_observed_event *event) {
     struct transcript_reading *r = user;
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: handle_handshake(r, event); break;
-    case UE_TRACKER_PACKET: r->is_duplicate = event->is_duplicate; break;
-    case UE_TRACKER_BUNCH: handle_bunch(r, event); break;
+    case UE_OBSERVED_HANDSHAKE: handle_handshake(r, event); break;
+    case UE_OBSERVED_PACKET: r->is_duplicate = event->packet.is_duplicate; break;
+    case UE_OBSERVED_BUNCH: handle_bunch(r, event); break;
     default: break;
     }
 }

@@ -89,23 +89,23 @@ void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const st
 }
 
 /* Events come in the order of the bunches, so the search continues where it ended. */
-static void record_copy(struct datagram_facts *facts, const struct ue_tracker_event *event) {
+static void record_copy(struct datagram_facts *facts, const struct ue_observed_event *event) {
     while (facts->tracked < facts->bunches->len) {
         struct bunch_facts *bunch = &g_array_index(facts->bunches, struct bunch_facts, facts->tracked);
-        if (bunch->item == event->item) {
-            bunch->copy = event->copy;
+        if (bunch->item == event->bunch.item) {
+            bunch->copy = event->bunch.copy;
             return;
         }
         facts->tracked++;
     }
 }
 
-void datagram_facts_on_event(void *user, const struct ue_tracker_event *event) {
+void datagram_facts_on_event(void *user, const struct ue_observed_event *event) {
     struct datagram_facts *facts = user;
-    if (event->type == UE_TRACKER_PACKET) {
+    if (event->type == UE_OBSERVED_PACKET) {
         facts->has_id = true;
         facts->packet_id = event->packet_id;
-    } else if (event->type == UE_TRACKER_BUNCH) {
+    } else if (event->type == UE_OBSERVED_BUNCH) {
         record_copy(facts, event);
     }
 }

@@ -48,6 +48,6 @@ void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const st
 /* The event function of a track sink whose user is the facts: feed the same datagram to the connection's tracker
    after datagram_facts_read. Without it transmission counts are unknown, and packet ids are known only if the
    datagram's packet_ids have them. */
-void datagram_facts_on_event(void *user, const struct ue_tracker_event *event);
+void datagram_facts_on_event(void *user, const struct ue_observed_event *event);
 
 #endif

@@ -109,16 +109,16 @@ static void remove_point(struct trace_plot *plot, enum trace_plot_kind kind, gui
 /* ---- packets ---- */
 
 static void add_packet(struct trace_plot *plot, const struct input_datagram *captured,
-                       const struct ue_tracker_event *event) {
-    bool is_plain = !event->is_late && !event->is_duplicate;
+                       const struct ue_observed_event *event) {
+    bool is_plain = !event->packet.is_late && !event->packet.is_duplicate;
     struct trace_plot_packet packet = {.time_ns = event->time_ns,
                                        .id = event->packet_id,
                                        .frame = event->frame,
                                        .bytes = (uint32_t)captured->observed->length_bytes,
                                        .side = (uint8_t)event->side,
                                        .state = UE_TRACKER_PACKET_PENDING,
-                                       .is_late = event->is_late,
-                                       .is_duplicate = event->is_duplicate,
+                                       .is_late = event->packet.is_late,
+                                       .is_duplicate = event->packet.is_duplicate,
                                        .is_plain = is_plain};
     plot->packet_count++;
     add_point(plot, is_plain ? TRACE_PLOT_ORDINARY : TRACE_PLOT_MARKED, &packet);
@@ -140,35 +140,35 @@ static guint find_packet(const struct trace_plot *plot, unsigned side, int64_t i
     return plot->packets->len;
 }
 
-static void set_report(struct trace_plot_packet *packet, const struct ue_tracker_event *event) {
-    if (event->is_withdrawn) {
+static void set_report(struct trace_plot_packet *packet, const struct ue_observed_event *event) {
+    if (event->ack.is_withdrawn) {
         packet->state = TRACE_PLOT_ACK_LOST; /* keeps what reported it as delivered */
         packet->is_plain = false;
         return;
     }
     packet->report_ns = event->time_ns;
     packet->report_frame = event->frame;
-    packet->state = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
-    packet->is_plain &= event->type == UE_TRACKER_ACK;
+    packet->state = event->type == UE_OBSERVED_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+    packet->is_plain &= event->type == UE_OBSERVED_ACK;
 }
 
 /* A packet that the stride skipped is shown after all if it is lost. */
-static struct trace_plot_packet lost_packet(const struct ue_tracker_event *event) {
-    bool was_seen = event->other_frame != 0;
-    return (struct trace_plot_packet){.time_ns =
-                                          was_seen ? ue_time_ns_since(event->time_ns, event->span_ns) : event->time_ns,
-                                      .id = event->packet_id,
-                                      .frame = event->other_frame,
+static struct trace_plot_packet lost_packet(const struct ue_observed_event *event) {
+    bool was_seen = event->ack.frame != 0;
+    return (struct trace_plot_packet){.time_ns = was_seen ? ue_time_ns_since(event->time_ns, event->ack.span_ns)
+                                                          : event->time_ns,
+                                      .id = event->ack.packet_id,
+                                      .frame = event->ack.frame,
                                       .side = !event->side};
 }
 
-static void on_ack(struct trace_plot *plot, const struct ue_tracker_event *event) {
-    guint index = find_packet(plot, !event->side, event->packet_id);
+static void on_ack(struct trace_plot *plot, const struct ue_observed_event *event) {
+    guint index = find_packet(plot, !event->side, event->ack.packet_id);
     struct trace_plot_packet *shown =
         index < plot->packets->len ? &g_array_index(plot->packets, struct trace_plot_packet, index) : NULL;
-    bool is_lost = event->type == UE_TRACKER_NAK;
+    bool is_lost = event->type == UE_OBSERVED_NAK;
     plot->lost_count[!event->side] += is_lost;
-    plot->packet_count += is_lost && shown == NULL && event->other_frame == 0;
+    plot->packet_count += is_lost && shown == NULL && event->ack.frame == 0;
     if (is_lost && (shown == NULL || shown->is_plain)) {
         struct trace_plot_packet lost = shown != NULL ? *shown : lost_packet(event);
         if (shown != NULL) {
@@ -181,16 +181,16 @@ static void on_ack(struct trace_plot *plot, const struct ue_tracker_event *event
     }
 }
 
-static void add_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void add_gap(struct trace_plot *plot, const struct ue_observed_event *event) {
     struct trace_plot_gap gap = {.time_ns = event->time_ns,
-                                 .first_id = event->packet_id,
-                                 .last_id = event->last_id,
+                                 .first_id = event->lost.first_id,
+                                 .last_id = event->lost.last_id,
                                  .side = (uint8_t)event->side};
     plot->gap_count++;
     add_point(plot, TRACE_PLOT_GAPS, &gap);
 }
 
-static void fill_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void fill_gap(struct trace_plot *plot, const struct ue_observed_event *event) {
     struct trace_plot_gap *gaps = (struct trace_plot_gap *)(void *)plot->gaps->data;
     guint first = plot->gaps->len > LOOK_BACK ? plot->gaps->len - LOOK_BACK : 0;
     for (guint i = plot->gaps->len; i > first; i--) {
@@ -202,11 +202,11 @@ static void fill_gap(struct trace_plot *plot, const struct ue_tracker_event *eve
     }
 }
 
-static void remove_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void remove_gap(struct trace_plot *plot, const struct ue_observed_event *event) {
     plot->gap_count -= plot->gap_count != 0;
     const struct trace_plot_gap *gaps = (const struct trace_plot_gap *)(const void *)plot->gaps->data;
     for (guint i = plot->gaps->len; i > 0; i--) {
-        if (gaps[i - 1].side == event->side && gaps[i - 1].first_id == event->packet_id) {
+        if (gaps[i - 1].side == event->side && gaps[i - 1].first_id == event->lost.first_id) {
             remove_point(plot, TRACE_PLOT_GAPS, i - 1);
             return;
         }
@@ -261,11 +261,11 @@ static void widen_bins(struct trace_plot *plot) {
 }
 
 static void add_bunch(struct trace_plot *plot, const struct input_datagram *captured,
-                      const struct ue_tracker_event *event) {
-    struct trace_plot_band *band = find_band(plot, event->bunch->channel);
+                      const struct ue_observed_event *event) {
+    struct trace_plot_band *band = find_band(plot, event->bunch.decoded->channel);
     if (band->name[0] == '\0') {
         struct text_buffer name = {0};
-        name_channel(captured, event->bunch, &name);
+        name_channel(captured, event->bunch.decoded, &name);
         g_utf8_strncpy(band->name, name.text, (sizeof band->name - 1) / 4);
         text_buffer_free(&name);
     }
@@ -273,20 +273,20 @@ static void add_bunch(struct trace_plot *plot, const struct input_datagram *capt
     while (since_ns / plot->bin_ns >= TRACE_PLOT_BINS) {
         widen_bins(plot);
     }
-    band->bits[event->side][since_ns / plot->bin_ns] += event->bunch->data.bits;
+    band->bits[event->side][since_ns / plot->bin_ns] += event->bunch.decoded->data.bits;
 }
 
-static void add_resend(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void add_resend(struct trace_plot *plot, const struct ue_observed_event *event) {
     struct trace_plot_resend resend = {.time_ns = event->time_ns,
                                        .id = event->packet_id,
-                                       .reliable_id = event->reliable_id,
+                                       .reliable_id = event->bunch.reliable_id,
                                        .frame = event->frame,
-                                       .first_frame = event->first_frame,
-                                       .other_frame = event->other_frame,
-                                       .channel = event->bunch->channel,
-                                       .copy = event->copy,
+                                       .first_frame = event->bunch.first_frame,
+                                       .other_frame = event->bunch.previous_frame,
+                                       .channel = event->bunch.decoded->channel,
+                                       .copy = event->bunch.copy,
                                        .side = (uint8_t)event->side,
-                                       .is_spurious = event->is_spurious};
+                                       .is_spurious = event->bunch.is_spurious};
     plot->resend_count++;
     add_point(plot, TRACE_PLOT_RESENDS, &resend);
 }
@@ -294,7 +294,7 @@ static void add_resend(struct trace_plot *plot, const struct ue_tracker_event *e
 /* ---- notes ---- */
 
 static void G_GNUC_PRINTF(3, 4)
-    add_note(struct trace_plot *plot, const struct ue_tracker_event *event, const char *format, ...) {
+    add_note(struct trace_plot *plot, const struct ue_observed_event *event, const char *format, ...) {
     struct trace_plot_note note = {.time_ns = event->time_ns, .frame = event->frame, .side = (uint8_t)event->side};
     va_list arguments;
     va_start(arguments, format);
@@ -304,22 +304,22 @@ static void G_GNUC_PRINTF(3, 4)
     add_point(plot, TRACE_PLOT_NOTES, &note);
 }
 
-static void add_handshake(struct trace_plot *plot, const struct ue_tracker_event *event) {
-    const char *name = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, event->datagram->handshake.type);
+static void add_handshake(struct trace_plot *plot, const struct ue_observed_event *event) {
+    const char *name = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, event->handshake.decoded->type);
     add_note(plot, event, "%s", name != NULL ? name : "handshake");
 }
 
-static void note_closed(struct trace_plot *plot, const struct ue_tracker_event *event) {
-    const char *reason = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->close_reason);
-    add_note(plot, event, "channel %" G_GUINT32_FORMAT " closed: %s", event->bunch->channel,
+static void note_closed(struct trace_plot *plot, const struct ue_observed_event *event) {
+    const char *reason = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->channel.close_reason);
+    add_note(plot, event, "channel %" G_GUINT32_FORMAT " closed: %s", event->channel.bunch->channel,
              reason != NULL ? reason : "no known reason");
 }
 
 static void add_opened_note(struct trace_plot *plot, const struct input_datagram *captured,
-                            const struct ue_tracker_event *event) {
+                            const struct ue_observed_event *event) {
     struct text_buffer name = {0};
-    name_channel(captured, event->bunch, &name);
-    add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->bunch->channel, name.text);
+    name_channel(captured, event->channel.bunch, &name);
+    add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->channel.bunch->channel, name.text);
     text_buffer_free(&name);
 }
 
@@ -338,28 +338,28 @@ void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagra
 }
 
 void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
-                         const struct ue_tracker_event *event) {
+                         const struct ue_observed_event *event) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: add_handshake(plot, event); break;
-    case UE_TRACKER_PACKET:
+    case UE_OBSERVED_HANDSHAKE: add_handshake(plot, event); break;
+    case UE_OBSERVED_PACKET:
         add_packet(plot, captured, event);
-        if (event->is_late) {
+        if (event->packet.is_late) {
             fill_gap(plot, event);
         }
         break;
-    case UE_TRACKER_OPAQUE: break;
-    case UE_TRACKER_LOST: add_gap(plot, event); break;
-    case UE_TRACKER_NOT_LOST: remove_gap(plot, event); break;
-    case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: on_ack(plot, event); break;
-    case UE_TRACKER_BUNCH:
+    case UE_OBSERVED_LOST: add_gap(plot, event); break;
+    case UE_OBSERVED_NOT_LOST: remove_gap(plot, event); break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK: on_ack(plot, event); break;
+    case UE_OBSERVED_BUNCH:
         add_bunch(plot, captured, event);
-        if (event->copy > 1) {
+        if (event->bunch.copy > 1) {
             add_resend(plot, event);
         }
         break;
-    case UE_TRACKER_CHANNEL_OPENED: add_opened_note(plot, captured, event); break;
-    case UE_TRACKER_CHANNEL_CLOSED: note_closed(plot, event); break;
-    case UE_TRACKER_RESTARTED: add_note(plot, event, "restarted"); break;
+    case UE_OBSERVED_CHANNEL_OPENED: add_opened_note(plot, captured, event); break;
+    case UE_OBSERVED_CHANNEL_CLOSED: note_closed(plot, event); break;
+    case UE_OBSERVED_RESTARTED: add_note(plot, event, "restarted"); break;
+    default: break;
     }
 }

@@ -105,7 +105,7 @@ void trace_plot_free(struct trace_plot *plot);
 /* Handles a datagram, and then the events that the tracker reports of it. */
 void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured);
 void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
-                         const struct ue_tracker_event *event);
+                         const struct ue_observed_event *event);
 
 /* The number of all points, and of the points kept. */
 uint64_t trace_plot_points(const struct trace_plot *plot);

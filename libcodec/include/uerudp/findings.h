@@ -159,8 +159,8 @@ struct ue_side_totals {
     uint64_t not_captured_frame; /* frame of the first such report */
     uint64_t partial_errors, partial_frame;
     uint64_t jumps;
-    struct ue_tracker_bounds reliable_peak; /* highest use of the reliable buffer */
-    uint32_t reliable_peak_channel;         /* that at_least is about; likewise the frame */
+    struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
+    uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
     struct ue_tracker_counts counts;  /* of all trackers of the stream */
     struct ue_tracker_counts earlier; /* of earlier trackers */
@@ -189,7 +189,7 @@ void ue_findings_free(struct ue_findings *findings);
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
-                          const struct ue_tracker_event *event, const struct ue_findings_callbacks *callbacks);
+                          const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
 /* Forgets what was measured with the capture's clock, when that proves wrong. */

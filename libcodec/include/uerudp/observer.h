@@ -12,6 +12,7 @@
 #include <uerudp/allocator.h>
 #include <uerudp/detection.h>
 #include <uerudp/guid_map.h>
+#include <uerudp/observed_event.h>
 #include <uerudp/packet_tracker.h>
 #include <uerudp/reassembly.h>
 
@@ -159,14 +160,6 @@ void ue_observer_flush(struct ue_observer *observer);
 
 /* The frame of the oldest waiting datagram (IN_CAPTURE_ORDER); UINT64_MAX: none. */
 uint64_t ue_observer_oldest_frame(const struct ue_observer *observer);
-
-struct ue_observer_callbacks {
-    void (*event)(void *user, const struct ue_tracker_event *event);
-    /* NULL: messages are not reassembled. Messages that a bunch completes are reported before its event. */
-    void (*message)(void *user, const struct ue_reassembly_event *event);
-    void *user;
-    struct ue_tracker_items *items; /* receives the items of the packet; NULL: not wanted */
-};
 
 /* Reports the events of a datagram that ue_observer_next returned last; nothing of one that is foreign. Of one that is
    cut, it reports packet, acks and bunches as far as their headers are captured, and no messages that are cut. Returns

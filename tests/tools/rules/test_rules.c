@@ -160,9 +160,11 @@ static void copies_are_those_of_the_tracker(void **state) {
     struct rules_fixture s;
     set_up(&s);
     assert_drops(&s, "drop copy=1-", false);
-    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 0, .copy = 2});
-    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 1, .copy = 1});
-    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 2});
+    datagram_facts_on_event(&s.facts,
+                            &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 0, .copy = 2}});
+    datagram_facts_on_event(&s.facts,
+                            &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 1, .copy = 1}});
+    datagram_facts_on_event(&s.facts, &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 2}});
     assert_drops(&s, "drop channel=0 copy=2", true);
     assert_drops(&s, "drop channel=3 copy=1", true);
     assert_drops(&s, "drop channel=3 copy=2-", false);
@@ -179,7 +181,7 @@ static void an_unknown_id_is_the_wire_number(void **state) {
     s.packet_ids.has_id = false;
     read_stage(&s);
     assert_drops(&s, "drop id=100", true);
-    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_PACKET, .packet_id = PACKET_ID});
+    datagram_facts_on_event(&s.facts, &(struct ue_observed_event){.type = UE_OBSERVED_PACKET, .packet_id = PACKET_ID});
     assert_drops(&s, "drop id=100", false);
     assert_drops(&s, "drop id=16484", true);
     datagram_facts_clear(&s.facts);
