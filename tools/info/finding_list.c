@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "tools/info/finding_text.h"
-
 /* Negative: a is worse than b. */
 static int compare(const struct info_finding *a, const struct info_finding *b) {
     enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
@@ -46,7 +44,8 @@ void info_findings_add(struct info_findings *findings, const struct ue_finding *
         return;
     }
     memcpy(kept.frames, finding->frames, sizeof kept.frames);
-    kept.text = info_finding_text(finding);
+    char text[UE_FINDING_TEXT_BYTES];
+    kept.text = g_strndup(text, ue_finding_text(finding, text, sizeof text));
     g_array_insert_val(array, place, kept);
     if (array->len > findings->per_kind_max) {
         g_array_set_size(array, findings->per_kind_max);

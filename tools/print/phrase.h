@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short texts for sides, durations, frame lists and counts in messages. Side 0 is the client, side 1 the server. */
+/* Short texts for sides, durations and counts in messages. Side 0 is the client, side 1 the server. */
 #ifndef UERUDP_TOOLS_PRINT_PHRASE_H
 #define UERUDP_TOOLS_PRINT_PHRASE_H
 
@@ -14,17 +14,9 @@ struct phrase {
 
 const char *phrase_side(unsigned side); /* "client" */
 const char *
-phrase_direction_key(unsigned side);         /* "c2s": the direction of this side's packets, as in options and JSON */
-const char *phrase_direction(unsigned side); /* "client to server" */
+phrase_direction_key(unsigned side); /* "c2s": the direction of this side's packets, as in options and JSON */
 
-/* "7.3 ms", "312 ms", "12.4 s" */
 struct phrase phrase_duration(int64_t span_ns);
-
-/* "frame 812", "frames 812 and 840", "frames 1, 2, 3 ..." if count exceeds listed */
-struct phrase phrase_frames(const uint64_t *frames, unsigned listed, uint64_t count);
-
-/* "ChSequence 77", "ChSequence 77 to 79" */
-struct phrase phrase_ch_sequence(uint32_t first, uint32_t last);
 
 /* "once", "twice", "3 times" */
 struct phrase phrase_times(uint64_t count);

@@ -98,6 +98,16 @@ struct ue_finding ue_finding_of_count(enum ue_finding_id id, unsigned side, uint
 struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64_t span_ns, uint64_t first_frame,
                                      uint64_t last_frame);
 
+/* Room for any sentence without texts of messages, which are cut at the end. */
+#define UE_FINDING_TEXT_BYTES 640
+
+/* Writes the sentence of a finding, without its final period, as NUL-terminated UTF-8 to a buffer of size_bytes (at
+   least 1), and returns its length. */
+size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size_bytes);
+
+/* Writes a span of time as sentences have it: "7.3 ms", "312 ms", "12.4 s". Returns the length. */
+size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes);
+
 /* The first row of a finding's kind. */
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id);
 

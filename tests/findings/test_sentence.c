@@ -3,17 +3,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <string.h>
 
 #include <cmocka.h>
-#include <glib.h>
+#include <uerudp/findings.h>
 
-#include "tools/info/finding_text.h"
-
-/* Compares the sentence of a finding, and frees it. */
 static void assert_sentence(const struct ue_finding *finding, const char *sentence) {
-    char *text = info_finding_text(finding);
+    char text[UE_FINDING_TEXT_BYTES];
+    assert_int_equal(strlen(sentence), ue_finding_text(finding, text, sizeof text));
     assert_string_equal(text, sentence);
-    g_free(text);
 }
 
 /* Every name that a sentence of the table uses is known. */
@@ -25,10 +23,10 @@ static void test_table(void **state) {
             ue_finding_set(&finding, value, 2);
         }
         finding.text = finding.other_text = "text";
-        char *text = info_finding_text(&finding);
+        char text[UE_FINDING_TEXT_BYTES];
+        ue_finding_text(&finding, text, sizeof text);
         assert_null(strpbrk(text, "?{}[]|"));
         assert_string_not_equal(text, "");
-        g_free(text);
     }
 }
 
@@ -69,12 +67,42 @@ static void test_hostile_text(void **state) {
     assert_sentence(&finding, "the server closed the connection because of {count} [count:%s%n] { (frame 5)");
 }
 
+static void assert_duration(int64_t span_ns, const char *expected) {
+    char text[32];
+    assert_int_equal(strlen(expected), ue_duration_text(span_ns, text, sizeof text));
+    assert_string_equal(text, expected);
+}
+
+static void test_duration(void **state) {
+    (void)state;
+    assert_duration(0, "0.0 ms");
+    assert_duration(7349999, "7.3 ms");
+    assert_duration(7350000, "7.4 ms");
+    assert_duration(312400000, "312 ms");
+    assert_duration(INT64_C(9999600000), "10000 ms");
+    assert_duration(INT64_C(12449999999), "12.4 s");
+    assert_duration(-1500000, "-1.5 ms");
+    assert_duration(INT64_MIN, "-9223372036.9 s");
+}
+
+/* A text that is too long ends at a character. */
+static void test_no_room(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, 1, 0, 5);
+    char text[64];
+    finding.text = "\xe2\x82\xac\xe2\x82\xac";
+    const size_t whole = strlen("the server closed the connection because of ");
+    for (size_t room = 1; room < 7; room++) {
+        assert_int_equal(whole + (room - 1) / 3 * 3, ue_finding_text(&finding, text, whole + room));
+        assert_int_equal(strlen(text), whole + (room - 1) / 3 * 3);
+    }
+    assert_int_equal(0, ue_finding_text(&finding, text, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_words),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration), cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
