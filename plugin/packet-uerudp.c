@@ -62,6 +62,20 @@ static bool is_foreign(const struct uerudp_frame_state *state, const struct ueru
     return uerudp_frame_state_is_foreign(state, bytes->base, bytes->size, bytes->is_cut);
 }
 
+/* Datagrams that fit no generation are left to other dissectors, unless they have a magic header. Returns whether it
+   showed the datagram. */
+static bool show_undecoded(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                           const struct uerudp_frame_state *state) {
+    unsigned bits;
+    uint32_t value;
+    if (!ue_detection_find_magic(&state->connection->detection, &bits, &value)) {
+        return false;
+    }
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
+    uerudp_datagram_tree_add_undecoded(tvb, pinfo, tree, bits, value);
+    return true;
+}
+
 /* Called by port, by Decode As, or by the conversation. */
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
     const struct uerudp_captured_bytes bytes = captured_bytes(tvb);
@@ -72,8 +86,11 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     if (state == NULL && !pinfo->fd->visited) {
         state = uerudp_observer_feed(pinfo, &bytes, true);
     }
-    if (state == NULL || is_foreign(state, &bytes)) {
+    if (state == NULL) {
         return 0;
+    }
+    if (is_foreign(state, &bytes)) {
+        return show_undecoded(tvb, pinfo, tree, state) ? (int)tvb_reported_length(tvb) : 0;
     }
     show(tvb, pinfo, tree, state, &bytes);
     return (int)tvb_reported_length(tvb);

@@ -11,7 +11,7 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
                        const struct ue_profile *generation, int server_side) {
     memset(detection, 0, sizeof *detection);
     detection->settings = *settings;
-    detection->server_side = (int8_t)server_side;
+    detection->server_side = detection->given_side = (int8_t)server_side;
     detection->possible = UE_PROFILE_ALL;
     detection->result.candidates = UE_PROFILE_ALL;
     if (generation != NULL) {
@@ -104,6 +104,7 @@ static void learn_handshake(struct ue_detection *detection, unsigned side, const
     }
     detection->has_proof |= match->has_body || match->ids;
     detection->has_ids_evidence = true;
+    detection->has_sure_form |= !match->restart;
     detection->ids = match->ids;
     if (detection->is_given) {
         detection->result.ids = match->ids && detection->custom->handshake == UE_HANDSHAKE_V;
@@ -136,6 +137,24 @@ static void learn_sequences(struct ue_detection *detection, const struct ue_hand
     *server = (struct ue_detection_side){true, true, false, ue_seq_of(first.client - 1), (int64_t)first.server - 1};
     *client = (struct ue_detection_side){true, true, false, ue_seq_of(first.server - 1), (int64_t)first.client - 1};
     memcpy(detection->first_sides, detection->sides, sizeof detection->sides);
+}
+
+/* Number of datagrams of which none has a packet's prefix, or the form of a handshake message. */
+#define CONTRADICTIONS_MAX 8
+
+/* A magic header can look like the handshake bit, so that all datagrams seem to be handshake messages. Then the form of
+   the first ones was chance. */
+static void contradict_handshake(struct ue_detection *detection) {
+    if (detection->is_given || detection->has_packets || ++detection->contradictions < CONTRADICTIONS_MAX) {
+        return;
+    }
+    detection->contradictions = 0;
+    detection->has_ids_evidence = detection->has_proof = detection->restarting = false;
+    detection->server_side = detection->given_side;
+    detection->possible = UE_PROFILE_ALL;
+    memset(detection->sides, 0, sizeof detection->sides);
+    memset(detection->first_sides, 0, sizeof detection->first_sides);
+    ue_detection_decide(detection);
 }
 
 /* Before the release the header can be correct although the bunches do not match, for example with other bounds. */
@@ -243,7 +262,7 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
     detection->datagrams++;
     state->number = (uint8_t)(state->is_held ? detection->datagrams : 0);
-    if (match == NULL) {
+    if (match == NULL || match->restart) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);
     }
     bool known = prefix_is_known(detection);
@@ -257,7 +276,9 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
         state->number = 0; /* no evidence */
     } else if (!handshake) {
         process_packet(detection, side, bytes, size_bytes, state);
-    } else if (detection->is_released && !detection->is_given && !detection->has_ids_evidence) {
+    } else if (detection->has_ids_evidence) {
+        contradict_handshake(detection);
+    } else if (detection->is_released && !detection->is_given) {
         ue_detection_check_packet(detection, side, bytes, size_bytes); /* may be a packet of another generation */
     }
     state->direction = (uint8_t)ue_detection_direction(detection, side);

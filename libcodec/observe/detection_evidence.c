@@ -9,6 +9,8 @@
 /* Share of the datagrams that a profile must match: 19 of 20. */
 #define MATCH_SHARE 19
 #define MATCH_TOTAL 20
+/* Minimum number of packets of a repeated detection, and before a generation can match too few. */
+#define TRIALS_MIN 16
 
 static const uint16_t variant_packet_bytes[] = {0, 512, 1024, 1028, 2048, 4096, 8192};
 #define PACKET_SIZES (sizeof variant_packet_bytes / sizeof *variant_packet_bytes)
@@ -25,6 +27,12 @@ static struct ue_settings variant_settings(const struct ue_settings *base, unsig
         settings.ch_seq_bound = VARIANT_CH_SEQ_BOUND;
     }
     return settings;
+}
+
+struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result) {
+    const struct ue_settings stock = {0};
+    const struct ue_settings settings = variant_settings(&stock, result->variant);
+    return (struct ue_detection_bounds){settings.max_packet_bytes, settings.ch_seq_bound};
 }
 
 /* A setting that the caller gave is not varied. */
@@ -51,6 +59,7 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
     detection->result.reason = (uint8_t)reason;
     detection->result.features = ue_profile_at(profile)->features;
     detection->result.ids = ids;
+    detection->result.matches_few = false;
 }
 
 unsigned ue_profile_mask_oldest(uint16_t mask) {
@@ -173,6 +182,8 @@ static void choose_closest(struct ue_detection *detection) {
     }
     ue_detection_choose(detection, best, variant, detection->possible,
                         is_single ? UE_DETECTION_REASON_HANDSHAKE : UE_DETECTION_REASON_CLOSEST);
+    detection->result.matches_few =
+        !is_single && detection->trials >= TRIALS_MIN && detection->fits[best][variant] < detection->trials / 2;
 }
 
 void ue_detection_decide(struct ue_detection *detection) {
@@ -309,8 +320,6 @@ void ue_detection_try_packet(struct ue_detection *detection, unsigned side, cons
    one in seven over time: generations that differ only in partial bunches match most packets of each other. */
 #define MISS_WEIGHT 8
 #define MISSES_MAX 128
-/* Minimum number of packets of a repeated detection. */
-#define TRIALS_MIN 16
 /* A detection without a match is repeated after 64 packets, then after 128, and so on up to 8192. */
 #define PAUSE_SHIFT_MAX 7
 /* When the result is final, one packet in 16 is decoded to its end. */

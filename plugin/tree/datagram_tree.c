@@ -479,3 +479,12 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     col_add_str(pinfo->cinfo, COL_INFO, uerudp_analysis_tree_info_marks(&t.analysis));
     col_append_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.info.line));
 }
+
+void uerudp_datagram_tree_add_undecoded(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, unsigned magic_bits,
+                                        uint32_t magic) {
+    proto_item *root = proto_tree_add_item(tree, uerudp_proto, tvb, 0, -1, ENC_NA);
+    expert_add_info_format(pinfo, root, &uerudp_experts.no_generation, "Generation unknown: " UE_MAGIC_FORMAT,
+                           magic_bits, magic_bits == 1 ? "" : "s", magic, magic_bits, magic);
+    col_add_fstr(pinfo->cinfo, COL_INFO, "[Generation unknown: magic header of %u bit%s, value 0x%x?]", magic_bits,
+                 magic_bits == 1 ? "" : "s", magic);
+}

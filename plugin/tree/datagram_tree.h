@@ -13,4 +13,8 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
                               const struct uerudp_frame_state *state, const struct uerudp_captured_bytes *bytes,
                               struct uerudp_subdissector_queue *subdissectors);
 
+/* Shows a datagram that no generation fits because of a magic header that the settings lack. */
+void uerudp_datagram_tree_add_undecoded(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, unsigned magic_bits,
+                                        uint32_t magic);
+
 #endif

@@ -53,7 +53,7 @@ void traffic_header(struct traffic *t, unsigned side, struct ue_packet *p) {
 
 size_t traffic_packet(struct traffic *t, unsigned side, uint8_t *bytes) {
     struct ue_item items[4];
-    struct ue_datagram d = {.items = items};
+    struct ue_datagram d = {.prefix.magic = t->settings.magic, .items = items};
     struct ue_fault fault;
     size_t size;
     traffic_header(t, side, &d.packet);
@@ -77,7 +77,7 @@ size_t traffic_handshake(struct traffic *t, enum ue_handshake_type type, double 
     bool from_client =
         type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE || type == UE_HANDSHAKE_RESTART_RESPONSE;
     struct ue_context *x = &t->sides[from_client ? CLIENT : SERVER].x;
-    struct ue_datagram d = {.prefix.is_handshake = true};
+    struct ue_datagram d = {.prefix = {.magic = x->settings.magic, .is_handshake = true}};
     struct ue_handshake *h = &d.handshake;
     struct ue_fault fault;
     size_t size;

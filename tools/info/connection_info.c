@@ -98,6 +98,7 @@ static void update_generation(struct info_connection *info, const struct input_d
         info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(result->profile);
         info->generation = info->profile->name;
         g_strlcpy(info->generations, ue_detection_generations(flow, result, text), sizeof info->generations);
+        capture_summary_format_bounds(result, info->bounds);
         info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
     info->reliable_limit = captured->context.reliable_limit;

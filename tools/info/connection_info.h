@@ -20,10 +20,11 @@ struct info_side {
 
 struct info_connection {
     uint32_t stream;
-    const char *generation;            /* static, or owned by the user's profile */
-    char generations[UE_RANGE_CHARS];  /* the releases of that generation */
-    struct ue_detection_result result; /* the detection result */
-    const char *reason;                /* why this generation was detected; static */
+    const char *generation;                    /* static, or owned by the user's profile */
+    char generations[UE_RANGE_CHARS];          /* the releases of that generation */
+    struct ue_detection_result result;         /* the detection result */
+    char bounds[CAPTURE_SUMMARY_BOUNDS_BYTES]; /* that are not the engine's */
+    const char *reason;                        /* why this generation was detected; static */
     const struct ue_profile *profile;
     uint32_t reliable_limit; /* reliable bunches without acknowledgement per channel; 0: not certain */
     char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses of the client; empty: none */

@@ -31,7 +31,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     }
     text_buffer_add_format(out, ", server %s\n", info->sides[1].address);
     label(out, "generation");
-    text_buffer_add_format(out, "%s (%s)\n", info->generations, info->reason);
+    text_buffer_add_format(out, "%s (%s%s)\n", info->generations, info->reason, info->bounds);
     if (info->first_path != NULL) {
         bool is_one = info->first_path == info->last_path;
         label(out, "file");

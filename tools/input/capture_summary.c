@@ -86,12 +86,16 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void print_bounds(const struct ue_observed_connection *connection) {
-    struct ue_decode_state decode_state = {.result = connection->detection.result};
-    struct ue_context context;
-    ue_detection_context(&connection->detection, &decode_state, &context);
-    if (connection->detection.result.variant != 0) {
-        fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
+void capture_summary_format_bounds(const struct ue_detection_result *result, char text[CAPTURE_SUMMARY_BOUNDS_BYTES]) {
+    const struct ue_detection_bounds bounds = ue_detection_bounds(result);
+    int length = 0;
+    text[0] = '\0';
+    if (bounds.max_packet_bytes != 0) {
+        length = snprintf(text, CAPTURE_SUMMARY_BOUNDS_BYTES, "; max_packet=%" PRIu32, bounds.max_packet_bytes);
+    }
+    if (bounds.ch_seq_bound != 0) {
+        snprintf(text + length, CAPTURE_SUMMARY_BOUNDS_BYTES - (size_t)length, "%s ch_seq_bound=%" PRIu32,
+                 length != 0 ? "" : ";", bounds.ch_seq_bound);
     }
 }
 
@@ -109,13 +113,15 @@ static void print_generation(const struct ue_observed_connection *connection) {
     const struct ue_detection *detection = &connection->detection;
     const char *reason = ue_detection_reason_text((enum ue_detection_reason)detection->result.reason);
     char releases[UE_RANGE_CHARS];
-    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
+    char bounds[CAPTURE_SUMMARY_BOUNDS_BYTES];
+    const struct ue_decode_state now = {.result = detection->result};
+    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST && ue_detection_is_doubtful(detection, &now)) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", ue_detection_generations(detection, &detection->result, releases), reason);
-    print_bounds(connection);
-    fputs(")\n", stderr);
+    capture_summary_format_bounds(&detection->result, bounds);
+    fprintf(stderr, ", generation %s (%s%s)\n", ue_detection_generations(detection, &detection->result, releases),
+            reason, bounds);
 }
 
 static void print_engine(const struct capture_summary *summary, const struct capture_summary_connection *listing) {

@@ -34,6 +34,11 @@ struct capture_summary {
     struct capture_summary_connection listings[CAPTURE_SUMMARY_LISTED_MAX];
 };
 
+/* Formats the bounds of a game that were detected as lines of a profile: "; max_packet=2048 ch_seq_bound=4096"; "" when
+   they are the engine's. */
+#define CAPTURE_SUMMARY_BOUNDS_BYTES 64
+void capture_summary_format_bounds(const struct ue_detection_result *result, char text[CAPTURE_SUMMARY_BOUNDS_BYTES]);
+
 /* Counts a datagram for its connection. Returns the connection's listing, or NULL if only the first ones are listed. */
 struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
                                                                const struct input_datagram *captured);

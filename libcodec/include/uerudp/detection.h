@@ -46,6 +46,7 @@ struct ue_detection_result {
     uint8_t reason;      /* enum ue_detection_reason */
     bool ids;
     bool features;
+    bool matches_few; /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
 };
 
 /* What is needed to decode one datagram again: small, copyable, without pointers. */
@@ -102,10 +103,12 @@ struct ue_detection {
     bool has_packets;
     bool has_proof;        /* a handshake message with a body, or with versions, was fed */
     bool has_ids_evidence; /* a handshake message showed whether the prefix has ids */
+    bool has_sure_form;    /* one without restart bit, see detection_magic.h */
     bool ids;
     bool is_released;
     bool restarting;
     int8_t server_side;  /* -1 unknown */
+    int8_t given_side;   /* that the caller gave */
     int8_t spawn_votes;  /* spawns that match only the newer of two profiles, minus those that match only the older */
     int8_t server_votes; /* packets that match only with side 1 as the server, minus those only with side 0 */
     uint16_t possible;   /* profiles that the handshakes do not exclude */
@@ -113,6 +116,7 @@ struct ue_detection {
     bool is_single;
     uint32_t datagrams;
     enum ue_detection_state detection;
+    uint8_t contradictions;  /* datagrams with handshake bit, but without the form of a handshake message */
     uint8_t misses;          /* since the release: packets that did not match, weighed against those that did */
     uint8_t failures;        /* consecutive detections without a match */
     uint16_t pause;          /* packets until the next detection */
@@ -191,10 +195,20 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
    Initial and a cookie of both sides, and these bits are equal in all datagrams. */
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
 
+/* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */
+struct ue_detection_bounds {
+    uint32_t max_packet_bytes;
+    uint32_t ch_seq_bound;
+};
+
+/* The bounds of a result. */
+struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result);
+
 /* Whether there is no evidence for the generation of a datagram. */
 bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct ue_decode_state *state);
 
 /* Whether a datagram of this connection probably belongs to another protocol:
+   - there was no handshake, and not even half of the packets match the generation that matches most often;
    - it does not decode, and no generation matches or it is a query (ue_profile_match_is_query);
    - the connection consists of restart requests only, which have two bits;
    - it is the only datagram, and a packet of 4.21 or older with an ack and a channel index of 1000 or more.

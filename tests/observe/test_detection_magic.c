@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* A magic header that the settings lack: it is found, and what it looks like is no evidence. */
+#include "tests/observe/detection_fixture.h"
+
+static const struct ue_settings with_one_bit = {.magic_bits = 1, .magic = 1};
+
+static void feed_packets(struct ue_detection *detection, struct traffic *t, unsigned count) {
+    for (unsigned n = 0; n < count; n++) {
+        traffic_feed_packet(detection, t, n % 2);
+    }
+}
+
+static bool all_are_foreign(const struct ue_detection *detection, struct traffic *t, unsigned count) {
+    bool are_foreign = true;
+    for (unsigned n = 0; n < count; n++) {
+        uint8_t bytes[PACKET_BYTES];
+        size_t size = traffic_packet(t, n % 2, bytes);
+        const struct ue_decode_state now = {.result = detection->result, .side = (uint8_t)(n % 2)};
+        are_foreign &= ue_detection_is_foreign(detection, &now, bytes, size);
+    }
+    return are_foreign;
+}
+
+/* One bit and the 194 bits of a handshake message of 4.18 look like the 195 bits of one of 4.22 with restart bit, and
+   all packets then have the handshake bit. */
+static void packets_contradict_a_handshake(void **state) {
+    (void)state;
+    struct traffic t;
+    struct ue_detection detection;
+    unsigned bits;
+    uint32_t value;
+    traffic_init(&t, "4.18", &with_one_bit, 1);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
+    traffic_connect(&detection, &t, cookie_a);
+    assert_true(detection.restarting && is_candidate(&detection.result, "4.22"));
+    feed_packets(&detection, &t, 4);
+    assert_true(detection.has_ids_evidence);
+    assert_false(ue_detection_find_magic(&detection, &bits, &value));
+    feed_packets(&detection, &t, 60);
+    assert_false(detection.has_ids_evidence || detection.restarting || detection.has_proof);
+    assert_int_equal(detection.server_side, SERVER);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_true(ue_detection_find_magic(&detection, &bits, &value));
+    assert_int_equal(bits, 1);
+    assert_int_equal(value, 1);
+    assert_true(all_are_foreign(&detection, &t, 500));
+}
+
+/* Datagrams with handshake bit, but without the form of a handshake message, are no contradiction once there was a
+   packet. */
+static void packets_confirm_a_handshake(void **state) {
+    (void)state;
+    struct traffic t;
+    struct ue_detection detection;
+    uint8_t unformed[40] = {0x01, [39] = 0x80};
+    traffic_init(&t, "4.22", STOCK, 2);
+    ue_detection_init(&detection, STOCK, NULL, -1);
+    traffic_connect(&detection, &t, cookie_a);
+    feed_packets(&detection, &t, 1);
+    for (unsigned n = 0; n < 30; n++) {
+        traffic_feed(&detection, n % 2, unformed, sizeof unformed);
+    }
+    assert_true(detection.has_ids_evidence);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_HANDSHAKE);
+    assert_true(is_candidate(&detection.result, "4.22"));
+}
+
+/* Without a generation that matches half of the packets there is no connection, although one packet may decode. */
+static void a_chance_match_is_no_connection(void **state) {
+    (void)state;
+    const struct ue_settings magic = {.magic_bits = 13, .magic = 0x1234};
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct traffic t;
+        struct ue_detection detection;
+        traffic_init(&t, "5.4", &magic, seed);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
+        feed_packets(&detection, &t, UE_DETECTION_HELD_MAX);
+        assert_true(detection.is_released && detection.result.matches_few);
+        assert_true(all_are_foreign(&detection, &t, 2000));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_contradict_a_handshake),
+        cmocka_unit_test(packets_confirm_a_handshake),
+        cmocka_unit_test(a_chance_match_is_no_connection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
