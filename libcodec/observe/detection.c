@@ -3,6 +3,7 @@
 
 #include <uerudp/seq.h>
 #include "libcodec/observe/detection_evidence.h"
+#include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_packet_ids.h"
 #include "libcodec/observe/detection_spawn.h"
@@ -213,6 +214,13 @@ static bool decode_current(struct ue_detection *detection, unsigned side, const 
     return result->closed_by == UE_HANDLER_NONE;
 }
 
+/* Whether a packet was encrypted by a handler that decryptors know. */
+static bool is_encrypted(const struct ue_decode_result *result) {
+    enum ue_handler handler = result->closed_by;
+    return result->is_opened || handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES ||
+           handler == UE_HANDLER_AES_ECB;
+}
+
 static void count_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     if (detection->is_released) {
         ue_detection_check_packet(detection, side, bytes, size_bytes);
@@ -237,6 +245,11 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     }
     if (visible && !detection->is_given) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);
+    }
+    ue_detection_observe_handlers(detection, side, bytes, size_bytes);
+    if (x->settings.decryptor != NULL && is_encrypted(&result)) {
+        detection->encrypted++;
+        detection->decrypted += result.is_opened;
     }
     bool is_packet = visible && !result.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_plausible(detection, &detection->sides[side], &result)) {

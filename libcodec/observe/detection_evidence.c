@@ -223,8 +223,7 @@ bool ue_detection_is_certain(const struct ue_detection *detection) {
     return result->reason == UE_DETECTION_REASON_ONLY_MATCH && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES;
 }
 
-/* Whether some profile matches every datagram so far with the bounds of the settings. */
-static bool settings_suffice(const struct ue_detection *detection) {
+bool ue_detection_settings_suffice(const struct ue_detection *detection) {
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (is_possible(detection, row) && detection->fits[row][0] == detection->trials) {
             return true;
@@ -298,7 +297,7 @@ static void try_all(struct ue_detection *detection, unsigned side, const uint8_t
             try_profile(detection, row, 0, side, bytes, size_bytes, &attempt[row]);
         }
     }
-    bool vary = !settings_suffice(detection);
+    bool vary = !ue_detection_settings_suffice(detection);
     detection->variant_trials += vary;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (vary && is_possible(detection, row)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A magic header that the settings lack: it is found, and what it looks like is no evidence. */
+/* A magic header and handlers that the settings lack: they are found, and what they look like is no evidence. */
 #include "tests/observe/detection_fixture.h"
 
 static const struct ue_settings with_one_bit = {.magic_bits = 1, .magic = 1};
@@ -80,11 +80,54 @@ static void a_chance_match_is_no_connection(void **state) {
     }
 }
 
+/* Random content after a handshake is no chain of handlers: each would have to fit every packet. */
+static void random_packets_have_no_handlers(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct traffic t;
+        struct ue_detection detection;
+        enum ue_handler chain[UE_HANDLERS_MAX];
+        traffic_init(&t, seed % 2 != 0 ? "4.25" : "5.4", STOCK, seed);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
+        traffic_connect(&detection, &t, cookie_a);
+        for (unsigned n = 0; n < 80; n++) {
+            uint8_t bytes[120];
+            size_t size = 30 + rng_below(&t.rng, 90);
+            rng_fill(&t.rng, bytes, size);
+            bytes[0] &= 0xde; /* no handshake bit */
+            bytes[size - 1] |= 0x80;
+            traffic_feed(&detection, n % 2, bytes, size);
+        }
+        assert_int_equal(detection.handlers.datagrams, UE_DETECTION_HELD_MAX);
+        assert_false(ue_detection_find_handlers(&detection, chain));
+    }
+}
+
+/* Packets that match, without a handler, and with one whose flag is clear in each of them. */
+static void packets_that_match_have_no_other_handlers(void **state) {
+    (void)state;
+    const struct ue_settings two = {.handlers = {UE_HANDLER_OODLE, UE_HANDLER_AESGCM}};
+    const struct ue_settings *const all[] = {STOCK, &two};
+    for (size_t i = 0; i < 2; i++) {
+        struct traffic t;
+        struct ue_detection detection;
+        enum ue_handler chain[UE_HANDLERS_MAX];
+        traffic_init(&t, "4.25", all[i], 3);
+        ue_detection_init(&detection, all[i], NULL, SERVER);
+        traffic_connect(&detection, &t, cookie_a);
+        feed_packets(&detection, &t, 80);
+        assert_false(ue_detection_find_handlers(&detection, chain));
+        assert_int_equal(detection.handlers.missed[0], 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_contradict_a_handshake),
         cmocka_unit_test(packets_confirm_a_handshake),
         cmocka_unit_test(a_chance_match_is_no_connection),
+        cmocka_unit_test(random_packets_have_no_handlers),
+        cmocka_unit_test(packets_that_match_have_no_other_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,23 @@ static void print_magic(const struct ue_observed_connection *connection) {
     }
 }
 
+/* Prints the value for --handlers, and whether the key is wrong. */
+static void print_handlers(const struct ue_observed_connection *connection) {
+    const struct ue_detection *detection = &connection->detection;
+    enum ue_handler chain[UE_HANDLERS_MAX];
+    if (ue_detection_find_handlers(detection, chain)) {
+        fprintf(stderr, "stream %" PRIu32 ": looks like --handlers ", connection->stream);
+        for (size_t i = 0; i < UE_HANDLERS_MAX && chain[i] != UE_HANDLER_NONE; i++) {
+            fprintf(stderr, "%s%s", i != 0 ? "," : "", ue_handler_name(chain[i]));
+        }
+        fputs("\n", stderr);
+    }
+    if (detection->decrypted == 0 && detection->encrypted > connection->datagrams / 2) {
+        fprintf(stderr, "stream %" PRIu32 ": the key opens none of %" PRIu64 " encrypted packet%s\n",
+                connection->stream, detection->encrypted, plural(detection->encrypted));
+    }
+}
+
 static void print_generation(const struct ue_observed_connection *connection) {
     const struct ue_detection *detection = &connection->detection;
     const char *reason = ue_detection_reason_text((enum ue_detection_reason)detection->result.reason);
@@ -189,6 +206,7 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
     progress_line_erase(&summary->progress);
     for (size_t i = 0; i < summary->listed; i++) {
         print_magic(summary->listings[i].latest);
+        print_handlers(summary->listings[i].latest);
     }
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {

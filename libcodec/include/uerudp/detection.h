@@ -84,6 +84,19 @@ struct ue_detection_magic {
     uint32_t cookies[UE_MAGIC_BITS_MAX]; /* the latest cookie after n bits, hashed; 0: none */
 };
 
+/* Chains of handlers that are compared: that of the settings, and others. */
+#define UE_DETECTION_CHAINS_MAX 24
+
+/* Search for handlers that are missing in the settings, or have another order, in the first packets. Numbers of packets
+   for each chain. */
+struct ue_detection_handlers {
+    uint8_t datagrams;                       /* examined */
+    uint8_t missed[UE_DETECTION_CHAINS_MAX]; /* neither of these */
+    uint8_t formed[UE_DETECTION_CHAINS_MAX]; /* with the form of encrypted or compressed content */
+    uint8_t read[UE_DETECTION_CHAINS_MAX];   /* with bunches, neither encrypted nor compressed */
+    uint8_t opened[UE_DETECTION_CHAINS_MAX]; /* with bunches, decrypted */
+};
+
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
@@ -92,8 +105,8 @@ struct ue_detection_side {
     int64_t last_id;
 };
 
-/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, result, server_side and
-   is_released; the other members are private. */
+/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, result, server_side,
+   is_released, encrypted and decrypted; the other members are private. */
 struct ue_detection {
     struct ue_settings settings;
     const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
@@ -127,7 +140,10 @@ struct ue_detection {
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
+    uint64_t encrypted; /* packets, with a decryptor */
+    uint64_t decrypted; /* of them */
     struct ue_detection_magic magic;
+    struct ue_detection_handlers handlers;
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
     struct ue_detection_header headers[UE_DETECTION_HELD_MAX];
@@ -194,6 +210,10 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
 /* Finds a magic header that is missing in the settings: no generation matches, but after *bits bits there are an
    Initial and a cookie of both sides, and these bits are equal in all datagrams. */
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
+
+/* Finds the handlers that are missing in the settings, or the order of those that the settings have, outermost first.
+   Only if the packets do not match the settings, and all of them match exactly one other chain. */
+bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]);
 
 /* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */
 struct ue_detection_bounds {

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/observe/detection_handlers.h"
+
+#include "libcodec/observe/detection_evidence.h"
+
+/* Packets that a decryptor opened with a chain: the tag of AES-GCM leaves no doubt. */
+#define OPENED_MIN 2
+/* Without a key: packets with bunches that are neither encrypted nor compressed, of which Hello is one, and packets
+   with the form of encrypted or compressed content. */
+#define READ_MIN 2
+#define FORMED_MIN 8
+
+#define DTLS_RECORD_HEAD_BYTES 13
+#define DTLS_TYPE_MIN 20
+#define DTLS_TYPE_MAX 26
+#define DTLS_VERSION_MAJOR 0xfe
+#define AES_BLOCK_BITS 128
+
+static const enum ue_handler chains[][UE_HANDLERS_MAX] = {
+    {UE_HANDLER_AESGCM},
+    {UE_HANDLER_AESGCM_BYTES},
+    {UE_HANDLER_AES_ECB},
+    {UE_HANDLER_DTLS},
+    {UE_HANDLER_OODLE},
+    {UE_HANDLER_AESGCM, UE_HANDLER_OODLE},
+    {UE_HANDLER_AESGCM_BYTES, UE_HANDLER_OODLE},
+    {UE_HANDLER_AES_ECB, UE_HANDLER_OODLE},
+    {UE_HANDLER_OODLE, UE_HANDLER_AESGCM},
+    {UE_HANDLER_OODLE, UE_HANDLER_AESGCM_BYTES},
+    {UE_HANDLER_OODLE, UE_HANDLER_AES_ECB},
+};
+#define CHAINS (sizeof chains / sizeof *chains)
+_Static_assert(CHAINS < UE_DETECTION_CHAINS_MAX, "index 0 is the chain of the settings");
+
+/* ---- chains ---- */
+
+static unsigned length_of(const enum ue_handler chain[UE_HANDLERS_MAX]) {
+    unsigned length = 0;
+    while (length < UE_HANDLERS_MAX && chain[length] != UE_HANDLER_NONE) {
+        length++;
+    }
+    return length;
+}
+
+/* Number of chains to compare, with that of the settings; 1: there is nothing to compare. */
+static unsigned chain_count(const struct ue_settings *settings) {
+    static const uint8_t counts[UE_HANDLERS_MAX + 1] = {CHAINS + 1, 1, 2, 6, UE_DETECTION_CHAINS_MAX};
+    return counts[length_of(settings->handlers)];
+}
+
+/* Fills the order of the handlers of the settings with this index; 0 is the order of the settings. */
+static void permute(const struct ue_settings *settings, unsigned index, enum ue_handler chain[UE_HANDLERS_MAX]) {
+    unsigned length = length_of(settings->handlers);
+    enum ue_handler left[UE_HANDLERS_MAX];
+    memcpy(left, settings->handlers, sizeof left);
+    memset(chain, 0, sizeof left);
+    for (unsigned i = 0; i < length; i++) {
+        unsigned pick = index % (length - i);
+        index /= length - i;
+        chain[i] = left[pick];
+        memmove(&left[pick], &left[pick + 1], (length - i - 1 - pick) * sizeof *left);
+    }
+}
+
+static void chain_at(const struct ue_settings *settings, unsigned index, enum ue_handler chain[UE_HANDLERS_MAX]) {
+    if (index == 0 || length_of(settings->handlers) != 0) {
+        permute(settings, index, chain);
+    } else {
+        memcpy(chain, chains[index - 1], sizeof chains[index - 1]);
+    }
+}
+
+/* ---- one packet ---- */
+
+/* From the least to the most evidence. */
+enum chain_evidence { EVIDENCE_MISSED, EVIDENCE_NONE, EVIDENCE_FORMED, EVIDENCE_READ, EVIDENCE_OPENED };
+
+static bool is_dtls(struct ue_view content) {
+    return content.bits >= (size_t)DTLS_RECORD_HEAD_BYTES * 8 && ue_view_load(content, 0, 8) >= DTLS_TYPE_MIN &&
+           ue_view_load(content, 0, 8) <= DTLS_TYPE_MAX && ue_view_load(content, 8, 8) == DTLS_VERSION_MAJOR;
+}
+
+/* Whether opaque content has the length, and as far as it is known the head, that its handler writes. */
+static bool has_form(const struct ue_context *x, const struct ue_handlers *handlers) {
+    size_t bits = handlers->opaque.bits;
+    size_t i = 0;
+    while (i + 1 < UE_HANDLERS_MAX && !handlers->components[i].encrypted && !handlers->components[i].compressed) {
+        i++;
+    }
+    switch (x->settings.handlers[i]) {
+    case UE_HANDLER_OODLE:
+        return bits != 0 && bits % 8 == 0 && bits < (size_t)handlers->components[i].decompressed_bytes * 8;
+    case UE_HANDLER_AESGCM:
+    case UE_HANDLER_AESGCM_BYTES: return bits != 0 && bits % 8 == 0;
+    case UE_HANDLER_AES_ECB: return bits != 0 && bits % AES_BLOCK_BITS == 0;
+    case UE_HANDLER_DTLS: return bits % 8 == 0 && is_dtls(handlers->opaque);
+    case UE_HANDLER_NONE:
+    case UE_HANDLER_RELIABILITY: break;
+    }
+    return false;
+}
+
+static enum chain_evidence read_with(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_datagram head;
+    struct ue_item_range range;
+    struct ue_fault fault;
+    struct ue_packet_match match;
+    if (ue_datagram_begin(x, bytes, size_bytes, &head, &range, &fault) != UE_OK || head.prefix.is_handshake) {
+        return EVIDENCE_MISSED;
+    }
+    ue_profile_match_packet(x, bytes, size_bytes, &match);
+    bool is_closed = head.handlers.is_opaque && !match.result.is_opened;
+    if (is_closed) {
+        return has_form(x, &head.handlers) ? EVIDENCE_FORMED : EVIDENCE_MISSED;
+    }
+    if (!match.fits) {
+        return EVIDENCE_MISSED;
+    }
+    return !match.has_bunches ? EVIDENCE_NONE : head.handlers.is_opaque ? EVIDENCE_OPENED : EVIDENCE_READ;
+}
+
+/* The most evidence under any generation that the handshake allows. */
+static enum chain_evidence try_chain(const struct ue_detection *detection, unsigned index, unsigned side,
+                                     const uint8_t *bytes, size_t size_bytes) {
+    enum chain_evidence most = EVIDENCE_MISSED;
+    struct ue_settings settings = detection->settings;
+    chain_at(&detection->settings, index, settings.handlers);
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        struct ue_context x;
+        if ((detection->possible >> row & 1) == 0) {
+            continue;
+        }
+        ue_context_init(&x, ue_profile_at(row), &settings);
+        x.direction = ue_detection_direction(detection, side);
+        x.ids = detection->ids;
+        x.features = ue_profile_at(row)->features;
+        enum chain_evidence evidence = read_with(&x, bytes, size_bytes);
+        most = evidence > most ? evidence : most;
+    }
+    return most;
+}
+
+void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                   size_t size_bytes) {
+    struct ue_detection_handlers *handlers = &detection->handlers;
+    unsigned count = chain_count(&detection->settings);
+    bool is_due = count > 1 && detection->has_sure_form && !detection->is_given &&
+                  handlers->datagrams < UE_DETECTION_HELD_MAX &&
+                  (length_of(detection->settings.handlers) != 0 || !ue_detection_settings_suffice(detection));
+    if (!is_due) {
+        return;
+    }
+    handlers->datagrams++;
+    for (unsigned i = 0; i < count; i++) {
+        enum chain_evidence evidence = try_chain(detection, i, side, bytes, size_bytes);
+        handlers->missed[i] = (uint8_t)(handlers->missed[i] + (evidence == EVIDENCE_MISSED));
+        handlers->formed[i] = (uint8_t)(handlers->formed[i] + (evidence == EVIDENCE_FORMED));
+        handlers->read[i] = (uint8_t)(handlers->read[i] + (evidence == EVIDENCE_READ));
+        handlers->opened[i] = (uint8_t)(handlers->opened[i] + (evidence == EVIDENCE_OPENED));
+    }
+}
+
+/* ---- the result ---- */
+
+static bool is_likely(const struct ue_detection_handlers *handlers, unsigned i) {
+    return handlers->missed[i] == 0 &&
+           (handlers->opened[i] >= OPENED_MIN || (handlers->read[i] >= READ_MIN && handlers->formed[i] >= FORMED_MIN));
+}
+
+bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
+    const struct ue_detection_handlers *handlers = &detection->handlers;
+    unsigned found = 0;
+    if (handlers->missed[0] * 2u <= handlers->datagrams) {
+        return false;
+    }
+    for (unsigned i = 1; i < chain_count(&detection->settings); i++) {
+        if (is_likely(handlers, i) && found != 0) {
+            return false; /* two chains look equal */
+        }
+        found = is_likely(handlers, i) ? i : found;
+    }
+    chain_at(&detection->settings, found, chain);
+    return found != 0;
+}
