@@ -50,14 +50,6 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
     uerudp_subdissector_queue_run(subdissectors);
 }
 
-/* A later pass begins after all datagrams were observed. */
-static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
-    if (pinfo->fd->visited) {
-        uerudp_observer_finish();
-    }
-    return uerudp_frame_state_find(pinfo);
-}
-
 static bool is_foreign(const struct uerudp_frame_state *state, const struct uerudp_captured_bytes *bytes) {
     return uerudp_frame_state_is_foreign(state, bytes->base, bytes->size, bytes->is_cut);
 }
@@ -82,7 +74,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return 0;
     }
-    const struct uerudp_frame_state *state = find_state(pinfo);
+    const struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
     if (state == NULL && !pinfo->fd->visited) {
         state = uerudp_observer_feed(pinfo, &bytes, true);
     }
@@ -122,7 +114,7 @@ static uerudp_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo,
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct uerudp_frame_state *state = find_state(pinfo);
+    const struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
     if (!pinfo->fd->visited) {
         if (state != NULL) {
             return false; /* already rejected when it was dissected by port */

@@ -80,7 +80,3 @@ bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const
     return is_cut ? ue_detection_is_doubtful(detection, &state->decode)
                   : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes);
 }
-
-bool uerudp_frame_state_is_final(const struct uerudp_frame_state *state, const packet_info *pinfo) {
-    return pinfo->fd->visited || !state->decode.is_held || state->connection->detection.is_released;
-}

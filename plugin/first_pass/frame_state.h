@@ -39,8 +39,4 @@ struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t frame_number);
 bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
                                    bool is_cut);
 
-/* Whether generation and bounds of the datagram are final. Until then the first pass decodes it with the best
-   candidate, which may be the reason of a fault. */
-bool uerudp_frame_state_is_final(const struct uerudp_frame_state *state, const packet_info *pinfo);
-
 #endif

@@ -38,8 +38,11 @@ static struct ue_observer *observer;    /* NULL before the first datagram of a f
 static struct stream_results **streams; /* by number; in file scope */
 static uint32_t stream_count;
 static uint32_t stream_capacity;
+static bool is_finished; /* the first pass ended */
 
 /* ---- life ---- */
+
+static void finish(void);
 
 static void clear(void) {
     ue_observer_free(observer);
@@ -47,11 +50,13 @@ static void clear(void) {
     streams = NULL;
     stream_count = stream_capacity = 0;
     latest.state = NULL;
+    is_finished = false;
 }
 
 void uerudp_observer_register(void) {
     register_init_routine(clear);
     register_cleanup_routine(clear);
+    register_postseq_cleanup_routine(finish);
 }
 
 static void *resize(void *user _U_, void *old, size_t size_bytes) {
@@ -253,6 +258,7 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                   .tag = GUINT_TO_POINTER(pinfo->curr_layer_num)};
     struct ue_datagram_record record;
     current = pinfo;
+    is_finished = false;
     if (!ue_observer_feed(require_observer(), &captured, &record)) {
         track_ready();
         return NULL;
@@ -271,11 +277,21 @@ bool uerudp_observer_is_expecting(void) {
     return observer != NULL && ue_observer_is_expecting(observer);
 }
 
-void uerudp_observer_finish(void) {
+/* Called at the end of a file and of a live capture, but not when a datagram is dissected again during the capture. */
+static void finish(void) {
+    is_finished = true;
     if (observer != NULL) {
         ue_observer_flush(observer);
         track_ready();
     }
+}
+
+bool uerudp_observer_is_finished(void) {
+    return is_finished;
+}
+
+bool uerudp_observer_is_final(const struct uerudp_frame_state *state) {
+    return is_finished || !state->decode.is_held || state->connection->detection.is_released;
 }
 
 const struct ue_observed_items *uerudp_observer_latest_items(const struct uerudp_frame_state *state,

@@ -24,8 +24,13 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
    protocol. */
 bool uerudp_observer_is_expecting(void);
 
-/* Ends the first pass: stores results of datagrams that still wait. */
-void uerudp_observer_finish(void);
+/* Whether the first pass ended: no datagram waits, and no result of an earlier datagram follows. During a live capture,
+   Wireshark dissects datagrams again before that. */
+bool uerudp_observer_is_finished(void);
+
+/* Whether generation and bounds of a datagram are final. Until then it is decoded with the best candidate, which may be
+   the reason of a fault. */
+bool uerudp_observer_is_final(const struct uerudp_frame_state *state);
 
 /* One more than the greatest stream number. */
 uint32_t uerudp_observer_stream_count(void);

@@ -31,7 +31,6 @@ struct uerudp_tap_data {
     struct uerudp_tree_buffer buffer;
     struct ue_context context;
     bool has_content, has_analysis;
-    bool is_final; /* read during dissection: when listeners run, Wireshark has already marked the frame as visited */
     struct uerudp_tap_content content;
     struct uerudp_tap_analysis analysis;
     wmem_array_t *bunches;
@@ -179,7 +178,7 @@ static void count_datagram(struct uerudp_tap_data *d) {
     struct ue_decode_result decoded;
     struct ue_visitor counter = ue_bunch_counter(&content->bunches);
     enum ue_status status = ue_datagram_decode(&d->context, d->bytes.base, d->bytes.size, NULL, &counter, &decoded);
-    content->is_malformed = status != UE_OK && !d->bytes.is_cut && d->is_final;
+    content->is_malformed = status != UE_OK && !d->bytes.is_cut && uerudp_observer_is_final(d->state);
     content->is_undecided = status != UE_OK && !d->bytes.is_cut && !content->is_malformed;
     content->is_handshake = decoded.is_handshake;
     content->is_opaque = decoded.closed_by != UE_HANDLER_NONE;
@@ -366,7 +365,6 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
     d->pinfo = pinfo;
     d->state = state;
     d->bytes = *bytes;
-    d->is_final = uerudp_frame_state_is_final(state, pinfo);
     d->has_content = false;
     d->has_analysis = false;
     d->bunches = NULL;

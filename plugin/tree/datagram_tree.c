@@ -312,7 +312,7 @@ static proto_item *root_item(const struct datagram_tree *t) {
 static void report_generation(const struct datagram_tree *t, const struct uerudp_frame_state *state) {
     const struct ue_detection *detection = &state->connection->detection;
     bool first = t->pinfo->num == state->connection->first_frame;
-    if (first && (detection->is_released || t->pinfo->fd->visited)) {
+    if (first && (detection->is_released || uerudp_observer_is_finished())) {
         const struct ue_detection_result *detected = ue_detection_result_of(detection, &state->decode);
         bool is_guess = detected->reason == UE_DETECTION_REASON_CLOSEST;
         char text[UE_RANGE_CHARS];
@@ -390,7 +390,7 @@ static void report_decode_result(struct datagram_tree *t, const struct uerudp_fr
         return;
     }
     bool is_clean = decoded->fault.status == UE_OK && decoded->canonical && decoded->message.status == UE_OK;
-    if (!is_clean && !uerudp_frame_state_is_final(state, t->pinfo)) {
+    if (!is_clean && !uerudp_observer_is_final(state)) {
         report_undecided(t);
         return;
     }

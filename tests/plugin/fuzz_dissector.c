@@ -2,7 +2,8 @@
 /* Dissects a sequence of datagrams in Wireshark: the first pass, then each datagram with all details, in order or in
    reverse order. The first byte of the input selects settings and port. Each datagram is a 16-bit word (bit 15: from
    the server; bits 13 and 14: bytes that are cut off its end; the rest: its length) and its bytes, as in
-   tests/fuzz/datagram_input.h. The size of the input selects the order and whether the first pass builds trees. Tap
+   tests/fuzz/datagram_input.h. The size of the input selects the order, whether the first pass builds trees, and
+   whether it has ended, as it has not during a live capture. Tap
    listeners read all data of the taps. */
 #include "plugin/compat.h"
 
@@ -333,13 +334,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     epan_t *session = session_for_next_input();
     client_port = CLIENT_PORT_FIRST + inputs % INPUTS_PER_SESSION;
     server_port = (data[0] & 128) != 0 ? OTHER_PORT : 7777;
-    bool details_at_once = (size & 1) != 0, backwards = (size & 2) != 0;
+    bool details_at_once = (size & 1) != 0, backwards = (size & 2) != 0, interrupts = (size & 4) != 0;
     data++;
     size--;
     memset(frames, 0, sizeof frames);
     while (count < DATAGRAMS_MAX && read_frame(&data, &size, &frames[count])) {
         frames[count].data.num = ++last_frame_number;
         dissect(session, &frames[count++], details_at_once);
+    }
+    if (!interrupts) {
+        postseq_cleanup_all_protocols();
     }
     for (size_t i = 0; i < count; i++) {
         dissect(session, &frames[backwards ? count - 1 - i : i], true);

@@ -18,6 +18,7 @@ CAPTURE = "mixed"
 PYTHON = "/usr/bin/python3"  # Debian's Python, which has the bindings
 TREES = {"Packets": "uerudp", "Bunches": "uerudp_bunches", "Channels": "uerudp_channels", "Losses": "uerudp_losses"}
 LIMIT_S, EMPTY_LIMIT_S = 60, 3
+SHOWN_FIRST = 6  # packets of a live capture
 RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
 EXPERTS = ["table", "Analyze", "Expert Information"]
 OBJECTS = ["table", "File", "Export Objects", "UERUDP"]
@@ -117,6 +118,20 @@ class Window(unittest.TestCase):
         if not self.has_follow:
             self.skipTest("the window of 4.0 follows only the protocols that it knows")
         self.assertGreater(len("".join(line for line, in self.rows(FOLLOW))), 100)
+
+
+class Live(unittest.TestCase):
+    def test_capture_goes_on(self):
+        """Wireshark dissects the first packets again to show them, which ends no first pass: the bounds of the connection
+        are still found in what follows."""
+        with harness.Stage() as stage:
+            path = stage.encode(CAPTURE, decoded.datagrams(decoded.path_of(CAPTURE)), "-o", "-", "--ch-seq-bound=4096", "-")
+            stage.tshark("-r", path, "-F", "pcap", "-w", os.path.join(stage.home, "live.pcap"))
+            datagrams = capture.read(os.path.join(stage.home, "live.pcap"))
+        step = ["live", len(capture.pcap(datagrams[:SHOWN_FIRST])), len(datagrams)]
+        rows, = looked_at(capture.pcap(datagrams), LIMIT_S, step).values()
+        self.assertEqual([row for row in rows if "Malformed" in row[-1]], [])
+        self.assertTrue([row for row in rows if "reliable" in row[-1]])
 
 
 class Nothing(unittest.TestCase):

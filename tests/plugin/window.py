@@ -3,10 +3,12 @@
 """Opens Wireshark's windows in a virtual X server and prints the rows that they show, as JSON.
 
 usage: window.py SECONDS FOLDER CAPTURE STEP...
+       window.py SECONDS FOLDER CAPTURE '["live", FIRST_BYTES, PACKETS]'
 
 Rows are read through the accessibility interface (AT-SPI): no pixels, no fonts. Debian's Python has its bindings. Each
 wait ends with its condition, or after SECONDS. STEP is a JSON list: a path of menu entries, or one of the words in
-DIALOGS. FOLDER holds the files of the user's home.
+DIALOGS. FOLDER holds the files of the user's home. With the step "live", Wireshark captures from a pipe: the first bytes
+of CAPTURE are in it from the start, the rest follows when their packets are shown.
 """
 import contextlib
 import ctypes
@@ -77,12 +79,12 @@ def plain(name):
 class Wireshark:
     """The running program as its user sees it."""
 
-    def __init__(self, process, limit_s):
+    def __init__(self, process, limit_s, resume=None):
         import gi
         gi.require_version("Atspi", "2.0")
         from gi.repository import Atspi, GLib
         self.atspi, self.error = Atspi, GLib.Error
-        self.process, self.limit_s = process, limit_s
+        self.process, self.limit_s, self.resume = process, limit_s, resume
         Atspi.set_timeout(CALL_MS, START_MS)
         Atspi.init()
         self.main = self.wait("the main window", self.find_main)
@@ -252,6 +254,15 @@ class Wireshark:
         self.close(window)
         return rows or []
 
+    def live(self, path):
+        """The packet list at the end of a live capture whose first packets were shown before the others arrived."""
+        _, packets = path
+        self.resume()
+
+        def complete():
+            return [rows for rows in map(self.rows_of, self.tables(self.main)) if len(rows) >= packets]
+        return self.wait("all packets", complete)[0]
+
     def page(self, path):
         """The names on the page of uerudp in the preferences, and of the tables that its buttons open."""
         window = self.open(path)
@@ -298,16 +309,29 @@ def configure(home):
             file.write(content)
 
 
+def start_on(capture, steps, environment):
+    """Wireshark with the file, or with the pipe of a live capture and what writes the rest to it."""
+    if steps[0][0] != "live":
+        return start(["wireshark", "-g", "5", "-r", capture], env=environment, stdout=sys.stderr), None
+    with open(capture, "rb") as file:
+        first, rest = file.read(steps[0][1]), file.read()
+    process = start(["wireshark", "-k", "-i", "-"], env=environment, stdout=sys.stderr, stdin=subprocess.PIPE, bufsize=0)
+    process.stdin.write(first)
+    return process, lambda: process.stdin.write(rest)
+
+
 def main():
     limit_s, folder, capture, *steps = sys.argv[1:]
+    steps = list(map(json.loads, steps))
     configure(folder)
     with display(folder):
         environment = dict(os.environ)
         if "UERUDP_PRELOAD" in environment:
             environment["LD_PRELOAD"] = environment["UERUDP_PRELOAD"]
-        with ended(start(["wireshark", "-g", "5", "-r", capture], env=environment, stdout=sys.stderr)) as process:
+        process, resume = start_on(capture, steps, environment)
+        with ended(process):
             try:
-                print(json.dumps(look(Wireshark(process, float(limit_s)), map(json.loads, steps))))
+                print(json.dumps(look(Wireshark(process, float(limit_s), resume), steps)))
             except Failure as failure:
                 print(json.dumps({"failure": str(failure)}))
 
