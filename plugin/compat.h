@@ -48,12 +48,6 @@ typedef bool uerudp_callback_bool;
 #define UERUDP_FIELD_VALUE(info) ((info)->value)
 #endif
 
-/* Before 4.2 a label of bytes shows at most 36 bytes (24 with spaces); later series fill the label. */
-#define UERUDP_BYTES_LABELS_ARE_SHORT (UERUDP_WIRESHARK_BEFORE(4, 2))
-
-/* Before 4.2 a label of a relative time is always in seconds; later series choose smaller units for short times. */
-#define UERUDP_TIME_LABELS_ARE_SECONDS (UERUDP_WIRESHARK_BEFORE(4, 2))
-
 /* The first argument of mark_frame_as_depended_upon(). */
 #if UERUDP_WIRESHARK_BEFORE(4, 4)
 #define UERUDP_DEPENDENT_FRAME(pinfo) (pinfo)

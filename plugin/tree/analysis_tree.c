@@ -50,7 +50,6 @@ static void add_number(const struct uerudp_analysis_tree *a, proto_tree *tree, e
         proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->buffer->tvb, 0, 0, number)
                                    : proto_tree_add_uint(tree, hf, a->buffer->tvb, 0, 0, (uint32_t)number);
         proto_item_set_generated(item);
-        uerudp_field_label_set_generated(item, a->buffer->label_allocator, field, number, NULL);
     }
 }
 
@@ -66,7 +65,6 @@ static void add_span(const struct uerudp_analysis_tree *a, proto_tree *tree, enu
         const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
         proto_item *item = proto_tree_add_time(tree, hf, a->buffer->tvb, 0, 0, &span);
         proto_item_set_generated(item);
-        uerudp_field_label_set_time(item, a->buffer->label_allocator, field, span_ns);
     }
 }
 

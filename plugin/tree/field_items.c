@@ -44,10 +44,7 @@ static proto_item *add_bytes(const struct uerudp_tree_buffer *b, proto_tree *tre
     struct ue_view view = record->text.units;
     size_t size = ue_bits_bytes(view.bits);
     const uint8_t *bytes = copy != NULL ? copy : uerudp_field_item_copy_bits(b, view);
-    proto_item *item =
-        proto_tree_add_bytes_with_length(tree, uerudp_hf[record->field], b->tvb, start, length, bytes, (int)size);
-    uerudp_field_label_set_bytes(item, b->label_allocator, record->field, bytes, size);
-    return item;
+    return proto_tree_add_bytes_with_length(tree, uerudp_hf[record->field], b->tvb, start, length, bytes, (int)size);
 }
 
 static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
@@ -94,7 +91,6 @@ static __attribute__((noinline)) proto_item *add_other(const struct uerudp_tree_
     proto_item *item = add_value(b, tree, record, copy);
     if (record->generated) {
         proto_item_set_generated(item);
-        uerudp_field_label_set_generated(item, b->label_allocator, record->field, record->number, record->string);
     } else {
         uerudp_field_label_set_bits(item, b->label_allocator, b->bytes->base, record);
     }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/tree/field_label.h"
 
-#include <epan/prefs.h>
 #include <epan/wmem_scopes.h>
-#include <wsutil/utf8_entities.h>
 
-#include <uerudp/time_ns.h>
 #include "plugin/tree/label_text.h"
 
 /* Longest run of bits that is drawn: a packed integer of five bytes, in up to six bytes. */
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two spaces */
-#define BYTES_DRAWN 36    /* of a byte string; as many as Wireshark 4.0 shows */
-#define BYTES_DRAWN_ROUNDED 48
 #define LABELS_PER_ALLOCATION 16
 #define EVERY_BYTE 0x01010101u
 
@@ -93,26 +88,6 @@ static void add_value(struct uerudp_label_text *out, const struct ue_field_row *
     }
 }
 
-static char hex_digit(uint8_t number) {
-    return (char)('0' + number + (number > 9 ? 'a' - '9' - 1 : 0));
-}
-
-/* All digits are computed, so that the compiler vectorises the loop. */
-static void add_hex(struct uerudp_label_text *out, const uint8_t *bytes, size_t size) {
-    uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
-    char digits[2 * BYTES_DRAWN_ROUNDED];
-    size_t drawn = MIN(size, BYTES_DRAWN);
-    if (size < sizeof first) {
-        bytes = memcpy(first, bytes, size);
-    }
-    for (size_t i = 0; i < BYTES_DRAWN_ROUNDED; i++) {
-        digits[2 * i] = hex_digit(bytes[i] >> 4);
-        digits[2 * i + 1] = hex_digit(bytes[i] & 15);
-    }
-    uerudp_label_text_add_bytes(out, digits, 2 * drawn);
-    uerudp_label_text_add(out, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
-}
-
 /* A label text whose characters lie where Wireshark reads them. */
 union uerudp_field_label {
     struct uerudp_label_text text;
@@ -144,41 +119,6 @@ static item_label_t *finish_label(struct uerudp_label_text *out) {
 
 void uerudp_field_label_set(proto_item *item, struct uerudp_label_text *out) {
     PITEM_FINFO(item)->rep = finish_label(out);
-}
-
-/* Allocates a label that begins with the name of its field. */
-static struct uerudp_label_text *new_named(struct uerudp_field_label_allocator *allocator, enum ue_field field) {
-    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
-    uerudp_label_text_add_short(out, names[field].text, names[field].length);
-    return out;
-}
-
-/* Wireshark escapes other characters and truncates long strings. */
-static bool is_plain(const char *string, size_t length) {
-    size_t at = 0;
-    while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
-        at++;
-    }
-    return at == length && length <= UERUDP_LABEL_TEXT_MAX - UERUDP_LABEL_TEXT_SHORT;
-}
-
-static bool can_draw(enum ue_field_kind kind, const char *string) {
-    return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
-}
-
-void uerudp_field_label_set_generated(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                      enum ue_field field, uint64_t number, const char *string) {
-    const struct ue_field_row *row = ue_field_row(field);
-    if (!uerudp_field_label_is_visible(item) || !can_draw(row->kind, string)) {
-        return;
-    }
-    struct uerudp_label_text *out = new_named(allocator, field);
-    if (string != NULL) {
-        uerudp_label_text_add(out, string);
-    } else {
-        add_value(out, row, number);
-    }
-    uerudp_field_label_set(item, out);
 }
 
 static item_label_t *draw_label(struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
@@ -222,36 +162,5 @@ void uerudp_field_label_set_bits(proto_item *item, struct uerudp_field_label_all
     if (uerudp_field_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
         record->bits <= PICTURE_BITS_MAX) {
         set_bits(item, record, draw_label(allocator, bytes, record));
-    }
-}
-
-void uerudp_field_label_set_bytes(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
-                                  const uint8_t *bytes, size_t size) {
-    bool is_ours = UERUDP_BYTES_LABELS_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
-    if (is_ours && uerudp_field_label_is_visible(item)) {
-        struct uerudp_label_text *out = new_named(allocator, field);
-        add_hex(out, bytes, size);
-        uerudp_field_label_set(item, out);
-    }
-}
-
-/* Nine decimals, as in Wireshark. */
-static void add_span(struct uerudp_label_text *out, int64_t span_ns) {
-    struct uerudp_label_text decimals;
-    decimals.length = 0;
-    uerudp_label_text_add_number(out, (uint64_t)(span_ns / UE_NS_PER_S));
-    uerudp_label_text_add_number(&decimals,
-                                 (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, then nine digits */
-    decimals.text[0] = '.';
-    uerudp_label_text_join(out, &decimals);
-    uerudp_label_text_add(out, " seconds");
-}
-
-void uerudp_field_label_set_time(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
-                                 int64_t span_ns) {
-    if (UERUDP_TIME_LABELS_ARE_SECONDS && uerudp_field_label_is_visible(item)) {
-        struct uerudp_label_text *out = new_named(allocator, field);
-        add_span(out, span_ns);
-        uerudp_field_label_set(item, out);
     }
 }

@@ -29,20 +29,6 @@ void uerudp_field_label_set_bits(proto_item *item, struct uerudp_field_label_all
 /* The same for a flag: one bit that is the value. */
 void uerudp_field_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record);
 
-/* Label of a generated field, "Stream: 29": a number, or a string if that is not NULL. Wireshark makes the other
-   labels, with the same result. Does nothing if the tree is not visible. */
-void uerudp_field_label_set_generated(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                      enum ue_field field, uint64_t number, const char *string);
-
-/* Label of a byte string, "Data: 4314…". Leaves it to Wireshark where a preference or a later series formats it
-   differently. Does nothing if the tree is not visible. */
-void uerudp_field_label_set_bytes(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
-                                  const uint8_t *bytes, size_t size);
-
-/* Label of a time, "Jitter: 0.041 seconds", likewise. span_ns: not negative. */
-void uerudp_field_label_set_time(proto_item *item, struct uerudp_field_label_allocator *allocator, enum ue_field field,
-                                 int64_t span_ns);
-
 /* An empty label text, and the call that sets it as the label of an item. Wireshark's own calls format with printf and
    copy the result. */
 struct uerudp_label_text *uerudp_field_label_new(struct uerudp_field_label_allocator *allocator);

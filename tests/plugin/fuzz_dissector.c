@@ -15,6 +15,7 @@
 #include <epan/dissectors/packet-udp.h>
 #include <epan/epan.h>
 #include <epan/epan_dissect.h>
+#include <epan/packet.h>
 #include <epan/prefs.h>
 #include <epan/proto.h>
 #include <wiretap/wtap.h>
