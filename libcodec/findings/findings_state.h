@@ -67,6 +67,16 @@ struct ue_loss_burst {
     uint64_t reported_frame;          /* frame of the first report */
 };
 
+struct ue_handshake_login {
+    struct ue_array steps; /* struct ue_login_step */
+    unsigned epoch;        /* restarts begun */
+    unsigned restarts;     /* restarts completed */
+    bool is_restarting;
+    bool has_channels;    /* a bunch of another channel than that of control */
+    uint64_t undecodable; /* control bunches whose messages cannot be decoded */
+    uint64_t undecodable_frame;
+};
+
 struct ue_findings {
     struct ue_limited_allocator memory;
     const struct ue_findings_callbacks *callbacks; /* during a call */
@@ -77,7 +87,8 @@ struct ue_findings {
     struct ue_loss_burst bursts[2];
     struct ue_side_totals totals[2];
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */
-    int64_t last_ns;
+    struct ue_stream_course course;
+    struct ue_handshake_login login;
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
@@ -98,7 +109,7 @@ void ue_timing_finish(struct ue_findings *findings);
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
 void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
-void ue_reliable_stalls_finish(struct ue_findings *findings, int64_t end_ns);
+void ue_reliable_stalls_finish(struct ue_findings *findings);
 void ue_reliable_stalls_clear(struct ue_findings *findings);
 
 /* Whether a delay is a stall: longer than one loss costs, than the threshold and than two round trips. */
@@ -115,7 +126,7 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
    endpoint.md 5). Silence after a close is no finding. */
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
-void ue_silence_finish(struct ue_findings *findings, bool is_closed);
+void ue_silence_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */
 void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
@@ -127,5 +138,21 @@ void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_ob
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_side_totals_begin_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
+
+/* The handshake and login (protocol.md 5.1, 12). */
+void ue_handshake_login_init(struct ue_handshake_login *login);
+void ue_handshake_login_clear(struct ue_findings *findings);
+void ue_handshake_login_clear_spans(struct ue_handshake_login *login);
+void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
+                                 const struct ue_context *context);
+bool ue_handshake_login_is_refused(const struct ue_findings *findings);
+void ue_handshake_login_finish(const struct ue_findings *findings);
+
+void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_connection_end_finish(const struct ue_findings *findings);
+
+/* The rate at which a side sends. */
+void ue_data_rate_add(struct ue_findings *findings, unsigned side, uint64_t length_bytes);
+void ue_data_rate_finish(struct ue_findings *findings, unsigned side);
 
 #endif

@@ -237,11 +237,11 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
     }
 }
 
-void ue_reliable_stalls_finish(struct ue_findings *findings, int64_t end_ns) {
+void ue_reliable_stalls_finish(struct ue_findings *findings) {
     end_group(findings);
     for (unsigned side = 0; side < 2; side++) {
         for (size_t i = 0; i < findings->stalls.overdue[side].count; i++) {
-            report_undelivered(findings, overdue_at(&findings->stalls, side, i), side, end_ns);
+            report_undelivered(findings, overdue_at(&findings->stalls, side, i), side, findings->course.last_ns);
         }
     }
     ue_reliable_stalls_clear(findings);

@@ -4,74 +4,31 @@
 
 #include <uerudp/findings.h>
 #include <uerudp/status.h>
+#include "libcodec/findings/text_writer.h"
 
-/* Decimal digits of a 64-bit number. */
-#define DIGITS_MAX 20
 /* The most frames that {frames} lists. */
 #define FRAMES_LISTED 4
 
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S INT64_C(1000000000)
 
-struct sentence {
-    char *text;
-    size_t size_bytes, length;
-    bool is_full;
-    bool is_cut; /* within a character of UTF-8 */
-};
-
 /* ---- text and numbers ---- */
 
-static bool is_continuation(char byte) {
-    return ((uint8_t)byte & 0xc0) == 0x80;
-}
-
-static void add_bytes(struct sentence *out, const char *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!out->is_full && out->length + 1 >= out->size_bytes) {
-            out->is_full = true;
-            out->is_cut = is_continuation(bytes[i]);
-        }
-        if (!out->is_full) {
-            out->text[out->length++] = bytes[i];
-        }
-    }
-}
-
-static void add(struct sentence *out, const char *text) {
-    add_bytes(out, text, strlen(text));
-}
-
-static void add_unsigned(struct sentence *out, uint64_t number) {
-    char digits[DIGITS_MAX];
-    size_t first = DIGITS_MAX;
-    do {
-        digits[--first] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    add_bytes(out, digits + first, DIGITS_MAX - first);
-}
-
-static void add_number(struct sentence *out, int64_t number) {
-    add(out, number < 0 ? "-" : "");
-    add_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
-}
-
 /* A number of tenths, rounded. */
-static void add_tenths(struct sentence *out, uint64_t number, uint64_t unit) {
+static void add_tenths(struct ue_text_writer *out, uint64_t number, uint64_t unit) {
     uint64_t tenth = unit / 10, tenths = number / tenth + (number % tenth >= tenth - tenth / 2);
-    add_unsigned(out, tenths / 10);
-    add(out, ".");
-    add_unsigned(out, tenths % 10);
+    ue_text_writer_add_unsigned(out, tenths / 10);
+    ue_text_writer_add(out, ".");
+    ue_text_writer_add_unsigned(out, tenths % 10);
 }
 
-static void add_ms(struct sentence *out, int64_t span_ns) {
-    add_number(out, span_ns / NS_PER_MS + (span_ns % NS_PER_MS >= NS_PER_MS / 2));
+static void add_ms(struct ue_text_writer *out, int64_t span_ns) {
+    ue_text_writer_add_signed(out, span_ns / NS_PER_MS + (span_ns % NS_PER_MS >= NS_PER_MS / 2));
 }
 
-static void add_duration(struct sentence *out, int64_t span_ns) {
+static void add_duration(struct ue_text_writer *out, int64_t span_ns) {
     if (span_ns < 0) {
-        add(out, "-");
+        ue_text_writer_add(out, "-");
         span_ns = span_ns == INT64_MIN ? INT64_MAX : -span_ns;
     }
     if (span_ns < 10 * NS_PER_MS) {
@@ -81,35 +38,27 @@ static void add_duration(struct sentence *out, int64_t span_ns) {
     } else {
         add_tenths(out, (uint64_t)span_ns, NS_PER_S);
     }
-    add(out, span_ns < 10 * NS_PER_S ? " ms" : " s");
+    ue_text_writer_add(out, span_ns < 10 * NS_PER_S ? " ms" : " s");
 }
 
-static void add_times(struct sentence *out, int64_t count) {
+static void add_times(struct ue_text_writer *out, int64_t count) {
     if (count == 1 || count == 2) {
-        add(out, count == 1 ? "once" : "twice");
+        ue_text_writer_add(out, count == 1 ? "once" : "twice");
     } else {
-        add_number(out, count);
-        add(out, " times");
+        ue_text_writer_add_signed(out, count);
+        ue_text_writer_add(out, " times");
     }
 }
 
-static void add_percent(struct sentence *out, int64_t count, int64_t whole) {
+static void add_percent(struct ue_text_writer *out, int64_t count, int64_t whole) {
     const uint64_t per_mille = whole > 0 ? ((uint64_t)count * 1000 + (uint64_t)whole / 2) / (uint64_t)whole : 0;
     add_tenths(out, per_mille, 10);
 }
 
-static size_t finish(struct sentence *out) {
-    while (out->is_cut && out->length != 0) {
-        out->is_cut = is_continuation(out->text[--out->length]);
-    }
-    out->text[out->length] = '\0';
-    return out->length;
-}
-
 size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes) {
-    struct sentence out = {.text = text, .size_bytes = size_bytes};
+    struct ue_text_writer out = {.text = text, .size_bytes = size_bytes};
     add_duration(&out, span_ns);
-    return finish(&out);
+    return ue_text_writer_finish(&out);
 }
 
 /* ---- values ---- */
@@ -143,17 +92,17 @@ static enum ue_finding_value_id find_value(struct placeholder name) {
     return id;
 }
 
-static void add_value(struct sentence *out, enum ue_finding_value_id id, int64_t value, struct placeholder unit) {
+static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, int64_t value, struct placeholder unit) {
     if (is_word(unit, "ms")) {
         add_ms(out, value);
     } else if (is_word(unit, "s")) {
-        add_number(out, value / NS_PER_S);
+        ue_text_writer_add_signed(out, value / NS_PER_S);
     } else if (is_word(unit, "times")) {
         add_times(out, value);
     } else if (id == UE_VALUE_SPAN || id == UE_VALUE_SINCE) {
         add_duration(out, value);
     } else {
-        add_number(out, value);
+        ue_text_writer_add_signed(out, value);
     }
 }
 
@@ -190,32 +139,32 @@ static const char *fixed_text(const struct ue_finding *finding, struct placehold
     return is_word(name, "text") ? finding->text : is_word(name, "other_text") ? finding->other_text : NULL;
 }
 
-static void add_frames(struct sentence *out, const struct ue_finding *finding) {
+static void add_frames(struct ue_text_writer *out, const struct ue_finding *finding) {
     const int64_t count = value_of(finding, UE_VALUE_COUNT);
-    add(out, count > 1 ? "frames" : "frame");
+    ue_text_writer_add(out, count > 1 ? "frames" : "frame");
     for (int64_t i = 0; i < count && i < FRAMES_LISTED; i++) {
-        add(out, i == 0 ? " " : i + 1 == count ? " and " : ", ");
-        add_unsigned(out, finding->frames[i]);
+        ue_text_writer_add(out, i == 0 ? " " : i + 1 == count ? " and " : ", ");
+        ue_text_writer_add_unsigned(out, finding->frames[i]);
     }
-    add(out, count > FRAMES_LISTED ? " ..." : "");
+    ue_text_writer_add(out, count > FRAMES_LISTED ? " ..." : "");
 }
 
-static void add_sequences(struct sentence *out, const struct ue_finding *finding) {
+static void add_sequences(struct ue_text_writer *out, const struct ue_finding *finding) {
     const int64_t first = value_of(finding, UE_VALUE_FIRST), last = value_of(finding, UE_VALUE_LAST);
-    add(out, "ChSequence ");
-    add_number(out, first);
+    ue_text_writer_add(out, "ChSequence ");
+    ue_text_writer_add_signed(out, first);
     if (first != last) {
-        add(out, " to ");
-        add_number(out, last);
+        ue_text_writer_add(out, " to ");
+        ue_text_writer_add_signed(out, last);
     }
 }
 
-static void add_other(struct sentence *out, const struct ue_finding *finding, struct placeholder name) {
+static void add_other(struct ue_text_writer *out, const struct ue_finding *finding, struct placeholder name) {
     const char *text = fixed_text(finding, name);
     if (is_word(name, "frame")) {
-        add_unsigned(out, finding->frames[0]);
+        ue_text_writer_add_unsigned(out, finding->frames[0]);
     } else if (is_word(name, "last_frame")) {
-        add_unsigned(out, finding->frames[finding->frame_count > 1 ? finding->frame_count - 1 : 0]);
+        ue_text_writer_add_unsigned(out, finding->frames[finding->frame_count > 1 ? finding->frame_count - 1 : 0]);
     } else if (is_word(name, "frames")) {
         add_frames(out, finding);
     } else if (is_word(name, "sequences")) {
@@ -225,14 +174,14 @@ static void add_other(struct sentence *out, const struct ue_finding *finding, st
     } else if (is_word(name, "other_share")) {
         add_percent(out, value_of(finding, UE_VALUE_OTHERS), value_of(finding, UE_VALUE_OTHERS_OF));
     } else {
-        add(out, text != NULL ? text : "?");
+        ue_text_writer_add(out, text != NULL ? text : "?");
     }
 }
 
 /* ---- sentences ---- */
 
 /* Adds what stands for "name", "name|unit" or "name|one|many". */
-static void add_place(struct sentence *out, const struct ue_finding *finding, const char *place) {
+static void add_place(struct ue_text_writer *out, const struct ue_finding *finding, const char *place) {
     struct placeholder words[3] = {{"", 0}, {"", 0}, {"", 0}};
     size_t count = 0;
     for (const char *at = place; count < 3 && (count == 0 || at[-1] == '|'); at += words[count++].length + 1) {
@@ -243,7 +192,7 @@ static void add_place(struct sentence *out, const struct ue_finding *finding, co
         add_other(out, finding, words[0]);
     } else if (count == 3) {
         const struct placeholder *chosen = &words[value_of(finding, id) == 1 ? 1 : 2];
-        add_bytes(out, chosen->text, chosen->length);
+        ue_text_writer_add_bytes(out, chosen->text, chosen->length);
     } else {
         add_value(out, id, value_of(finding, id), words[1]);
     }
@@ -256,7 +205,7 @@ static bool has_part(const struct ue_finding *finding, struct placeholder name) 
 }
 
 size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size_bytes) {
-    struct sentence out = {.text = text, .size_bytes = size_bytes};
+    struct ue_text_writer out = {.text = text, .size_bytes = size_bytes};
     for (const char *at = ue_finding_rows[finding->id].sentence; *at != '\0'; at++) {
         if (*at == '{') {
             add_place(&out, finding, at + 1);
@@ -265,8 +214,8 @@ size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size
             size_t length = strcspn(at + 1, ":");
             at += has_part(finding, (struct placeholder){at + 1, length}) ? length + 1 : strcspn(at, "]");
         } else if (*at != ']') {
-            add_bytes(&out, at, 1);
+            ue_text_writer_add_bytes(&out, at, 1);
         }
     }
-    return finish(&out);
+    return ue_text_writer_finish(&out);
 }

@@ -137,15 +137,19 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
 
 /* ---- the end ---- */
 
+const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side) {
+    return &findings->silence[side].last;
+}
+
 int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
     const struct ue_silence_side *self = &findings->silence[side], *peer = &findings->silence[!side];
     bool is_silent = self->packets != 0 && peer->last.time_ns > self->last.time_ns;
     return is_silent ? ue_time_ns_since(peer->last.time_ns, self->last.time_ns) : 0;
 }
 
-void ue_silence_finish(struct ue_findings *findings, bool is_closed) {
+void ue_silence_finish(struct ue_findings *findings) {
     end_gap(findings, 0);
-    for (unsigned side = 0; !is_closed && side < 2; side++) {
+    for (unsigned side = 0; !findings->course.is_closed && side < 2; side++) {
         const struct ue_silence_side *self = &findings->silence[side];
         int64_t gap_ns = ue_findings_silence_ns(findings, side);
         if (gap_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||

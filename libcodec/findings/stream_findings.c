@@ -9,6 +9,7 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         *findings = (struct ue_findings){.memory = memory};
         ue_reliable_stalls_init(&findings->stalls);
         ue_reliable_gaps_init(&findings->gaps);
+        ue_handshake_login_init(&findings->login);
     }
     return findings;
 }
@@ -19,6 +20,7 @@ void ue_findings_free(struct ue_findings *findings) {
         ue_timing_clear(findings);
         ue_reliable_stalls_clear(findings);
         ue_reliable_gaps_clear(findings);
+        ue_handshake_login_clear(findings);
         allocator.resize(allocator.user, findings, 0);
     }
 }
@@ -26,12 +28,27 @@ void ue_findings_free(struct ue_findings *findings) {
 /* A connection whose tracker was dropped (observer.h), and another attempt to connect, continue with a new tracker,
    whose packet ids and channel sequences have nothing to do with the earlier ones. */
 static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
-    ue_reliable_stalls_finish(findings, findings->last_ns);
+    ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
     ue_packet_loss_end_bursts(findings);
     ue_silence_begin_tracker(findings, is_attempt);
     ue_side_totals_begin_tracker(&findings->totals[0]);
     ue_side_totals_begin_tracker(&findings->totals[1]);
+}
+
+/* From 1970 to 2116, so that sums and differences of two times fit in 64 bits. Only damaged captures have other
+   times. */
+static bool is_plausible(int64_t time_ns) {
+    return time_ns >= 0 && time_ns <= INT64_MAX / 2;
+}
+
+static void advance(struct ue_stream_course *course, const struct ue_observed_datagram *datagram) {
+    if (!is_plausible(datagram->time_ns) && course->implausible++ == 0) {
+        course->implausible_frame = datagram->frame;
+    }
+    course->now_ns = course->implausible != 0 ? course->last_ns : datagram->time_ns;
+    course->first_ns = course->datagrams++ == 0 ? course->now_ns : course->first_ns;
+    course->last_ns = course->now_ns > course->last_ns ? course->now_ns : course->last_ns;
 }
 
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
@@ -42,37 +59,67 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
         begin_tracker(findings, datagram->record.connection != findings->connection);
     }
     findings->connection = datagram->record.connection;
-    findings->last_ns = datagram->time_ns > findings->last_ns ? datagram->time_ns : findings->last_ns;
+    advance(&findings->course, datagram);
+    ue_data_rate_add(findings, datagram->role, datagram->length_bytes);
     ue_timing_on_datagram(findings, datagram);
     ue_side_totals_on_datagram(findings, datagram, result);
 }
 
-void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
-                          const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks) {
-    findings->callbacks = callbacks;
+static void on_event(struct ue_findings *findings, const struct ue_context *context,
+                     const struct ue_observed_event *event) {
     ue_silence_on_event(findings, event);
     ue_timing_on_event(findings, event);
     ue_side_totals_on_event(findings, event);
     ue_packet_loss_on_event(findings, event);
     ue_reliable_stalls_on_event(findings, event);
     ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
+    ue_handshake_login_on_event(findings, event, context);
+    ue_connection_end_on_event(findings, event);
 }
 
-void ue_findings_forget_times(struct ue_findings *findings) {
-    ue_timing_clear_spans(findings);
-}
-
-void ue_findings_finish(struct ue_findings *findings, const struct ue_stream_end *end,
-                        const struct ue_findings_callbacks *callbacks) {
+void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
+                          const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
-    ue_reliable_stalls_finish(findings, end->last_ns);
+    if (findings->course.implausible == 0) {
+        on_event(findings, context, event);
+    } else {
+        struct ue_observed_event stopped = *event;
+        stopped.time_ns = findings->course.now_ns;
+        on_event(findings, context, &stopped);
+    }
+}
+
+/* Forgets what was measured with a clock that proved wrong. */
+static void report_times(struct ue_findings *findings) {
+    const struct ue_stream_course *course = &findings->course;
+    if (course->implausible != 0) {
+        const struct ue_finding times =
+            ue_finding_of_count(UE_FINDING_TIMES, 0, course->implausible, course->implausible_frame);
+        ue_timing_clear_spans(findings);
+        ue_handshake_login_clear_spans(&findings->login);
+        findings->totals[0].rate = findings->totals[1].rate = (struct ue_side_rate){0};
+        ue_findings_report(findings, &times);
+    }
+}
+
+void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_callbacks *callbacks) {
+    findings->callbacks = callbacks;
+    report_times(findings);
+    ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
-    ue_silence_finish(findings, end->is_closed);
+    ue_silence_finish(findings);
     ue_timing_finish(findings);
+    ue_handshake_login_finish(findings);
+    ue_connection_end_finish(findings);
     for (unsigned side = 0; side < 2; side++) {
         ue_packet_loss_finish(findings, side);
         ue_side_totals_finish(findings, side);
+        ue_data_rate_finish(findings, side);
     }
+}
+
+const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings) {
+    return &findings->course;
 }
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side) {
@@ -81,8 +128,4 @@ const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findin
 
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings) {
     return &findings->timing;
-}
-
-const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side) {
-    return &findings->silence[side].last;
 }

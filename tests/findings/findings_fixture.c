@@ -37,6 +37,7 @@ int findings_fixture_set_up(void **state) {
     fixture.context.reliable_buffer = fixture.context.reliable_limit = 256;
     fixture.attempts[0].stream = &fixture.streams[0];
     fixture.attempts[1].stream = &fixture.streams[1];
+    fixture.streams[0].tracker = (struct ue_tracker *)&fixture; /* never followed */
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -150,8 +151,16 @@ void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nack
 }
 
 void findings_fixture_finish(int64_t ms, bool is_closed) {
-    const struct ue_stream_end end = {.last_ns = ms * NS_PER_MS, .is_closed = is_closed};
-    ue_findings_finish(fixture.findings, &end, &callbacks);
+    const struct ue_decode_result good = {.is_handshake = true};
+    const struct ue_bunch control = {0};
+    fixture.packet.time_ns = ms * NS_PER_MS;
+    findings_fixture_datagram(fixture.packet.side, &good, false);
+    if (is_closed) {
+        struct ue_observed_event event = event_of(UE_OBSERVED_CHANNEL_CLOSED);
+        event.channel = (struct ue_observed_channel){.bunch = &control, .open_ns = -1};
+        feed(&event);
+    }
+    ue_findings_finish(fixture.findings, &callbacks);
 }
 
 /* ---- findings ---- */

@@ -60,6 +60,7 @@ static void test_cut(void **state) {
 static void test_one_direction(void **state) {
     (void)state;
     findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, SERVER, 1);
     findings_fixture_finish(10, true);
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_ONE_WAY)->side);
 }

@@ -78,7 +78,7 @@ static void test_end_of_timeout(void **state) {
     (void)state;
     server_is_silent(0, 5400, 0);
     findings_fixture_finish(5400, false);
-    findings_fixture_expect_none();
+    assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_TIMEOUT)->side);
 }
 
 /* The server sends every 200 ms and acknowledges nothing until ack_ms. */

@@ -57,24 +57,9 @@ static struct info_connection *find(struct info_capture *infos, uint32_t stream)
     return info;
 }
 
-/* From 1970 to 2116, so that sums and differences of two times fit in 64 bits. Only damaged captures have other
-   times. */
-static bool is_plausible(int64_t time_ns) {
-    return time_ns >= 0 && time_ns <= INT64_MAX / 2;
-}
-
 void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured) {
     struct info_connection *info = captured->is_foreign ? NULL : find(infos, captured->connection->stream);
-    struct ue_observed_datagram observed = *captured->observed;
-    struct input_datagram moved = *captured;
-    if (info != NULL && !is_plausible(observed.time_ns) && info->implausible++ == 0) {
-        info->implausible_frame = observed.frame;
-    }
-    if (info != NULL && info->implausible != 0) { /* its clock does not advance */
-        observed.time_ns = info->last_ns;
-        moved.observed = &observed;
-        info_connection_on_datagram(info, &moved);
-    } else if (info != NULL) {
+    if (info != NULL) {
         info_connection_on_datagram(info, captured);
     }
 }

@@ -2,8 +2,6 @@
 #include "tools/info/connection_info.h"
 
 #include <uerudp/actor_class.h>
-#include <uerudp/close_reason.h>
-#include "tools/info/connection_end.h"
 #include "tools/observe/address.h"
 
 struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
@@ -14,6 +12,7 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
     info->channels.channels_left = channels_left;
     info->channels.rest.index = UINT32_MAX;
     info->detected = ue_findings_new(&observe_memory);
+    info->course = ue_findings_course(info->detected);
     info->timing = ue_findings_timing(info->detected);
     info->sides[0].totals = ue_findings_totals(info->detected, 0);
     info->sides[1].totals = ue_findings_totals(info->detected, 1);
@@ -22,7 +21,6 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
 }
 
 void info_connection_free(struct info_connection *info) {
-    info_login_clear(&info->login);
     ue_findings_free(info->detected);
     info_channels_clear(&info->channels);
     info_findings_clear(&info->findings);
@@ -38,15 +36,6 @@ struct handling {
     struct info_connection *info;
     const struct input_datagram *captured;
 };
-
-static void on_close(struct info_connection *info, const struct ue_observed_event *event) {
-    if (event->channel.bunch->channel == 0 && !info->is_closed) {
-        info->is_closed = true;
-        info->closed_by = event->side;
-        info->closed_frame = event->frame;
-        info->closed_ns = event->time_ns;
-    }
-}
 
 /* Learns the actor of the channel that this message opens. */
 static void on_message(struct handling *handling, const struct ue_observed_event *event) {
@@ -72,10 +61,9 @@ static void handle_event(void *user, const struct ue_observed_event *event) {
     struct info_connection *info = handling->info;
     const struct ue_findings_callbacks callbacks = {add_finding, &info->findings};
     ue_findings_on_event(info->detected, &handling->captured->context, event, &callbacks);
-    info_login_on_event(&info->login, event, &handling->captured->context);
     switch (event->type) {
     case UE_OBSERVED_MESSAGE: on_message(handling, event); break;
-    case UE_OBSERVED_CHANNEL_CLOSED: on_close(info, event); /* fall through */
+    case UE_OBSERVED_CHANNEL_CLOSED:
     case UE_OBSERVED_BUNCH:
     case UE_OBSERVED_CHANNEL_OPENED:
         info_channels_on_event(&info->channels, event, &handling->captured->context);
@@ -121,20 +109,13 @@ static void update_addresses(struct info_connection *info, const struct input_da
     }
 }
 
-static void count(struct info_connection *info, const struct ue_observed_datagram *observed) {
-    struct info_side *side = &info->sides[observed->role];
-    side->bytes += observed->length_bytes;
-    info_rate_add(&side->rate, observed->time_ns - info->first_ns, observed->length_bytes, info->login.rate);
-}
-
 static void begin_or_go_on(struct info_connection *info, const struct input_datagram *captured) {
     if (info->first_frame == 0) {
         info->first_frame = captured->observed->frame;
-        info->first_ns = info->last_ns = captured->observed->time_ns;
         info->interface = captured->interface != NULL ? g_utf8_make_valid(captured->interface, -1) : NULL;
     }
     info->last_frame = captured->observed->frame;
-    info->last_ns = MAX(info->last_ns, captured->observed->time_ns);
+    info->sides[captured->observed->role].bytes += captured->observed->length_bytes;
 }
 
 static void add_cost(struct info_connection *info, const struct input_datagram *captured) {
@@ -156,7 +137,6 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
-    count(info, captured->observed);
     ue_findings_on_datagram(info->detected, captured->observed, &captured->result, &findings);
     if (ue_observer_track(captured->observer, captured->observed, &callbacks)) {
         const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
@@ -168,38 +148,34 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     }
 }
 
-/* Clears the times measured before and while the clock did not advance. */
-static void clear_times(struct info_connection *info) {
-    ue_findings_forget_times(info->detected);
-    info->sides[0].rate = info->sides[1].rate = (struct info_rate){0};
-    for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
-        g_array_index(info->login.steps, struct info_login_step, i).span_ns = -1;
-    }
-}
-
-static void report_findings(struct info_connection *info) {
-    info_login_report(info);
-    info_connection_end_report(info);
-    for (unsigned side = 0; side < 2; side++) {
-        info_rate_report(&info->sides[side].rate, side, info->login.rate, &info->findings);
-    }
-    if (info->implausible != 0) {
-        const struct ue_finding times =
-            ue_finding_of_count(UE_FINDING_TIMES, 0, info->implausible, info->implausible_frame);
-        info_findings_add(&info->findings, &times);
-    }
-}
-
 void info_connection_finish(struct info_connection *info) {
-    if (info->implausible != 0) {
-        clear_times(info);
+    ue_findings_finish(info->detected, &(const struct ue_findings_callbacks){add_finding, &info->findings});
+}
+
+enum info_end info_connection_end(const struct info_connection *info) {
+    if (ue_findings_gone_side(info->detected) >= 0) {
+        return INFO_END_TIMEOUT;
     }
-    for (unsigned side = 0; side < 2; side++) {
-        info_rate_finish(&info->sides[side].rate, info->login.rate);
+    if (info->course->is_closed) {
+        return info->course->closed_by == 0 ? INFO_END_CLIENT : INFO_END_SERVER;
     }
-    const struct ue_stream_end end = {.last_ns = info->last_ns, .is_closed = info->is_closed};
-    ue_findings_finish(info->detected, &end, &(const struct ue_findings_callbacks){add_finding, &info->findings});
-    report_findings(info);
+    return INFO_END_NONE;
+}
+
+const char *info_end_name(enum info_end end) {
+    static const char *const names[] = {"none", "client", "server", "timeout"};
+    return names[end];
+}
+
+const char *info_connection_close_text(const struct info_connection *info) {
+    static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
+    for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+        const struct ue_login_step *step = ue_findings_login_step(info->detected, false, types[i]);
+        if (step != NULL && step->text[0] != '\0') {
+            return step->text;
+        }
+    }
+    return NULL;
 }
 
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {

@@ -5,9 +5,7 @@
 
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
-#include "tools/info/data_rate.h"
 #include "tools/info/finding_list.h"
-#include "tools/info/handshake_login.h"
 #include "tools/input/capture_reader.h"
 
 /* The traffic of one side. */
@@ -15,7 +13,6 @@ struct info_side {
     char address[CAPTURE_ADDRESS_TEXT_BYTES]; /* the latest */
     uint64_t bytes;                           /* of the UDP payload of all datagrams */
     const struct ue_side_totals *totals;
-    struct info_rate rate;
 };
 
 struct info_connection {
@@ -28,24 +25,16 @@ struct info_connection {
     const struct ue_profile *profile;
     uint32_t reliable_limit; /* reliable bunches without acknowledgement per channel; 0: not certain */
     char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
-    int64_t first_ns, last_ns;
-    uint64_t implausible;       /* datagrams with an impossible capture time: then no time, duration or rate is known */
-    uint64_t implausible_frame; /* frame of the first one */
     uint64_t first_frame, last_frame;
     const char *first_path;    /* the file of first_frame, if there are several files; NULL: one file. Not owned */
     const char *last_path;     /* that of last_frame */
     char *interface;           /* capture interface of the first datagram, UTF-8; NULL: unknown */
     struct info_side sides[2]; /* client, server */
 
-    bool is_closed; /* channel 0 was closed */
-    unsigned closed_by;
-    uint64_t closed_frame;
-    int64_t closed_ns;
-
-    struct info_login login;
     struct info_channels channels;
     struct ue_findings *detected;
-    const struct ue_timing *timing; /* of detected */
+    const struct ue_stream_course *course; /* of detected; likewise timing */
+    const struct ue_timing *timing;
     struct info_findings findings;
     struct info_cost *cost; /* NULL: not counted */
 };
@@ -60,6 +49,14 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
 
 /* Adds the findings at the end of the capture. No datagram may follow. */
 void info_connection_finish(struct info_connection *info);
+
+/* Who ended the connection; "timeout" if a side went silent. */
+enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOUT };
+enum info_end info_connection_end(const struct info_connection *info);
+const char *info_end_name(enum info_end end);
+
+/* Why the connection closed: the name of a CloseReason, or the text of a Failure. NULL: unknown. */
+const char *info_connection_close_text(const struct info_connection *info);
 
 /* Counts the packets of a side that are missing in the capture. Returns false if the capture point cannot show
    losses, because it has all packets that were reported as not delivered. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tools/print/text_buffer.h"
+
 /* Negative: a is worse than b. */
 static int compare(const struct info_finding *a, const struct info_finding *b) {
     enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
@@ -45,7 +47,11 @@ void info_findings_add(struct info_findings *findings, const struct ue_finding *
     }
     memcpy(kept.frames, finding->frames, sizeof kept.frames);
     char text[UE_FINDING_TEXT_BYTES];
-    kept.text = g_strndup(text, ue_finding_text(finding, text, sizeof text));
+    struct text_buffer shown = {0};
+    ue_finding_text(finding, text, sizeof text);
+    text_buffer_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
+    kept.text = g_strndup(shown.text, shown.length);
+    text_buffer_free(&shown);
     g_array_insert_val(array, place, kept);
     if (array->len > findings->per_kind_max) {
         g_array_set_size(array, findings->per_kind_max);

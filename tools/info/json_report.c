@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/json_report.h"
 
-#include "tools/info/connection_end.h"
-
 #include <inttypes.h>
 
 #include "tools/print/json.h"
@@ -31,7 +29,7 @@ static json_t *text_or_null(const char *text) {
 }
 
 static json_t *since_s(const struct info_connection *info, int64_t time_ns) {
-    return info->implausible != 0 ? json_null() : real(phrase_seconds(time_ns - info->first_ns));
+    return info->course->implausible != 0 ? json_null() : real(phrase_seconds(time_ns - info->course->first_ns));
 }
 
 static json_t *moment(const struct info_connection *info, uint64_t frame, int64_t time_ns) {
@@ -85,10 +83,11 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
                         info->reliable_limit != 0 ? count(info->reliable_limit) : json_null());
     json_object_set_new(object, "reliable_peak", both(peak(client), peak(server)));
     json_object_set_new(object, "peak_bytes_per_s",
-                        info->implausible != 0 ? json_null()
-                                               : counts(client->rate.peak_bytes, server->rate.peak_bytes));
+                        info->course->implausible != 0
+                            ? json_null()
+                            : counts(client->totals->rate.peak_bytes, server->totals->rate.peak_bytes));
     json_object_set_new(object, "agreed_bytes_per_s",
-                        info->login.rate != 0 ? json_integer(info->login.rate) : json_null());
+                        info->course->requested_rate != 0 ? json_integer(info->course->requested_rate) : json_null());
 }
 
 /* ---- times ---- */
@@ -111,16 +110,16 @@ static void add_times(json_t *object, const struct info_connection *info) {
 
 /* ---- handshake and login ---- */
 
-static json_t *step_object(const struct info_connection *info, const struct info_login_step *step) {
+static json_t *step_object(const struct info_connection *info, const struct ue_login_step *step) {
     json_t *object =
         json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "frame", count(step->frame), "time_s", since_s(info, step->time_ns),
                   "from", phrase_side(step->side), "kind", step->is_handshake ? "handshake" : "message", "name",
-                  info_login_step_name(step), "count", count(step->count));
+                  ue_login_step_name(step), "count", count(step->count));
     if (step->text[0] != '\0') {
         json_object_set_new(object, "text", json_string(step->text));
     }
-    if (step->span_ns >= 0) {
-        json_object_set_new(object, "after_ms", real(phrase_milliseconds(step->span_ns)));
+    if (step->answer_ns >= 0) {
+        json_object_set_new(object, "after_ms", real(phrase_milliseconds(step->answer_ns)));
     }
     if (step->epoch != 0) {
         json_object_set_new(object, "restarts", count(step->epoch));
@@ -130,8 +129,10 @@ static json_t *step_object(const struct info_connection *info, const struct info
 
 static json_t *login_array(const struct info_connection *info) {
     json_t *array = json_array();
-    for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
-        json_array_append_new(array, step_object(info, &g_array_index(info->login.steps, struct info_login_step, i)));
+    size_t steps;
+    const struct ue_login_step *login = ue_findings_login(info->detected, &steps);
+    for (size_t i = 0; i < steps; i++) {
+        json_array_append_new(array, step_object(info, &login[i]));
     }
     return array;
 }
@@ -208,23 +209,23 @@ static json_t *cost_object(const struct info_cost *cost) {
 /* ---- the connection ---- */
 
 static json_t *close_object(const struct info_connection *info) {
-    if (!info->is_closed) {
+    if (!info->course->is_closed) {
         return json_null();
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->closed_by), "frame", count(info->closed_frame),
-                     "time_s", since_s(info, info->closed_ns), "reason",
+    return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->course->closed_by), "frame",
+                     count(info->course->closed_frame), "time_s", since_s(info, info->course->closed_ns), "reason",
                      text_or_null(info_connection_close_text(info)));
 }
 
 static json_t *heading_object(const struct info_connection *info) {
     char start[24];
-    g_snprintf(start, sizeof start, "%" PRId64, info->first_ns);
+    g_snprintf(start, sizeof start, "%" PRId64, info->course->first_ns);
     return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", PRINT_JSON_SCHEMA,
                      "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
                      "client_before", text_or_null(info->former), "interface", info->interface, "generation",
                      info->generation, "generation_reason", info->reason, "start",
-                     info->implausible != 0 ? NULL : start, "duration_s", since_s(info, info->last_ns), "frames",
-                     "first", count(info->first_frame), "last", count(info->last_frame));
+                     info->course->implausible != 0 ? NULL : start, "duration_s", since_s(info, info->course->last_ns),
+                     "frames", "first", count(info->first_frame), "last", count(info->last_frame));
 }
 
 json_t *info_to_json(const struct info_connection *info) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/text_report.h"
 
-#include "tools/info/connection_end.h"
-
 #include <inttypes.h>
 
 #include "tools/info/text_tables.h"
@@ -43,9 +41,9 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
         text_buffer_add_char(out, '\n');
     }
     label(out, "time");
-    if (info->implausible == 0) {
-        print_time(out, info->first_ns);
-        text_buffer_add_format(out, ", %.3f s", phrase_seconds(info->last_ns - info->first_ns));
+    if (info->course->implausible == 0) {
+        print_time(out, info->course->first_ns);
+        text_buffer_add_format(out, ", %.3f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
     } else {
         text_buffer_add(out, "not known");
     }
@@ -56,26 +54,30 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
 
 static void print_close(struct text_buffer *out, const struct info_connection *info) {
     const char *why = info_connection_close_text(info);
-    text_buffer_add_format(out, "closed by the %s in frame %" PRIu64, phrase_side(info->closed_by), info->closed_frame);
-    if (info->implausible == 0) {
-        text_buffer_add_format(out, ", %.3f s into the connection", phrase_seconds(info->closed_ns - info->first_ns));
+    text_buffer_add_format(out, "closed by the %s in frame %" PRIu64, phrase_side(info->course->closed_by),
+                           info->course->closed_frame);
+    if (info->course->implausible == 0) {
+        text_buffer_add_format(out, ", %.3f s into the connection",
+                               phrase_seconds(info->course->closed_ns - info->course->first_ns));
     }
     if (why != NULL) {
-        text_buffer_add_format(out, ": %s", why);
+        text_buffer_add(out, ": ");
+        text_buffer_add_utf8(out, why, TEXT_ESCAPE_PLAIN);
     }
     text_buffer_add_char(out, '\n');
 }
 
 static void print_end(struct text_buffer *out, const struct info_connection *info) {
-    int gone = info_connection_gone_side(info);
+    int gone = ue_findings_gone_side(info->detected);
     label(out, "end");
     if (gone >= 0) {
         const struct ue_last_packet *last = ue_findings_last_packet(info->detected, (unsigned)gone);
         text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
-                               phrase_side((unsigned)gone), last->frame, phrase_seconds(last->time_ns - info->first_ns),
-                               info->is_closed ? "; " : "\n");
+                               phrase_side((unsigned)gone), last->frame,
+                               phrase_seconds(last->time_ns - info->course->first_ns),
+                               info->course->is_closed ? "; " : "\n");
     }
-    if (info->is_closed) {
+    if (info->course->is_closed) {
         print_close(out, info);
     } else if (gone < 0) {
         text_buffer_add(out, "nobody closed it while the capture lasted\n");
@@ -114,39 +116,40 @@ static void print_findings(struct text_buffer *out, const struct info_connection
 
 /* ---- handshake and login ---- */
 
-static void print_step(struct text_buffer *out, const struct info_connection *info,
-                       const struct info_login_step *step) {
-    if (info->implausible == 0) {
-        text_buffer_add_format(out, "    %9.3f s", phrase_seconds(step->time_ns - info->first_ns));
+static void print_step(struct text_buffer *out, const struct info_connection *info, const struct ue_login_step *step) {
+    if (info->course->implausible == 0) {
+        text_buffer_add_format(out, "    %9.3f s", phrase_seconds(step->time_ns - info->course->first_ns));
     } else {
         text_buffer_add_format(out, "    %11s", "?");
     }
     text_buffer_add_format(out, "  frame %-7" PRIu64 " %s  %s%s", step->frame, phrase_side(step->side),
-                           step->epoch != 0 && step->is_handshake ? "again " : "", info_login_step_name(step));
+                           step->epoch != 0 && step->is_handshake ? "again " : "", ue_login_step_name(step));
     if (step->count > 1) {
         text_buffer_add_format(out, " (%s)", phrase_times(step->count).text);
     }
     if (step->text[0] != '\0') {
-        text_buffer_add_format(out, ": %s", step->text);
+        text_buffer_add(out, ": ");
+        text_buffer_add_utf8(out, step->text, TEXT_ESCAPE_PLAIN);
     }
-    if (step->span_ns >= 0) {
-        text_buffer_add_format(out, " [after %s]", phrase_duration(step->span_ns).text);
+    if (step->answer_ns >= 0) {
+        text_buffer_add_format(out, " [after %s]", phrase_duration(step->answer_ns).text);
     }
     text_buffer_add_char(out, '\n');
 }
 
 static void print_login(struct text_buffer *out, const struct info_connection *info) {
-    const GArray *steps = info->login.steps;
-    if (steps == NULL) {
+    size_t steps;
+    const struct ue_login_step *login = ue_findings_login(info->detected, &steps);
+    if (steps == 0) {
         text_buffer_add(out, "  handshake and login are not in the capture\n");
         return;
     }
     text_buffer_add(out, "  handshake and control messages\n");
-    for (guint i = 0; i < steps->len; i++) {
-        print_step(out, info, &g_array_index(steps, struct info_login_step, i));
+    for (size_t i = 0; i < steps; i++) {
+        print_step(out, info, &login[i]);
     }
-    if (info->login.more != 0) {
-        text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->login.more);
+    if (info->course->login_more != 0) {
+        text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->course->login_more);
     }
 }
 
@@ -175,8 +178,8 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     GPtrArray *findings = info_findings_sorted(&info->findings);
     const struct info_finding *worst = worst_of(findings);
     char duration[32] = "?";
-    if (info->implausible == 0) {
-        g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->last_ns - info->first_ns));
+    if (info->course->implausible == 0) {
+        g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
     }
     text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
                            duration, info_end_name(info_connection_end(info)),

@@ -86,11 +86,11 @@ static struct phrase buffer_peak(const struct info_connection *info, unsigned si
 
 static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {
     struct phrase words;
-    int64_t span_ns = MAX(info->last_ns - info->first_ns, 1);
+    int64_t span_ns = MAX(info->course->last_ns - info->course->first_ns, 1);
     g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64,
-               (double)(info->sides[side].bytes + INFO_DATAGRAM_OVERHEAD_BYTES * info->sides[side].totals->datagrams) *
+               (double)(info->sides[side].bytes + UE_DATAGRAM_OVERHEAD_BYTES * info->sides[side].totals->datagrams) *
                    1e9 / (double)span_ns,
-               info->sides[side].rate.peak_bytes);
+               info->sides[side].totals->rate.peak_bytes);
     return words;
 }
 
@@ -100,7 +100,7 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
     text_buffer_add_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
     row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
-    if (info->implausible == 0 && info->last_ns - info->first_ns >= INT64_C(1000000000)) {
+    if (info->course->implausible == 0 && info->course->last_ns - info->course->first_ns >= INT64_C(1000000000)) {
         row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
     }
     number_row(out, "without a bunch", client->totals->empty, server->totals->empty);
@@ -160,8 +160,8 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
 static struct phrase moment(const struct info_connection *info, uint64_t frame, int64_t time_ns, uint64_t count) {
     struct phrase words;
     g_strlcpy(words.text, frame != 0 ? "?" : "-", sizeof words.text);
-    if (frame != 0 && info->implausible == 0) {
-        g_snprintf(words.text, sizeof words.text, "%.3f s", phrase_seconds(time_ns - info->first_ns));
+    if (frame != 0 && info->course->implausible == 0) {
+        g_snprintf(words.text, sizeof words.text, "%.3f s", phrase_seconds(time_ns - info->course->first_ns));
     }
     if (count > 1) {
         char times[24];

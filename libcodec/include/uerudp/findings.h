@@ -160,6 +160,18 @@ struct ue_timing {
 /* The full round trip time of the handshake; -1: not seen. */
 int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 
+/* Of the headers of IP and UDP. */
+#define UE_DATAGRAM_OVERHEAD_BYTES 28
+
+/* Bytes per second of a side, with IP and UDP headers. */
+struct ue_side_rate {
+    int64_t second; /* index of the current second since the stream began */
+    uint64_t bytes;
+    uint64_t peak_bytes; /* of the busiest second that has ended */
+    int64_t peak_second;
+    uint64_t saturated_seconds; /* seconds that used up the rate that the client requested */
+};
+
 /* What a side sent. */
 struct ue_side_totals {
     uint64_t datagrams;
@@ -169,6 +181,7 @@ struct ue_side_totals {
     uint64_t not_captured_frame; /* frame of the first such report */
     uint64_t partial_errors, partial_frame;
     uint64_t jumps;
+    struct ue_side_rate rate;
     struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
@@ -181,6 +194,36 @@ struct ue_last_packet {
     uint64_t frame;
     int64_t time_ns;
     uint64_t peer_packets; /* packets of the other side after it */
+};
+
+/* When a stream began and how it ended. Times are capture times; from the first implausible one on they stand still. */
+struct ue_stream_course {
+    int64_t first_ns, last_ns, now_ns; /* the first, the latest and the current datagram */
+    uint64_t datagrams;
+    uint64_t implausible, implausible_frame; /* datagrams with an implausible time, and the first of them: then no time,
+                                                span or rate is known */
+    bool is_closed;                          /* channel 0 was closed; closed_* are of the first close */
+    unsigned closed_by;
+    uint64_t closed_frame;
+    int64_t closed_ns;
+    int32_t requested_rate; /* bytes per second, requested by the client; 0: unknown */
+    uint64_t login_more;    /* messages that are no steps, because of their number */
+};
+
+#define UE_LOGIN_STEPS_MAX 64
+#define UE_LOGIN_STEP_TEXT_BYTES 160
+
+/* A message of the handshake or of the control channel, or several equal ones of a side. */
+struct ue_login_step {
+    uint64_t frame;
+    int64_t time_ns, last_ns; /* the first and the last message */
+    unsigned side;
+    bool is_handshake;
+    uint8_t type;   /* enum ue_handshake_type or enum ue_message_type */
+    unsigned epoch; /* restarts begun before it */
+    uint64_t count;
+    int64_t answer_ns; /* of a handshake message: time since the message that it answers; -1: unknown */
+    char text[UE_LOGIN_STEP_TEXT_BYTES]; /* UTF-8: summary of the content, without what may be personal */
 };
 
 struct ue_findings;
@@ -202,18 +245,21 @@ void ue_findings_on_event(struct ue_findings *findings, const struct ue_context 
                           const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
-/* Forgets what was measured with the capture's clock, when that proves wrong. */
-void ue_findings_forget_times(struct ue_findings *findings);
-
-/* How a stream ends. */
-struct ue_stream_end {
-    int64_t last_ns; /* time of the last datagram */
-    bool is_closed;  /* a side closed the connection */
-};
-
 /* Reports what is known only at the end. Call nothing but the functions below and ue_findings_free afterwards. */
-void ue_findings_finish(struct ue_findings *findings, const struct ue_stream_end *end,
-                        const struct ue_findings_callbacks *callbacks);
+void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_callbacks *callbacks);
+
+const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
+
+/* The side that went silent for good: it sent nothing for the threshold of TIMEOUT before the other side's last packet,
+   or the other side reports ConnectionTimeout. -1: none. */
+int ue_findings_gone_side(const struct ue_findings *findings);
+
+/* The steps of handshake and login in capture order; the first one of a type, NULL: none. */
+const struct ue_login_step *ue_findings_login(const struct ue_findings *findings, size_t *count);
+const struct ue_login_step *ue_findings_login_step(const struct ue_findings *findings, bool is_handshake, uint8_t type);
+
+/* "Hello", "Initial", "restart Response"; a static string. */
+const char *ue_login_step_name(const struct ue_login_step *step);
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* How a connection ended: who closed it and why, or which side fell silent. */
+#include <string.h>
+
+#include <uerudp/close_reason.h>
+#include <uerudp/message.h>
+#include "libcodec/findings/findings_state.h"
+
+/* Reasons are separated by commas. */
+static bool has_reason(const char *reasons, enum ue_close_reason reason) {
+    const char *name = ue_close_reason_name(reason);
+    for (const char *at = reasons; *at != '\0'; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strcspn(at, ",") == strlen(name) && memcmp(at, name, strlen(name)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ue_findings_gone_side(const struct ue_findings *findings) {
+    const struct ue_stream_course *course = &findings->course;
+    const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
+    if (step != NULL && has_reason(step->text, UE_CLOSE_CONNECTION_TIMEOUT)) {
+        return !step->side;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        bool was_closed_before = course->is_closed && course->closed_by == side;
+        if (!was_closed_before &&
+            ue_findings_silence_ns(findings, side) >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT)) {
+            return (int)side;
+        }
+    }
+    return -1;
+}
+
+void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_stream_course *course = &findings->course;
+    if (event->type == UE_OBSERVED_CHANNEL_CLOSED && event->channel.bunch->channel == 0 && !course->is_closed) {
+        course->is_closed = true;
+        course->closed_by = event->side;
+        course->closed_frame = event->frame;
+        course->closed_ns = event->time_ns;
+    }
+}
+
+static bool is_usual_reason(const char *name, size_t length) {
+    static const enum ue_close_reason usual[] = {UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_CLEANUP, UE_CLOSE_DISCONNECT,
+                                                 UE_CLOSE_HOST_CLOSED};
+    bool is_usual = length == 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        is_usual |= ue_close_reason_find(name, length) == usual[i];
+    }
+    return is_usual;
+}
+
+static bool is_usual(const char *reasons) {
+    bool all = true;
+    for (const char *at = reasons; all && *at != '\0'; at += strcspn(at, ",")) {
+        at += *at == ',';
+        all = is_usual_reason(at, strcspn(at, ","));
+    }
+    return all;
+}
+
+/* A refusal or a timeout already reports the end. */
+static void report_close(const struct ue_findings *findings, int gone) {
+    const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
+    if (step != NULL && gone < 0 && !ue_handshake_login_is_refused(findings) && !is_usual(step->text)) {
+        struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, step->side, 0, step->frame);
+        finding.text = step->text;
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_timeout(const struct ue_findings *findings, unsigned gone) {
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, gone);
+    struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_TIMEOUT, gone, ue_findings_silence_ns(findings, gone), last->frame, 0);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
+    ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - findings->course.first_ns);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, findings->course.is_closed);
+    ue_findings_report(findings, &finding);
+}
+
+void ue_connection_end_finish(const struct ue_findings *findings) {
+    int gone = ue_findings_gone_side(findings);
+    report_close(findings, gone);
+    if (gone >= 0) {
+        report_timeout(findings, (unsigned)gone);
+    }
+}

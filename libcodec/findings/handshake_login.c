@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* The handshake and login of a stream, step by step, with other messages of the control channel (protocol.md 5.1, 12),
+   and how they failed. */
+#include <uerudp/message.h>
+#include "libcodec/findings/findings_state.h"
+#include "libcodec/findings/text_writer.h"
+
+#include <uerudp/text.h>
+
+/* ---- steps ---- */
+
+static struct ue_login_step *step_at(const struct ue_handshake_login *login, size_t place) {
+    return ue_array_at(&login->steps, place);
+}
+
+void ue_handshake_login_init(struct ue_handshake_login *login) {
+    login->steps.element_bytes = sizeof(struct ue_login_step);
+}
+
+void ue_handshake_login_clear(struct ue_findings *findings) {
+    ue_array_clear(&findings->memory, &findings->login.steps);
+}
+
+static struct ue_login_step *find_again(const struct ue_handshake_login *login, const struct ue_login_step *step) {
+    for (size_t i = 0; i < login->steps.count; i++) {
+        struct ue_login_step *at = step_at(login, i);
+        if (at->is_handshake == step->is_handshake && at->type == step->type && at->side == step->side &&
+            at->epoch == step->epoch) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void add_step(struct ue_findings *findings, const struct ue_login_step *step) {
+    struct ue_handshake_login *login = &findings->login;
+    struct ue_login_step *again = find_again(login, step);
+    if (again != NULL) {
+        again->count++;
+        again->last_ns = step->time_ns;
+    } else if (login->steps.count == UE_LOGIN_STEPS_MAX ||
+               !ue_array_insert(&findings->memory, &login->steps, login->steps.count, step)) {
+        findings->course.login_more++;
+    }
+}
+
+static struct ue_login_step step_of(const struct ue_handshake_login *login, const struct ue_observed_event *event,
+                                    bool is_handshake, uint8_t type) {
+    return (struct ue_login_step){.frame = event->frame,
+                                  .time_ns = event->time_ns,
+                                  .last_ns = event->time_ns,
+                                  .side = event->side,
+                                  .is_handshake = is_handshake,
+                                  .type = type,
+                                  .epoch = login->epoch,
+                                  .count = 1,
+                                  .answer_ns = -1};
+}
+
+/* ---- handshake ---- */
+
+static void describe_versions(struct ue_login_step *step, const struct ue_handshake *handshake) {
+    struct ue_text_writer out = {.text = step->text, .size_bytes = sizeof step->text};
+    ue_text_writer_add(&out, "handshake version ");
+    ue_text_writer_add_unsigned(&out, handshake->version);
+    ue_text_writer_add(&out, ", accepts ");
+    ue_text_writer_add_unsigned(&out, handshake->min_version);
+    ue_text_writer_add(&out, " and later, network version ");
+    ue_text_writer_add_hex(&out, handshake->network_version);
+    ue_text_writer_finish(&out);
+}
+
+static void on_handshake(struct ue_findings *findings, const struct ue_observed_event *event,
+                         const struct ue_context *context) {
+    struct ue_handshake_login *login = &findings->login;
+    const struct ue_handshake *handshake = event->handshake.decoded;
+    bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
+                      (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
+    if (is_restart && !login->is_restarting) {
+        login->is_restarting = true;
+        login->epoch++;
+    }
+    struct ue_login_step step = step_of(login, event, true, (uint8_t)handshake->type);
+    step.answer_ns = event->handshake.answer_ns;
+    bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
+    if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
+        describe_versions(&step, handshake);
+    }
+    add_step(findings, &step);
+}
+
+/* ---- control messages ---- */
+
+static void add_text(struct ue_text_writer *out, const char *before, struct ue_text text) {
+    char utf8[UE_LOGIN_STEP_TEXT_BYTES];
+    if (text.units.bits != 0) {
+        ue_text_writer_add(out, before);
+        ue_text_writer_add_bytes(out, utf8, ue_text_to_utf8(text, utf8, sizeof utf8));
+    }
+}
+
+/* Without what may be personal. */
+static void describe(struct ue_text_writer *out, const struct ue_message *message) {
+    const struct ue_param *params = message->params;
+    switch (message->type) {
+    case UE_MESSAGE_HELLO:
+        ue_text_writer_add(out, "network version ");
+        ue_text_writer_add_hex(out, (uint32_t)params[UE_HELLO_NETWORK_VERSION].number);
+        ue_text_writer_add(out, params[UE_HELLO_ENCRYPTION_TOKEN].text.units.bits != 0 ? ", asks for encryption" : "");
+        break;
+    case UE_MESSAGE_WELCOME:
+        add_text(out, "map ", params[UE_WELCOME_MAP].text);
+        add_text(out, ", game ", params[UE_WELCOME_GAME].text);
+        break;
+    case UE_MESSAGE_UPGRADE:
+        ue_text_writer_add(out, "network version ");
+        ue_text_writer_add_hex(out, (uint32_t)params[UE_UPGRADE_NETWORK_VERSION].number);
+        break;
+    case UE_MESSAGE_NETSPEED:
+        ue_text_writer_add_signed(out, (int32_t)params[UE_NETSPEED_RATE].number);
+        ue_text_writer_add(out, " bytes/s");
+        break;
+    case UE_MESSAGE_LOGIN: add_text(out, "platform ", params[UE_LOGIN_PLATFORM].text); break;
+    case UE_MESSAGE_FAILURE: add_text(out, "", params[UE_FAILURE_TEXT].text); break;
+    case UE_MESSAGE_CLOSE_REASON: add_text(out, "", params[UE_CLOSE_REASON_TEXT].text); break;
+    case UE_MESSAGE_SECURITY_VIOLATION: add_text(out, "", params[UE_SECURITY_VIOLATION_TEXT].text); break;
+    default: break;
+    }
+}
+
+static void on_message(struct ue_findings *findings, const struct ue_observed_event *event,
+                       const struct ue_message *message) {
+    struct ue_login_step step = step_of(&findings->login, event, false, message->type);
+    struct ue_text_writer out = {.text = step.text, .size_bytes = sizeof step.text};
+    describe(&out, message);
+    ue_text_writer_finish(&out);
+    if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
+        findings->course.requested_rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
+    }
+    add_step(findings, &step);
+}
+
+static void on_messages(struct ue_findings *findings, const struct ue_observed_event *event,
+                        const struct ue_context *context) {
+    struct ue_handshake_login *login = &findings->login;
+    struct ue_view data = event->bunch.decoded->data;
+    for (size_t bit = 0; bit < data.bits;) {
+        struct ue_message message;
+        struct ue_fault fault;
+        if (ue_message_decode(context, data, &bit, &message, &fault) != UE_OK) {
+            login->undecodable_frame = login->undecodable++ == 0 ? event->frame : login->undecodable_frame;
+            return;
+        }
+        on_message(findings, event, &message);
+    }
+}
+
+void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
+                                 const struct ue_context *context) {
+    switch (event->type) {
+    case UE_OBSERVED_HANDSHAKE: on_handshake(findings, event, context); break;
+    case UE_OBSERVED_RESTARTED:
+        findings->login.restarts++;
+        findings->login.is_restarting = false;
+        break;
+    case UE_OBSERVED_BUNCH:
+        findings->login.has_channels |= event->bunch.decoded->channel != 0;
+        if (event->bunch.copy <= 1 && !event->bunch.is_cut && ue_bunch_has_messages(context, event->bunch.decoded)) {
+            on_messages(findings, event, context);
+        }
+        break;
+    default: break;
+    }
+}
+
+const struct ue_login_step *ue_findings_login(const struct ue_findings *findings, size_t *count) {
+    *count = findings->login.steps.count;
+    return *count != 0 ? step_at(&findings->login, 0) : NULL;
+}
+
+const struct ue_login_step *ue_findings_login_step(const struct ue_findings *findings, bool is_handshake,
+                                                   uint8_t type) {
+    for (size_t i = 0; i < findings->login.steps.count; i++) {
+        const struct ue_login_step *step = step_at(&findings->login, i);
+        if (step->is_handshake == is_handshake && step->type == type) {
+            return step;
+        }
+    }
+    return NULL;
+}
+
+const char *ue_login_step_name(const struct ue_login_step *step) {
+    const char *name =
+        ue_values_name(step->is_handshake ? UE_VALUES_HANDSHAKE_TYPE : UE_VALUES_MESSAGE_TYPE, step->type);
+    return name != NULL ? name : step->is_handshake ? "Challenge or Response" : "?";
+}
+
+void ue_handshake_login_clear_spans(struct ue_handshake_login *login) {
+    for (size_t i = 0; i < login->steps.count; i++) {
+        step_at(login, i)->answer_ns = -1;
+    }
+}
+
+/* ---- findings ---- */
+
+static struct ue_finding finding_at(enum ue_finding_id id, const struct ue_login_step *step) {
+    struct ue_finding finding = ue_finding_of_count(id, step->side, step->count, step->frame);
+    ue_finding_set(&finding, UE_VALUE_TYPE, step->type);
+    finding.text = step->text;
+    return finding;
+}
+
+static void report_messages(const struct ue_findings *findings) {
+    if (findings->login.undecodable != 0) {
+        const struct ue_finding finding =
+            ue_finding_of_count(UE_FINDING_MESSAGE, 0, findings->login.undecodable, findings->login.undecodable_frame);
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_no_answer(const struct ue_findings *findings, const struct ue_login_step *initial) {
+    bool is_repeated = initial->count >= UE_THRESHOLD_NO_ANSWER;
+    struct ue_finding finding = finding_at(is_repeated ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET, initial);
+    ue_finding_set(&finding, UE_VALUE_SPAN, findings->course.last_ns - initial->time_ns);
+    ue_findings_report(findings, &finding);
+}
+
+/* A handshake after which no packet was sent. */
+static void report_handshake(const struct ue_findings *findings) {
+    const struct ue_handshake_login *login = &findings->login;
+    const struct ue_login_step *initial = ue_findings_login_step(findings, true, UE_HANDSHAKE_INITIAL);
+    const struct ue_login_step *response = ue_findings_login_step(findings, true, UE_HANDSHAKE_RESPONSE);
+    if (login->steps.count == 0 || findings->totals[0].packets + findings->totals[1].packets != 0) {
+        return;
+    }
+    if (initial != NULL && response == NULL && findings->totals[1].datagrams == 0) {
+        report_no_answer(findings, initial);
+        return;
+    }
+    const struct ue_finding finding = finding_at(UE_FINDING_NO_PACKET, step_at(login, login->steps.count - 1));
+    ue_findings_report(findings, &finding);
+}
+
+static void report_step(const struct ue_findings *findings, enum ue_finding_id id, bool is_handshake, uint8_t type) {
+    const struct ue_login_step *step = ue_findings_login_step(findings, is_handshake, type);
+    if (step != NULL) {
+        const struct ue_finding finding = finding_at(id, step);
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_upgrade(const struct ue_findings *findings) {
+    const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_UPGRADE);
+    const struct ue_login_step *hello = ue_findings_login_step(findings, false, UE_MESSAGE_HELLO);
+    if (step != NULL) {
+        struct ue_finding finding =
+            finding_at(hello != NULL ? UE_FINDING_OTHER_VERSION : UE_FINDING_UNSEEN_VERSION, step);
+        finding.other_text = hello != NULL ? hello->text : NULL;
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_retries(const struct ue_findings *findings) {
+    for (size_t i = 0; i < findings->login.steps.count; i++) {
+        const struct ue_login_step *step = step_at(&findings->login, i);
+        if (step->is_handshake && step->side == 0 && step->count >= UE_THRESHOLD_RETRIED &&
+            findings->totals[1].datagrams != 0) {
+            struct ue_finding finding = finding_at(UE_FINDING_RETRIED, step);
+            ue_finding_set(&finding, UE_VALUE_SPAN, step->last_ns - step->time_ns);
+            ue_findings_report(findings, &finding);
+        }
+    }
+}
+
+static void report_restarts(const struct ue_findings *findings) {
+    const struct ue_handshake_login *login = &findings->login;
+    if (login->epoch > login->restarts) {
+        const struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART_OPEN, 0, login->epoch, 0);
+        ue_findings_report(findings, &finding);
+    }
+    if (login->restarts != 0) {
+        const struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART, 0, login->restarts, 0);
+        ue_findings_report(findings, &finding);
+    }
+}
+
+bool ue_handshake_login_is_refused(const struct ue_findings *findings) {
+    static const uint8_t types[] = {UE_MESSAGE_FAILURE, UE_MESSAGE_SECURITY_VIOLATION, UE_MESSAGE_UPGRADE};
+    bool is_refused = false;
+    for (size_t i = 0; i < sizeof types; i++) {
+        is_refused |= ue_findings_login_step(findings, false, types[i]) != NULL;
+    }
+    return is_refused;
+}
+
+void ue_handshake_login_finish(const struct ue_findings *findings) {
+    report_messages(findings);
+    report_handshake(findings);
+    report_step(findings, UE_FINDING_REFUSED, false, UE_MESSAGE_FAILURE);
+    report_step(findings, UE_FINDING_VIOLATION, false, UE_MESSAGE_SECURITY_VIOLATION);
+    report_upgrade(findings);
+    report_step(findings, UE_FINDING_VERSION, true, UE_HANDSHAKE_VERSION_UPGRADE);
+    report_retries(findings);
+    report_restarts(findings);
+}
