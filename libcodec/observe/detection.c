@@ -44,23 +44,6 @@ const struct ue_detection_result *ue_detection_result_of(const struct ue_detecti
     return state->is_held ? (detection->is_released ? &detection->released : &detection->result) : &state->result;
 }
 
-/* Whether detection->resolved is the context of this result, apart from the direction. */
-static bool is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
-    const struct ue_detection_result *cached = &detection->resolved_result;
-    return detection->resolved.profile.name != NULL && cached->profile == result->profile &&
-           cached->variant == result->variant && cached->ids == result->ids && cached->features == result->features;
-}
-
-/* The context of the current result. It is cached, because resolving a context costs more than reading a header. */
-static const struct ue_context *resolve(struct ue_detection *detection, unsigned side) {
-    if (!is_resolved(detection, &detection->result)) {
-        ue_detection_context_for(detection, &detection->result, UE_DIRECTION_UNKNOWN, &detection->resolved);
-        detection->resolved_result = detection->result;
-    }
-    detection->resolved.direction = ue_detection_direction(detection, side);
-    return &detection->resolved;
-}
-
 void ue_detection_context(const struct ue_detection *detection, const struct ue_decode_state *state,
                           struct ue_context *context) {
     const struct ue_detection_result *result = ue_detection_result_of(detection, state);
@@ -68,7 +51,7 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
     if (direction == UE_DIRECTION_UNKNOWN) {
         direction = ue_detection_direction(detection, state->side);
     }
-    if (is_resolved(detection, result)) {
+    if (ue_detection_is_resolved(detection, result)) {
         *context = detection->resolved;
         context->direction = direction;
     } else {
@@ -170,9 +153,11 @@ static bool header_is_plausible(const struct ue_detection *detection, const stru
 }
 
 /* Whether a header is enough, because packets are expected to match the result; ue_detection_check_packet compares some
-   of them anyway. */
+   of them anyway, and all of them while several generations match. */
 static bool header_suffices(struct ue_detection *detection) {
-    return detection->is_given || (detection->is_released && ue_detection_is_single(detection));
+    bool is_closed = detection->detection == UE_DETECTION_STATE_CLOSED;
+    bool matches = is_closed && detection->result.reason != UE_DETECTION_REASON_CLOSEST;
+    return detection->is_given || (detection->is_released && (matches || ue_detection_is_single(detection)));
 }
 
 /* Whether sequence or ack differ from the last ones by more than traffic advances between two datagrams. */
@@ -206,12 +191,17 @@ static bool decode_header(const struct ue_context *x, const uint8_t *bytes, size
    result is final, the header is enough, unless it is unexpected: then the bunches must be valid, too. */
 static bool decode_current(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                            struct ue_decode_result *result) {
-    const struct ue_context *x = resolve(detection, side);
+    const struct ue_context *x = ue_detection_resolve(detection, side);
     bool header_is_enough = header_suffices(detection) && detection->sides[side].has_id;
     if (!header_is_enough || !decode_header(x, bytes, size_bytes, result) || jumps(&detection->sides[side], result)) {
         ue_datagram_decode(x, bytes, size_bytes, NULL, NULL, result);
     }
     return result->closed_by == UE_HANDLER_NONE;
+}
+
+/* Whether settings that are missing are searched in this datagram. */
+static bool is_early(const struct ue_detection *detection) {
+    return detection->datagrams <= UE_DETECTION_HELD_MAX;
 }
 
 /* Whether a packet was encrypted by a handler that decryptors know. */
@@ -239,14 +229,16 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     detection->sides[side].has_unread |= !visible;
     if (visible && !detection->is_given) {
         count_packet(detection, side, bytes, size_bytes);
-        if (!detection->is_released || !is_resolved(detection, &detection->result)) {
+        if (!detection->is_released || !ue_detection_is_resolved(detection, &detection->result)) {
             visible = decode_current(detection, side, bytes, size_bytes, &result);
         }
     }
     if (visible && !detection->is_given) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);
     }
-    ue_detection_observe_handlers(detection, side, bytes, size_bytes);
+    if (is_early(detection)) {
+        ue_detection_observe_handlers(detection, side, bytes, size_bytes);
+    }
     if (x->settings.decryptor != NULL && is_encrypted(&result)) {
         detection->encrypted++;
         detection->decrypted += result.is_opened;
@@ -275,7 +267,7 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
     detection->datagrams++;
     state->number = (uint8_t)(state->is_held ? detection->datagrams : 0);
-    if (match == NULL || match->restart) {
+    if (is_early(detection) && (match == NULL || match->restart)) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);
     }
     bool known = prefix_is_known(detection);
@@ -315,7 +307,7 @@ static bool header_position_is_known(const struct ue_detection *detection) {
 
 static void read_truncated_header(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
                                   struct ue_packet_ids *packet_ids) {
-    const struct ue_context *x = resolve(detection, side);
+    const struct ue_context *x = ue_detection_resolve(detection, side);
     struct ue_datagram datagram;
     struct ue_item_range rest;
     struct ue_fault fault;

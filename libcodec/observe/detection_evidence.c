@@ -76,6 +76,21 @@ void ue_detection_context_for(const struct ue_detection *detection, const struct
     context->features = result->features;
 }
 
+bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
+    const struct ue_detection_result *cached = &detection->resolved_result;
+    return detection->resolved.profile.name != NULL && cached->profile == result->profile &&
+           cached->variant == result->variant && cached->ids == result->ids && cached->features == result->features;
+}
+
+const struct ue_context *ue_detection_resolve(struct ue_detection *detection, unsigned side) {
+    if (!ue_detection_is_resolved(detection, &detection->result)) {
+        ue_detection_context_for(detection, &detection->result, UE_DIRECTION_UNKNOWN, &detection->resolved);
+        detection->resolved_result = detection->result;
+    }
+    detection->resolved.direction = ue_detection_direction(detection, side);
+    return &detection->resolved;
+}
+
 /* ---- evidence from packets ---- */
 
 static bool seq_is_plausible(const struct ue_detection *detection, unsigned row, unsigned side,
@@ -103,7 +118,19 @@ static bool seq_is_plausible(const struct ue_detection *detection, unsigned row,
     return true;
 }
 
-/* Whether a packet matches a profile with a variant; in either direction while the direction is unknown. */
+/* Whether a packet matches a context; in either direction while the direction is unknown. */
+static bool matches_context(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                            struct ue_packet_match *fit) {
+    ue_profile_match_packet(x, bytes, size_bytes, fit);
+    if (!fit->fits && x->direction == UE_DIRECTION_UNKNOWN) {
+        struct ue_context from_server = *x;
+        from_server.direction = UE_SERVER_TO_CLIENT;
+        ue_profile_match_packet(&from_server, bytes, size_bytes, fit);
+    }
+    return fit->fits;
+}
+
+/* Whether a packet matches a profile with a variant. */
 static bool matches(const struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
                     const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit) {
     struct ue_detection_result result = detection->result;
@@ -113,12 +140,7 @@ static bool matches(const struct ue_detection *detection, unsigned row, unsigned
     result.features = ue_profile_at(row)->features;
     result.ids = ue_detection_has_ids(detection, row);
     ue_detection_context_for(detection, &result, ue_detection_direction(detection, side), &x);
-    ue_profile_match_packet(&x, bytes, size_bytes, fit);
-    if (!fit->fits && x.direction == UE_DIRECTION_UNKNOWN) {
-        x.direction = UE_SERVER_TO_CLIENT;
-        ue_profile_match_packet(&x, bytes, size_bytes, fit);
-    }
-    return fit->fits;
+    return matches_context(&x, bytes, size_bytes, fit);
 }
 
 /* A frame-time bit with which the packet matches in only one direction shows which side is the server. */
@@ -415,7 +437,7 @@ static bool is_due(struct ue_detection *detection) {
 static void compare_with_result(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                 size_t size_bytes) {
     struct ue_packet_match fit;
-    if (matches(detection, detection->result.profile, detection->result.variant, side, bytes, size_bytes, &fit)) {
+    if (matches_context(ue_detection_resolve(detection, side), bytes, size_bytes, &fit)) {
         if (detection->misses != 0) {
             detection->misses--;
         }

@@ -20,6 +20,12 @@ enum ue_direction ue_detection_direction(const struct ue_detection *detection, u
 void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
                               enum ue_direction direction, struct ue_context *context);
 
+/* Whether detection->resolved is the context of this result, apart from the direction. */
+bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result);
+
+/* The context of the current result. It is cached, because resolving a context costs more than reading a header. */
+const struct ue_context *ue_detection_resolve(struct ue_detection *detection, unsigned side);
+
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
                          enum ue_detection_reason reason);
 

@@ -145,7 +145,6 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
     struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned count = chain_count(&detection->settings);
     bool is_due = count > 1 && detection->has_sure_form && !detection->is_given &&
-                  handlers->datagrams < UE_DETECTION_HELD_MAX &&
                   (length_of(detection->settings.handlers) != 0 || !ue_detection_settings_suffice(detection));
     if (!is_due) {
         return;

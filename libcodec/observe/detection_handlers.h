@@ -5,9 +5,9 @@
 
 #include <uerudp/detection.h>
 
-/* Examines a packet, one of the first after a handshake: with which chains of handlers it can be read, or has the form
-   of encrypted or compressed content. Chains are tried if the settings have no handlers and no generation fits, and if
-   they have several, whose order may be wrong. */
+/* Examines a packet among the first UE_DETECTION_HELD_MAX datagrams, after a handshake: with which chains of handlers
+   it can be read, or has the form of encrypted or compressed content. Chains are tried if the settings have no handlers
+   and no generation fits, and if they have several, whose order may be wrong. */
 void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                    size_t size_bytes);
 

@@ -49,7 +49,7 @@ void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, c
     struct ue_detection_magic *magic = &detection->magic;
     size_t at = (size_t)detection->settings.skip_bytes * 8;
     if (detection->settings.magic_bits != 0 || detection->is_given || detection->has_sure_form ||
-        magic->datagrams == UE_DETECTION_HELD_MAX || size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
+        size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
         return;
     }
     uint32_t first = (uint32_t)ue_bits_load(bytes, size_bytes, at, UE_MAGIC_BITS_MAX);
