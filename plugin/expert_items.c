@@ -80,7 +80,7 @@ bool uerudp_expert_items_are_wanted(proto_tree *tree, const expert_field *expert
 
 /* ---- findings of the analysis ---- */
 
-#define FINDING_COUNT (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST + 1)
+#define FINDING_COUNT (UE_F_ANALYSIS_ACK_OF_UNSENT - UE_F_ANALYSIS_LOST + 1)
 #define AT(field) [UE_F_ANALYSIS_##field - UE_F_ANALYSIS_LOST]
 
 static expert_field findings[FINDING_COUNT];
@@ -91,7 +91,7 @@ static const int severities[FINDING_COUNT] = {
     AT(RETRANSMISSION) = PI_NOTE, AT(SPURIOUS_RETRANSMISSION) = PI_NOTE,
     AT(ACK_OF_UNSEEN) = PI_WARN,  AT(PARTIAL_ERROR) = PI_ERROR,
     AT(RELIABLE_GAP) = PI_NOTE,   AT(RELIABLE_JUMP) = PI_ERROR,
-    AT(BUFFER_HIGH) = PI_WARN,
+    AT(BUFFER_HIGH) = PI_WARN,    AT(ACK_OF_UNSENT) = PI_WARN,
 };
 
 expert_field *uerudp_expert_items_of_finding(enum ue_field field) {

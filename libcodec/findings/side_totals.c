@@ -46,10 +46,20 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event
     }
 }
 
+static void report_never_sent(const struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_NEVER_SENT, event->side, 1, event->never_sent.frame);
+    finding.frames[1] = event->frame;
+    finding.frame_count = 2;
+    ue_finding_set(&finding, UE_VALUE_LAST, event->never_sent.last_id);
+    ue_findings_report(findings, &finding);
+}
+
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_totals *peer = &findings->totals[!event->side];
     if (event->type == UE_OBSERVED_BUNCH) {
         on_bunch(&findings->totals[event->side], event);
+    } else if (event->type == UE_OBSERVED_NEVER_SENT) {
+        report_never_sent(findings, event);
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_opaque &&
                peer->datagrams != 0) {
         peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;

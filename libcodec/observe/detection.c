@@ -118,8 +118,10 @@ static void learn_sequences(struct ue_detection *detection, const struct ue_hand
     struct ue_sequences first = ue_cookie_sequences(match->cookie);
     struct ue_detection_side *server = &detection->sides[detection->server_side];
     struct ue_detection_side *client = &detection->sides[!detection->server_side];
-    *server = (struct ue_detection_side){true, true, false, ue_seq_of(first.client - 1), (int64_t)first.server - 1};
-    *client = (struct ue_detection_side){true, true, false, ue_seq_of(first.server - 1), (int64_t)first.client - 1};
+    *server = (struct ue_detection_side){
+        .has_id = true, .has_acked = true, .acked = ue_seq_of(first.client - 1), .last_id = (int64_t)first.server - 1};
+    *client = (struct ue_detection_side){
+        .has_id = true, .has_acked = true, .acked = ue_seq_of(first.server - 1), .last_id = (int64_t)first.client - 1};
     memcpy(detection->first_sides, detection->sides, sizeof detection->sides);
 }
 
@@ -246,7 +248,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     bool is_packet = visible && !result.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_plausible(detection, &detection->sides[side], &result)) {
         bool modern = x->profile.packet != UE_PACKET_LEGACY;
-        ue_detection_side_expand(&detection->sides[side], result.seq, result.ack, modern, &state->packet_ids);
+        ue_detection_side_expand(detection->sides, side, result.seq, result.ack, modern, &state->packet_ids);
     }
 }
 
@@ -316,7 +318,7 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
         rest.bit <= head->captured_bytes * 8) {
         bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
         detection->has_packets = true;
-        ue_detection_side_expand(&detection->sides[side], datagram.packet.seq, datagram.packet.ack, is_modern,
+        ue_detection_side_expand(detection->sides, side, datagram.packet.seq, datagram.packet.ack, is_modern,
                                  packet_ids);
     }
 }

@@ -21,11 +21,33 @@ static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
     return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > LATE_MAX;
 }
 
-void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern,
-                              struct ue_packet_ids *ids) {
+/* Further than this, a packet does not confirm the ack of the one before it. */
+#define STEP_MAX 1024
+
+/* Whether an ack is far ahead of all that the other side is known to have sent, and the packet before it did not
+   acknowledge as much: the header may be damaged or forged, or the capture lacks packets. */
+static bool is_suspect(struct ue_detection_side *side, const struct ue_detection_side *other, uint16_t ack) {
+    bool is_ahead = side->has_acked && other->has_id &&
+                    ue_seq_difference(ack, ue_seq_of(other->last_id), UE_PACKET_SEQ_MAX) > LATE_MAX &&
+                    ue_seq_difference(ack, side->acked, UE_PACKET_SEQ_MAX) > LATE_MAX;
+    int32_t step = ue_seq_difference(ack, side->suspect, UE_PACKET_SEQ_MAX);
+    bool is_confirmed = side->has_suspect && step >= 0 && step <= STEP_MAX;
+    side->has_suspect = is_ahead && !is_confirmed;
+    side->suspect = ack;
+    return side->has_suspect;
+}
+
+void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, uint16_t ack,
+                              bool modern, struct ue_packet_ids *ids) {
+    struct ue_detection_side *side = &sides[sender];
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
     *ids = (struct ue_packet_ids){id, true, modern && side->has_acked, side->acked, side->has_unread};
-    side->has_unread = false;
+    bool is_held = modern && is_suspect(side, &sides[!sender], ack);
+    if (is_held) {
+        ids->acked_before = ack; /* it reports nothing */
+    } else {
+        side->has_unread = false;
+    }
     bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
     if (!is_late) {
         side->last_id = id;
@@ -33,7 +55,7 @@ void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint
     side->has_id = true;
     /* The ack of a late packet is old, however far the acks have advanced since. */
     bool is_moved = ue_seq_newer(ack, side->acked) || (falls_back(side, ack) && !is_late);
-    if (modern && (!side->has_acked || is_moved)) {
+    if (modern && !is_held && (!side->has_acked || is_moved)) {
         side->acked = ack;
         side->has_acked = true;
     }
@@ -47,7 +69,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
         const struct ue_detection_header *header = &detection->headers[i];
         ids = (struct ue_packet_ids){0};
         if (header->is_readable[position]) {
-            ue_detection_side_expand(&sides[header->side], header->seq[position], header->ack[position],
+            ue_detection_side_expand(sides, header->side, header->seq[position], header->ack[position],
                                      position != UE_HEADER_LEGACY, &ids);
         }
     }

@@ -12,9 +12,9 @@ enum ue_header_position ue_detection_header_position(unsigned profile, bool ids)
 /* Whether datagrams have ids in their prefix if the connection speaks this profile. */
 bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile);
 
-/* Expands sequence and ack of the next packet of a side. */
-void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern,
-                              struct ue_packet_ids *ids);
+/* Expands sequence and ack of the next packet of a sender. */
+void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, uint16_t ack,
+                              bool modern, struct ue_packet_ids *ids);
 
 /* Expands the ids of the first `count` datagrams, read at one header position. sides: what is known of each side after
    these datagrams. Returns the ids of the last one. */

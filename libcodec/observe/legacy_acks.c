@@ -170,6 +170,19 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
     mark_acked(other, id);
 }
 
+/* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.
+ */
+static bool is_plausible(struct ue_tracker_side *other, int64_t id) {
+    if (ue_packet_acks_ahead(other, id) <= UE_HISTORY_REACH) {
+        return true;
+    }
+    int64_t step = id - other->suspect_id;
+    bool is_confirmed = other->has_suspect && step > 0 && step <= UE_TRACKER_STEP_MAX;
+    other->suspect_id = id;
+    other->has_suspect = true;
+    return is_confirmed;
+}
+
 /* One ack for each delivered packet; packets that are skipped were not delivered. An ack of an older packet is a
    repetition, or comes too late to change anything. */
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *ack) {
@@ -180,7 +193,7 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
         mark_acked(other, id);
         return;
     }
-    if (!ue_tracker_ack_is_plausible(other, id)) {
+    if (!is_plausible(other, id)) {
         return;
     }
     ue_tracker_begin_acks(other, id - 1);

@@ -6,17 +6,6 @@
 
 #include <string.h>
 
-/* A first packet further from the first sequence in the handshake shows that this was no handshake of the connection.
- */
-#define FIRST_STEP_MAX 1024
-
-/* Packets are reordered by less than this. An older packet shows that an earlier jump was an error. */
-#define LATE_MAX 64
-
-static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
-    return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;
-}
-
 /* ---- handshakes ---- */
 
 static bool has_handshake(const struct ue_tracker *tracker, enum ue_handshake_type type) {
@@ -41,7 +30,7 @@ static enum ue_handshake_type request_of(const struct ue_tracker *tracker, const
 static int64_t answer_ns(const struct ue_tracker_step *p) {
     const struct ue_tracker *tracker = p->tracker;
     enum ue_handshake_type request = request_of(tracker, &p->head.handshake);
-    return has_handshake(tracker, request) ? span_ns(tracker->handshake_ns[request], p->in->time_ns) : -1;
+    return has_handshake(tracker, request) ? ue_tracker_span_ns(tracker->handshake_ns[request], p->in->time_ns) : -1;
 }
 
 static void init_side(struct ue_tracker_side *side, uint16_t first_seq) {
@@ -96,21 +85,10 @@ static void handle_handshake(struct ue_tracker_step *p) {
 
 /* ---- packets ---- */
 
-/* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
-static struct ue_tracked_packet *ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side, int64_t id) {
-    struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, &side->packets, sizeof *packet, id);
-    if (packet == NULL) {
-        side->counts.untracked++;
-    } else if (packet->id != id) {
-        *packet = (struct ue_tracked_packet){.id = id};
-    }
-    return packet;
-}
-
 /* Initialises the ids of a side with its first packet, and expands the acks of earlier packets relative to it. */
 static void init_ids(struct ue_tracker_side *side, int64_t id) {
     int64_t step = id - side->newest_id;
-    if (side->has_newest && (step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX)) {
+    if (side->has_newest && (step > UE_TRACKER_STEP_MAX || step < -UE_TRACKER_STEP_MAX)) {
         side->has_newest = side->has_first = false;
         side->opaque_count = 0;
         side->has_reported = side->counts.acked + side->counts.nacked != 0; /* by packets after the handshake */
@@ -142,7 +120,7 @@ static void end_wait(struct ue_tracker_side *side) {
 static void mark_opaque(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t id = p->packet_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > side->newest_id ? id : side->newest_id + 1; id < p->packet_id; id++) {
-        struct ue_tracked_packet *packet = ensure_packet(p->tracker, side, id);
+        struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, side, id);
         if (packet != NULL) {
             packet->is_opaque = true;
         }
@@ -162,14 +140,14 @@ static uint32_t place_opaque(struct ue_tracker_step *p, struct ue_tracker_side *
     side->opaque_count -= late;
     side->recent_missing -= late;
     side->counts.missing -= late;
-    if (p->packet_id - side->opaque_id > LATE_MAX) {
+    if (p->packet_id - side->opaque_id > UE_TRACKER_LATE_MAX) {
         side->opaque_count = 0;
     }
     return placed;
 }
 
 static void count_missing(struct ue_tracker_step *p, struct ue_tracker_side *side, uint32_t count) {
-    if (p->packet_id - side->recent_id > LATE_MAX) {
+    if (p->packet_id - side->recent_id > UE_TRACKER_LATE_MAX) {
         side->recent_missing = 0;
     }
     side->recent_missing += count;
@@ -184,7 +162,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     if (UE_UNLIKELY(side->opaque_count != 0)) {
         placed = place_opaque(p, side, count > 0 ? (uint32_t)count : 0);
     }
-    if (count >= LATE_MAX && placed == 0) {
+    if (count >= UE_TRACKER_LATE_MAX && placed == 0) {
         side->jump_id = p->packet_id;
         side->jump_from = side->newest_id;
     }
@@ -202,7 +180,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
 /* A packet far behind a jump shows that the sequence before the jump was damaged: no packets were lost there. */
 static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t id = p->packet_id;
-    if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= LATE_MAX) {
+    if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= UE_TRACKER_LATE_MAX) {
         return;
     }
     struct ue_observed_event event = {.type = UE_OBSERVED_NOT_LOST,
@@ -246,7 +224,7 @@ static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
 /* Stores the packet and classifies it as new, late or duplicate. */
 static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_observed_packet *event) {
     int64_t id = p->packet_id;
-    struct ue_tracked_packet *packet = ensure_packet(p->tracker, side, id);
+    struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, side, id);
     event->is_duplicate = packet != NULL && packet->is_seen;
     event->first_frame = event->is_duplicate ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
@@ -293,8 +271,6 @@ static void handle_opaque(struct ue_tracker_step *p) {
     ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OPAQUE});
 }
 
-static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet);
-
 static void handle_packet(void *user, const struct ue_packet *packet) {
     struct ue_tracker_step *p = user;
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
@@ -309,6 +285,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     }
     end_wait(side);
     retract_jump(p, side);
+    ue_packet_acks_follow(side, p->packet_id);
     report_lost(p, side);
     struct ue_observed_event event = {.type = UE_OBSERVED_PACKET, .packet.decoded = &p->head.packet};
     classify(p, side, &event.packet);
@@ -323,134 +300,8 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
         ue_legacy_acks_correct(p);
     } else {
-        handle_history(p, packet);
+        ue_packet_acks_handle_header(p, packet);
     }
-}
-
-/* ---- acks ---- */
-
-void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
-    struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
-    if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
-        packet->has_ack = true;
-        packet->ack = seq;
-    }
-}
-
-/* The sender of this datagram has received a packet of the other side, and with it its acks. */
-static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const struct ue_tracked_packet *packet) {
-    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    if (packet == NULL || !packet->is_seen) {
-        side->unread_id = p->packet_id - 1 > side->unread_id ? p->packet_id - 1 : side->unread_id;
-        other->hidden_id = id > other->hidden_id ? id : other->hidden_id;
-    } else if (packet->has_ack) {
-        int64_t shown_id = ue_seq_expand(packet->ack, side->newest_id, UE_PACKET_SEQ_MAX);
-        shown_id = shown_id < side->reported_id ? shown_id : side->reported_id;
-        side->shown_id = shown_id > side->shown_id ? shown_id : side->shown_id;
-        side->freed_id = side->awaited_id == UE_TRACKER_NO_ID ? side->shown_id : side->freed_id;
-    }
-}
-
-static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
-    return (packet != NULL && packet->is_opaque) ||
-           (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
-}
-
-struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
-    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    struct ue_tracked_packet *packet = ensure_packet(p->tracker, other, id);
-    struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
-                                      .ack = {.packet_id = id, .span_ns = -1}};
-    if (packet != NULL && packet->is_seen) {
-        event.ack.frame = packet->frame;
-        event.ack.span_ns = span_ns(packet->time_ns, p->in->time_ns);
-    } else {
-        event.ack.is_opaque = may_be_opaque(other, packet, id);
-    }
-    if (packet != NULL) {
-        event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
-        packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
-        packet->was_acked |= delivered;
-    }
-    if (delivered) {
-        learn_arrival(p, id, packet);
-    }
-    other->counts.acked += delivered;
-    other->counts.nacked += !delivered;
-    ue_tracker_emit(p, &event);
-    return packet;
-}
-
-int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq) {
-    int64_t reference = other->has_newest ? other->newest_id : seq;
-    if (other->has_reported && (!other->has_newest || other->reported_id > reference)) {
-        reference = other->reported_id;
-    }
-    return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
-}
-
-bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id) {
-    bool is_jump = other->newest_id == other->jump_id && other->jump_id != other->jump_from;
-    int64_t known = !other->has_newest ? id : is_jump ? other->jump_from : other->newest_id;
-    known = other->has_reported && (!other->has_newest || other->reported_id > known) ? other->reported_id : known;
-    if (id - known <= UE_HISTORY_REACH + (int64_t)other->opaque_count) {
-        return true;
-    }
-    int64_t step = id - other->suspect_id;
-    bool is_confirmed = other->has_suspect && step > 0 && step <= FIRST_STEP_MAX;
-    other->suspect_id = id;
-    other->has_suspect = true;
-    return is_confirmed;
-}
-
-void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id) {
-    if (!other->has_reported) {
-        bool is_known = other->counts.packets != 0 && other->earliest_id < reported_id;
-        other->reported_id = other->confirmed_id = is_known ? other->earliest_id : reported_id;
-        other->has_reported = true;
-    }
-}
-
-void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
-    const struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    int64_t id = last_id - p->naks_left;
-    for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
-        p->naks_left--;
-        if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
-            struct ue_tracked_packet *packet = ue_tracker_report_ack(p, id, false);
-            if (packet != NULL) {
-                packet->is_doubtful = is_doubtful;
-            }
-        }
-    }
-}
-
-/* Modern packets: acks and naks of all packets up to the newest, oldest first (protocol.md 6). */
-static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet) {
-    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_packet_ids *packet_ids = p->in->packet_ids;
-    int64_t newest = ue_tracker_acked_id(other, packet->ack);
-    if (!ue_tracker_ack_is_plausible(other, newest)) {
-        return;
-    }
-    uint16_t before = packet_ids->has_acked_before ? packet_ids->acked_before : packet->ack;
-    ue_tracker_begin_acks(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
-    int64_t reach = ue_history_reach(packet);
-    if (side->unread_since_ack == 0) { /* else an unread packet may have reported packets that this one does not */
-        ue_tracker_report_naks(p, newest - reach, newest, false);
-    }
-    int64_t new_acks = newest - other->reported_id;
-    for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
-        if (UE_UNLIKELY(side->unread_since_ack != 0) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
-            continue;
-        }
-        ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
-    }
-    other->reported_id = newest > other->reported_id ? newest : other->reported_id;
-    ue_tracker_store_ack(p, packet->ack);
-    side->unread_since_ack = p->is_late ? side->unread_since_ack : 0;
 }
 
 /* ---- datagrams ---- */

@@ -50,6 +50,17 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_win
     return entry != NULL && *entry <= id ? entry : NULL;
 }
 
+struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
+                                                   int64_t id) {
+    struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, &side->packets, sizeof *packet, id);
+    if (packet == NULL) {
+        side->counts.untracked++;
+    } else if (packet->id != id) {
+        *packet = (struct ue_tracked_packet){.id = id};
+    }
+    return packet;
+}
+
 void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event) {
     event->frame = pass->in->frame;
     event->time_ns = pass->in->time_ns;

@@ -5,6 +5,7 @@
 
 #include <uerudp/history.h>
 #include <uerudp/packet_tracker.h>
+#include <uerudp/time_ns.h>
 #include "libcodec/observe/channel_pages.h"
 
 /* Number of packets and reliable bunches that are remembered per side, and the largest span of channel sequences on one
@@ -15,6 +16,13 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_TRACKER_CHANNEL_SPAN_MAX 1024
 
 #define UE_TRACKER_NO_ID INT64_MIN
+
+/* Packets are reordered by less than this. An older packet shows that an earlier jump was an error. */
+#define UE_TRACKER_LATE_MAX 64
+
+/* A first packet further from the first sequence in the handshake shows that this was no handshake of the connection;
+   an ack further from the previous one shows that this one was damaged. */
+#define UE_TRACKER_STEP_MAX 1024
 
 /* Legacy: a receiver writes each ack into two packets (endpoint.md 25). */
 #define UE_LEGACY_ACK_CARRIERS 2
@@ -115,6 +123,19 @@ struct ue_tracked_channel {
     struct ue_channel_state states[2];
 };
 
+/* From 4.22 on: acks of packets of a side that are not known to be sent. */
+struct ue_held_acks {
+    struct ue_packet packet; /* with the acks; without views */
+    uint64_t frame;
+    int64_t sent_id;   /* the newest id that was known to be sent */
+    int64_t before_id; /* the newest ack before these */
+    int64_t newest_id; /* the newest packet that is acknowledged */
+    bool is_held;
+    bool is_seen;       /* that packet was captured, far ahead of its predecessors: its sequence may be damaged */
+    bool is_followed;   /* after the acks this side sent a packet far before the newest that they acknowledge */
+    bool is_taken_back; /* their sender then acknowledged much less */
+};
+
 struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_tracker_window ack_states;
@@ -122,7 +143,7 @@ struct ue_tracker_side {
     int64_t newest_id;    /* captured; initially the id before the first sequence in the handshake */
     int64_t jump_id;      /* a packet far ahead of its predecessors; later packets behind it retract the jump */
     int64_t jump_from;    /* the newest id before the jump */
-    int64_t suspect_id;   /* an ack far ahead of all ids that are known to be sent; the next ack must confirm it */
+    int64_t suspect_id;   /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
     int64_t first_id;     /* packets up to this one do not count as missing */
     int64_t earliest_id;  /* below all captured ids */
     int64_t reported_id;  /* the other side has reported all packets up to this one, by ack or nak */
@@ -148,6 +169,7 @@ struct ue_tracker_side {
     bool has_reported;
     bool has_suspect;
     bool has_first;
+    struct ue_held_acks held;
     struct ue_tracker_counts counts;
 };
 
@@ -204,6 +226,14 @@ UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int6
     return side->has_unread && side->unreadable_id > from_id;
 }
 
+/* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
+struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
+                                                   int64_t id);
+
+UE_INLINE int64_t ue_tracker_span_ns(int64_t from_ns, int64_t to_ns) {
+    return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;
+}
+
 /* Stores and emits that this datagram acks or naks a packet of the other side. Returns its entry; NULL when it cannot
    be stored. */
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *pass, int64_t id, bool delivered);
@@ -214,8 +244,8 @@ void ue_tracker_store_ack(const struct ue_tracker_step *pass, uint16_t seq);
 /* Expands an acked sequence. */
 int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq);
 
-/* Whether an ack of this packet is plausible: not far ahead of what the other side is known to have sent. */
-bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id);
+/* How far an acknowledged packet is ahead of what its sender is known to have sent. */
+int64_t ue_packet_acks_ahead(const struct ue_tracker_side *other, int64_t id);
 
 /* Initialises reported ids with the first ack: acks of packets that were captured before it have not been missed. */
 void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id);
@@ -223,6 +253,12 @@ void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id);
 /* Emits the naks that an ack of acked_id implies: for all packets up to last_id without ack or nak. Packets
    older than a history covers are included only when they are known to have been sent. */
 void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
+
+/* From 4.22 on: processes the acks of a header. */
+void ue_packet_acks_handle_header(struct ue_tracker_step *pass, const struct ue_packet *packet);
+
+/* Call for each packet of a side before it is stored. */
+void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id);
 
 /* Legacy: processes an ack. */
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack *ack);

@@ -76,6 +76,15 @@ static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_
     add_jitter(analysis, state, event);
 }
 
+static void add_never_sent(const struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(state, event->never_sent.frame, NULL);
+    const struct uerudp_analysis_result result = {
+        .type = UERUDP_RESULT_NEVER_SENT, .frame = state->frame_number, .id = event->never_sent.last_id};
+    if (other != NULL) {
+        uerudp_analysis_results_add(other, &result);
+    }
+}
+
 static void add_ack(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     bool is_ack = event->type == UE_OBSERVED_ACK;
     if (event->ack.is_opaque) {
@@ -155,6 +164,7 @@ void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysi
     case UE_OBSERVED_PACKET: add_packet(analysis, state, event); break;
     case UE_OBSERVED_LOST: add_missing(state, event); break;
     case UE_OBSERVED_NOT_LOST: remove_disproved(state, event); break;
+    case UE_OBSERVED_NEVER_SENT: add_never_sent(state, event); break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK: add_ack(state, event); break;
     case UE_OBSERVED_BUNCH: add_bunch(state, context, event, problem); break;

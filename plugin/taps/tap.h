@@ -36,7 +36,8 @@ enum uerudp_tap_analysis_flag {
     UERUDP_ANALYSIS_PARTIAL_ERROR = 1u << 7,
     UERUDP_ANALYSIS_RELIABLE_GAP = 1u << 8,
     UERUDP_ANALYSIS_RELIABLE_JUMP = 1u << 9,
-    UERUDP_ANALYSIS_BUFFER_HIGH = 1u << 10
+    UERUDP_ANALYSIS_BUFFER_HIGH = 1u << 10,
+    UERUDP_ANALYSIS_ACK_OF_UNSENT = 1u << 11
 };
 
 /* The bunch, or its packet, was captured before. */

@@ -93,7 +93,7 @@ static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum u
 
 /* ---- findings in the info column ---- */
 
-G_STATIC_ASSERT(UERUDP_ANALYSIS_BUFFER_HIGH == 1u << (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST));
+G_STATIC_ASSERT(UERUDP_ANALYSIS_ACK_OF_UNSENT == 1u << (UE_F_ANALYSIS_ACK_OF_UNSENT - UE_F_ANALYSIS_LOST));
 
 /* The names of all findings of a datagram. */
 static const char *list_findings(const struct uerudp_analysis_tree *a, const char *before_first, const char *before,
@@ -223,6 +223,12 @@ static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_anal
         add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, result->is_set ? 0 : result->frame);
         break;
     case UERUDP_RESULT_ACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_ACKED_IN, result->frame); break;
+    case UERUDP_RESULT_NEVER_SENT:
+        add_finding(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSENT,
+                    "Acknowledges packets up to id %" PRIu64
+                    " that were never sent before this one; frame %u takes that back",
+                    ue_seq_display(result->id), result->frame);
+        break;
     case UERUDP_RESULT_NACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKED_IN, result->frame); break;
     default: break;
     }

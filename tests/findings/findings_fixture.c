@@ -150,6 +150,12 @@ void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nack
     ue_findings_on_counts(fixture.findings, side, &counts);
 }
 
+void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t frame) {
+    struct ue_observed_event event = event_of(UE_OBSERVED_NEVER_SENT);
+    event.never_sent = (struct ue_observed_never_sent){.first_id = first_id, .last_id = last_id, .frame = frame};
+    feed(&event);
+}
+
 void findings_fixture_finish(int64_t ms, bool is_closed) {
     const struct ue_decode_result good = {.is_handshake = true};
     const struct ue_bunch control = {0};

@@ -16,6 +16,9 @@ int findings_fixture_tear_down(void **state);
 /* From now on allocations fail. */
 void findings_fixture_exhaust_memory(void);
 
+/* The latest packet takes back the acks in this frame. */
+void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t frame);
+
 /* A packet, which the following events belong to. Returns its frame. */
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
 void findings_fixture_lost(int64_t first_id, int64_t last_id);

@@ -88,6 +88,18 @@ static void test_acks_of_one_direction(void **state) {
     findings_fixture_expect(UE_FINDING_ONE_WAY);
 }
 
+static void test_never_sent(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    uint64_t frame = findings_fixture_packet(1, SERVER, 2);
+    findings_fixture_never_sent(7, 99, 1);
+    findings_fixture_finish(10, true);
+    const struct ue_finding *finding = findings_fixture_expect(UE_FINDING_NEVER_SENT);
+    assert_int_equal(SERVER, finding->side);
+    assert_true(finding->frame_count == 2 && finding->frames[0] == 1 && finding->frames[1] == frame);
+    assert_int_equal(99, finding->values[UE_VALUE_LAST].at_least);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_buffer_high, findings_fixture_set_up, findings_fixture_tear_down),
@@ -97,6 +109,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_incomplete, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_never_sent, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_of_one_direction, findings_fixture_set_up,
                                         findings_fixture_tear_down),
     };

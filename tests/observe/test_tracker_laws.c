@@ -106,6 +106,10 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         break;
     case UE_OBSERVED_OPAQUE: assert_true(w->now.is_cut && !w->had_packet && !w->had_bunch); break;
     case UE_OBSERVED_PACKET: check_packet(w, event); break;
+    case UE_OBSERVED_NEVER_SENT:
+        assert_true(event->never_sent.first_id + 64 < event->never_sent.last_id && !w->had_bunch);
+        assert_true(event->never_sent.frame < event->frame);
+        break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK: check_report(w, event); break;
     case UE_OBSERVED_BUNCH: check_bunch(w, event); break;

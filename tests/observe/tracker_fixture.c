@@ -103,6 +103,10 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64,
                               event->lost.damaged_frame, event->lost.first_id, event->lost.last_id);
         break;
+    case UE_OBSERVED_NEVER_SENT:
+        tracker_fixture_print(fixture, "never sent in %" PRIu64 ", %" PRId64 "-%" PRId64, event->never_sent.frame,
+                              event->never_sent.first_id, event->never_sent.last_id);
+        break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK:
         tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_OBSERVED_ACK ? "ack" : "nak",

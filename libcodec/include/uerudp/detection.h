@@ -100,8 +100,10 @@ struct ue_detection_handlers {
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
-    bool has_unread; /* opaque packets since the latest id */
+    bool has_unread;  /* opaque packets since the latest id */
+    bool has_suspect; /* the ack of the latest packet, which is far ahead, is not confirmed */
     uint16_t acked;
+    uint16_t suspect;
     int64_t last_id;
 };
 

@@ -3,11 +3,11 @@
    The tracker and the reassembly, which the observer consists of, report the same events through the same callbacks.
 
    The events of a datagram have the order of the types below: HANDSHAKE (and RESTARTED); or OPAQUE; or NOT_LOST, LOST,
-   PACKET, then ACK and NAK in the order of packet ids, then its bunches in wire order. In packets up to 4.21 acks and
-   bunches follow the wire order. A bunch is first reported by what it reveals of messages: MESSAGE of its exports,
-   ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH; then, unless it is a retransmission, by CHANNEL_OPENED and
-   CHANNEL_CLOSED. Last, after all bunches, are the messages of unreliable fragments in a late packet. A malformed
-   datagram has the events before its fault, a cut one those that it was captured with. */
+   PACKET, then NEVER_SENT, ACK and NAK in the order of packet ids, then its bunches in wire order. In packets up
+   to 4.21 acks and bunches follow the wire order. A bunch is first reported by what it reveals of messages: MESSAGE of
+   its exports, ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH; then, unless it is a retransmission, by
+   CHANNEL_OPENED and CHANNEL_CLOSED. Last, after all bunches, are the messages of unreliable fragments in a late
+   packet. A malformed datagram has the events before its fault, a cut one those that it was captured with. */
 #ifndef UERUDP_OBSERVED_EVENT_H
 #define UERUDP_OBSERVED_EVENT_H
 
@@ -27,10 +27,12 @@ enum ue_observed_event_type {
     UE_OBSERVED_NOT_LOST,  /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
     UE_OBSERVED_LOST,      /* packets were not captured before this packet, except opaque ones; they can still follow */
     UE_OBSERVED_PACKET,    /* a packet */
-    UE_OBSERVED_ACK,       /* this packet reports a packet of the other side as delivered */
-    UE_OBSERVED_NAK,       /* `ack`: the same for not delivered. Up to 4.21 a NAK can follow an ACK, when both acks are
-                              known to be lost, so that the sender assumes a loss; the later event is valid */
-    UE_OBSERVED_BUNCH,     /* a bunch of this packet */
+    UE_OBSERVED_NEVER_SENT, /* an earlier packet acknowledged packets that were never sent; no ACK or NAK was reported
+                               of them. This packet takes those acks back. From 4.22 on */
+    UE_OBSERVED_ACK,        /* this packet reports a packet of the other side as delivered */
+    UE_OBSERVED_NAK,        /* `ack`: the same for not delivered. Up to 4.21 a NAK can follow an ACK, when both acks are
+                               known to be lost, so that the sender assumes a loss; the later event is valid */
+    UE_OBSERVED_BUNCH,      /* a bunch of this packet */
     UE_OBSERVED_CHANNEL_OPENED, /* `channel`: the bunch opens its channel */
     UE_OBSERVED_CHANNEL_CLOSED, /* `channel`: the bunch closes its channel; channel 0 closes the connection */
     UE_OBSERVED_MESSAGE,        /* this bunch completes a message: it is not partial, or the last fragment to arrive; or
@@ -66,6 +68,11 @@ struct ue_observed_lost {
     int64_t first_id, last_id;
     uint32_t missing;       /* LOST: how many of these ids no captured packet has; at least 1 */
     uint64_t damaged_frame; /* NOT_LOST: frame of the damaged packet; 0: not known any more */
+};
+
+struct ue_observed_never_sent {
+    int64_t first_id, last_id; /* of the other side: after the newest known one, to the newest acknowledged one */
+    uint64_t frame;            /* of the packet with the acks */
 };
 
 struct ue_observed_ack {
@@ -147,6 +154,7 @@ struct ue_observed_event {
         struct ue_observed_handshake handshake;
         struct ue_observed_lost lost;
         struct ue_observed_packet packet;
+        struct ue_observed_never_sent never_sent;
         struct ue_observed_ack ack;
         struct ue_observed_bunch bunch;
         struct ue_observed_channel channel;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What packets report of the packets of the other side. */
+#include <uerudp/history.h>
+#include <uerudp/seq.h>
+#include "libcodec/observe/tracker_state.h"
+
+void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
+    if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
+        packet->has_ack = true;
+        packet->ack = seq;
+    }
+}
+
+/* The sender of this datagram has received a packet of the other side, and with it its acks. */
+static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const struct ue_tracked_packet *packet) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    if (packet == NULL || !packet->is_seen) {
+        side->unread_id = p->packet_id - 1 > side->unread_id ? p->packet_id - 1 : side->unread_id;
+        other->hidden_id = id > other->hidden_id ? id : other->hidden_id;
+    } else if (packet->has_ack) {
+        int64_t shown_id = ue_seq_expand(packet->ack, side->newest_id, UE_PACKET_SEQ_MAX);
+        shown_id = shown_id < side->reported_id ? shown_id : side->reported_id;
+        side->shown_id = shown_id > side->shown_id ? shown_id : side->shown_id;
+        side->freed_id = side->awaited_id == UE_TRACKER_NO_ID ? side->shown_id : side->freed_id;
+    }
+}
+
+static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
+    return (packet != NULL && packet->is_opaque) ||
+           (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
+}
+
+struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, other, id);
+    struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
+                                      .ack = {.packet_id = id, .span_ns = -1}};
+    if (packet != NULL && packet->is_seen) {
+        event.ack.frame = packet->frame;
+        event.ack.span_ns = ue_tracker_span_ns(packet->time_ns, p->in->time_ns);
+    } else {
+        event.ack.is_opaque = may_be_opaque(other, packet, id);
+    }
+    if (packet != NULL) {
+        event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
+        packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+        packet->was_acked |= delivered;
+    }
+    if (delivered) {
+        learn_arrival(p, id, packet);
+    }
+    other->counts.acked += delivered;
+    other->counts.nacked += !delivered;
+    ue_tracker_emit(p, &event);
+    return packet;
+}
+
+int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq) {
+    int64_t reference = other->has_newest ? other->newest_id : seq;
+    if (other->has_reported && (!other->has_newest || other->reported_id > reference)) {
+        reference = other->reported_id;
+    }
+    return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
+}
+
+int64_t ue_packet_acks_ahead(const struct ue_tracker_side *other, int64_t id) {
+    bool is_jump = other->newest_id == other->jump_id && other->jump_id != other->jump_from;
+    int64_t known = !other->has_newest ? id : is_jump ? other->jump_from : other->newest_id;
+    known = other->has_reported && (!other->has_newest || other->reported_id > known) ? other->reported_id : known;
+    return id - known - (int64_t)other->opaque_count;
+}
+
+void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id) {
+    if (!other->has_reported) {
+        bool is_known = other->counts.packets != 0 && other->earliest_id < reported_id;
+        other->reported_id = other->confirmed_id = is_known ? other->earliest_id : reported_id;
+        other->has_reported = true;
+    }
+}
+
+void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
+    const struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    int64_t id = last_id - p->naks_left;
+    for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
+        p->naks_left--;
+        if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
+            struct ue_tracked_packet *packet = ue_tracker_report_ack(p, id, false);
+            if (packet != NULL) {
+                packet->is_doubtful = is_doubtful;
+            }
+        }
+    }
+}
+
+/* Reports the acks and naks of all packets up to the newest, oldest first (protocol.md 6). before: the newest ack of
+   earlier packets. */
+static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    ue_tracker_begin_acks(other, before);
+    int64_t reach = ue_history_reach(packet);
+    if (side->unread_since_ack == 0) { /* else an unread packet may have reported packets that this one does not */
+        ue_tracker_report_naks(p, newest - reach, newest, false);
+    }
+    int64_t new_acks = newest - other->reported_id;
+    for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
+        if (UE_UNLIKELY(side->unread_since_ack != 0) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
+            continue;
+        }
+        ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
+    }
+    other->reported_id = newest > other->reported_id ? newest : other->reported_id;
+    side->unread_since_ack = p->is_late ? side->unread_since_ack : 0;
+}
+
+/* ---- acks of packets that are not known to be sent ---- */
+
+/* The header of a packet may be damaged or forged, and a capture may lack packets: acks that are far ahead of all known
+   packets are held until the next packet of their sender. It acknowledges as much, or takes them back. */
+static void hold(const struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t before, int64_t newest) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, newest);
+    other->held = (struct ue_held_acks){.packet = p->head.packet,
+                                        .frame = p->in->frame,
+                                        .sent_id = newest - ue_packet_acks_ahead(other, newest),
+                                        .before_id = before,
+                                        .newest_id = newest,
+                                        .is_held = true,
+                                        .is_seen = packet != NULL && packet->is_seen};
+    other->held.packet.extra = (struct ue_view){0}; /* it points into the datagram */
+}
+
+void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id) {
+    struct ue_held_acks *held = &side->held;
+    held->is_followed |=
+        held->is_held && !held->is_seen && id > held->sent_id && held->newest_id - id > UE_TRACKER_LATE_MAX;
+}
+
+/* A receiver never takes an ack back. If it does, and the other side continues far before the acknowledged packet, that
+   packet was never sent. */
+static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, int64_t newest) {
+    int64_t step = newest - held->newest_id;
+    if (step >= held->is_seen && step <= UE_TRACKER_STEP_MAX && !held->is_taken_back) {
+        held->is_held = false;
+        report_history(p, &held->packet, held->before_id, held->newest_id);
+        return;
+    }
+    held->is_taken_back |= step < -UE_TRACKER_LATE_MAX;
+    if (held->is_taken_back && held->is_followed) {
+        held->is_held = false;
+        ue_tracker_emit(
+            p, &(struct ue_observed_event){
+                   .type = UE_OBSERVED_NEVER_SENT,
+                   .never_sent = {.first_id = held->sent_id + 1, .last_id = held->newest_id, .frame = held->frame}});
+    }
+}
+
+void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_packet *packet) {
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    const struct ue_packet_ids *packet_ids = p->in->packet_ids;
+    int64_t newest = ue_tracker_acked_id(other, packet->ack);
+    uint16_t acked_before = packet_ids->has_acked_before ? packet_ids->acked_before : packet->ack;
+    int64_t before = ue_seq_expand(acked_before, newest, UE_PACKET_SEQ_MAX);
+    if (UE_UNLIKELY(other->held.is_held) && !p->is_late) {
+        resolve_held(p, &other->held, newest);
+    }
+    if (UE_UNLIKELY(ue_packet_acks_ahead(other, newest) > UE_TRACKER_LATE_MAX)) {
+        if (!other->held.is_held || other->held.newest_id != newest) {
+            hold(p, other, before, newest);
+        }
+        return;
+    }
+    report_history(p, packet, before, newest);
+    ue_tracker_store_ack(p, packet->ack);
+}
