@@ -57,6 +57,7 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
                                                  .frame = captured->frame,
                                                  .time_ns = captured->time_ns,
                                                  .tag = captured->tag,
+                                                 .point = captured->point,
                                                  .captured_bytes = captured->captured_bytes,
                                                  .length_bytes = captured->length_bytes,
                                                  .bytes = captured->bytes};

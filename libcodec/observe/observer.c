@@ -63,6 +63,7 @@ static void describe(const struct ue_waiting_datagram *datagram, struct ue_obser
     out->frame = datagram->frame;
     out->time_ns = datagram->time_ns;
     out->tag = datagram->tag;
+    out->point = datagram->point;
     out->bytes = datagram->bytes;
     out->captured_bytes = out->size_bytes = datagram->captured_bytes;
     out->length_bytes = datagram->length_bytes;

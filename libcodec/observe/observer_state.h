@@ -47,6 +47,7 @@ struct ue_waiting_datagram {
     uint64_t frame;
     int64_t time_ns;
     const void *tag;
+    uint32_t point;
     size_t captured_bytes;
     size_t length_bytes;
     const uint8_t *bytes; /* of a waiting datagram: its copy, with space for a terminator */

@@ -221,6 +221,21 @@ static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
     return side->has_reported && count > 0 ? (uint32_t)count : 0;
 }
 
+static uint32_t point_bit(const struct ue_tracker_step *p) {
+    return UINT32_C(1) << p->in->point % UE_TRACKER_POINTS;
+}
+
+/* Whether this is the first capture of a packet here that was captured first at another capture point, for example at
+   the other end. */
+static bool is_other_view(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
+    bool is_other = packet != NULL && packet->is_seen && (packet->points & point_bit(p)) == 0;
+    if (is_other) {
+        packet->points |= point_bit(p);
+    }
+    return is_other;
+}
+
 /* Stores the packet and classifies it as new, late or duplicate. */
 static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_observed_packet *event) {
     int64_t id = p->packet_id;
@@ -238,6 +253,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     }
     if (packet != NULL && !packet->is_seen) {
         packet->is_seen = true;
+        packet->points = point_bit(p);
         packet->frame = p->in->frame;
         packet->time_ns = p->in->time_ns;
         packet->state = packet->state == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->state;
@@ -278,6 +294,9 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     p->packet_id = p->in->packet_ids->packet_id;
+    if (is_other_view(p, side)) {
+        return;
+    }
     p->head.packet = *packet;
     bool is_first = side->counts.packets == 0;
     if (is_first) {

@@ -185,6 +185,7 @@ static void feed(const struct tracking *tracking, const struct ue_observed_datag
     struct ue_tracker_datagram tracked = {.frame = datagram->frame,
                                           .time_ns = datagram->time_ns,
                                           .side = datagram->role,
+                                          .point = datagram->point,
                                           .context = &datagram->context,
                                           .packet_ids = &datagram->record.decode.packet_ids,
                                           .bytes = datagram->bytes,

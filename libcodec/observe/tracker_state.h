@@ -17,6 +17,9 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 
 #define UE_TRACKER_NO_ID INT64_MIN
 
+/* Capture points that the tracker distinguishes. A packet that is captured once at each is not a duplicate. */
+#define UE_TRACKER_POINTS 32
+
 /* Packets are reordered by less than this. An older packet shows that an earlier jump was an error. */
 #define UE_TRACKER_LATE_MAX 64
 
@@ -49,7 +52,10 @@ struct ue_tracked_packet {
     bool is_unsure;         /* legacy: included in counts.unsure */
     bool is_opaque;         /* not seen, but an opaque packet may have this id */
     bool is_unread;         /* legacy: its ack may be in a packet that could not be read to its end */
+    uint32_t points;        /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
 };
+
+_Static_assert(sizeof(struct ue_tracked_packet) == 40, "a connection has many");
 
 /* Legacy: other packets that determine whether a packet was delivered. */
 struct ue_legacy_ack_state {

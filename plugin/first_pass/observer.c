@@ -234,6 +234,12 @@ static struct ue_address address_of(const address *address, uint32_t port) {
     return result;
 }
 
+/* The interface that captured the frame. */
+static uint32_t point_of(const packet_info *pinfo) {
+    bool is_known = (pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID) != 0;
+    return is_known ? pinfo->rec->rec_header.packet_header.interface_id : 0;
+}
+
 /* Rejects most datagrams of other protocols before any costlier check. */
 static bool may_be_ours(const struct uerudp_captured_bytes *bytes) {
     struct ue_handshake_match match;
@@ -254,6 +260,7 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                   .bytes = bytes->base,
                                                   .captured_bytes = bytes->size,
                                                   .length_bytes = bytes->length,
+                                                  .point = point_of(pinfo),
                                                   .is_ours = is_ours,
                                                   .tag = GUINT_TO_POINTER(pinfo->curr_layer_num)};
     struct ue_datagram_record record;

@@ -68,6 +68,27 @@ static void a_duplicate_tells_nothing_else(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->late, 0);
 }
 
+/* A packet that was captured at both ends is not a duplicate; one that the network duplicated is, at one of them. */
+static void other_capture_points_see_the_same_packet(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "2 c packet 101, 0 in flight\n");
+    shared_fixture.point = 1;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "");
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "4 c packet 100 again, first in 1, 0 in flight\n");
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "5 c packet 102, 0 in flight\n");
+    shared_fixture.point = 0;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "");
+    assert_int_equal(shared_fixture_counts(CLIENT)->packets, 4);
+    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, 1);
+}
+
 static void numbers_wrap(void **state) {
     (void)state;
     for (int64_t id = 16380; id < 16390; id++) {
@@ -517,6 +538,7 @@ int main(void) {
         IN(tracker_fixture_set_up, what_is_missing_may_come_late),
         IN(tracker_fixture_set_up, packets_before_the_first_are_judged),
         IN(tracker_fixture_set_up, a_duplicate_tells_nothing_else),
+        IN(tracker_fixture_set_up, other_capture_points_see_the_same_packet),
         IN(tracker_fixture_set_up, numbers_wrap),
         IN(tracker_fixture_set_up, a_jump_is_not_walked),
         IN(tracker_fixture_set_up, a_true_jump_is_believed),

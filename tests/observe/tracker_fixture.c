@@ -154,6 +154,7 @@ void tracker_fixture_feed(struct tracker_fixture *fixture, unsigned side, const 
     const struct ue_tracker_datagram datagram = {.frame = fixture->frame,
                                                  .time_ns = fixture->now_ns,
                                                  .side = side,
+                                                 .point = fixture->point,
                                                  .context = &fixture->x[side],
                                                  .packet_ids = packet_ids,
                                                  .bytes = bytes,

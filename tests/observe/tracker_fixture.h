@@ -15,6 +15,7 @@ enum { CLIENT, SERVER };
 struct tracker_fixture {
     struct ue_context x[2]; /* of each side */
     struct ue_tracker *tracker;
+    uint32_t point;                        /* capture point of the next datagrams */
     struct ue_observer_callbacks listener; /* if set, receives the events instead of the transcript */
     struct ue_observed_items reading;      /* of the latest */
     uint64_t frame;

@@ -25,8 +25,9 @@ struct capture_packet {
     size_t length_bytes; /* size on the wire */
     const char *comment; /* the first comment, UTF-8 as stored, not NUL-terminated; NULL: none */
     size_t comment_bytes;
-    const char *interface; /* name of the capture interface as stored; NULL: not stored */
-    uint16_t link_type;    /* LINKTYPE_ number */
+    const char *interface;     /* name of the capture interface as stored; NULL: not stored */
+    uint32_t interface_number; /* in its section of the file, from 0 */
+    uint16_t link_type;        /* LINKTYPE_ number */
 };
 
 enum capture_result {

@@ -310,6 +310,7 @@ static bool read_timed(struct capture_pcapng *pcapng, uint32_t number, const uin
         .captured_bytes = captured,
         .length_bytes = length > captured ? length : captured,
         .interface = name_of(interface),
+        .interface_number = number,
         .link_type = interface->link_type,
     };
     return read_comment(pcapng, body, packet);

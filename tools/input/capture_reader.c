@@ -134,6 +134,7 @@ const char *capture_reader_path_of(const struct capture_reader *reader, uint64_t
 
 static void open_next(struct capture_reader *reader) {
     reader->frames_before[reader->next_path] = reader->input.frame;
+    reader->first_point = reader->next_point;
     const char *path = reader->paths[reader->next_path++];
     bool is_live = reader->live.interface != NULL;
     reader->path_bytes = is_live ? 0 : file_bytes(path);
@@ -156,6 +157,13 @@ static const char *interface_of(struct capture_reader *reader, const char *name)
     return reader->interface;
 }
 
+/* Each interface of each file is a capture point. */
+static uint32_t point_of(struct capture_reader *reader, uint32_t interface_number) {
+    uint32_t point = reader->first_point + interface_number;
+    reader->next_point = MAX(reader->next_point, point + 1);
+    return point;
+}
+
 static void feed(struct capture_reader *reader, const struct source_datagram *datagram) {
     const struct capture_udp *udp = &datagram->udp;
     struct ue_captured_datagram captured = {.frame = datagram->frame,
@@ -165,6 +173,7 @@ static void feed(struct capture_reader *reader, const struct source_datagram *da
                                             .bytes = udp->payload,
                                             .captured_bytes = udp->captured_bytes,
                                             .length_bytes = udp->length_bytes,
+                                            .point = point_of(reader, datagram->interface_number),
                                             .tag = interface_of(reader, datagram->interface)};
     struct ue_datagram_record unused;
     captured.is_ours = wire_options_has_server(&reader->wire, &captured.source, &captured.destination);

@@ -59,6 +59,8 @@ struct capture_reader {
     struct datagram_source input;
     struct ue_observer *observer;
     struct ue_decryption decryption;
+    uint32_t first_point;     /* capture point of the first interface of the open file */
+    uint32_t next_point;      /* of the next file */
     GStringChunk *interfaces; /* names */
     const char *interface;    /* the one used last */
     GByteArray *copy;

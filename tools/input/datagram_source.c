@@ -51,6 +51,7 @@ static enum capture_result next_hex(struct datagram_source *input, struct source
         datagram->frame = input->frame;
         datagram->time_ns = input->hex_time_ns;
         datagram->interface = NULL;
+        datagram->interface_number = 0;
     } else if (result == CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s", hex_text_error(input->hex));
     }
@@ -88,6 +89,7 @@ enum capture_result datagram_source_next_packet(struct datagram_source *input, s
         datagram->frame = input->frame;
         datagram->time_ns = packet.time_ns;
         datagram->interface = packet.interface;
+        datagram->interface_number = packet.interface_number;
     } else if (result == CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s",
                  input->device != NULL ? capture_interface_error(input->device) : capture_error(input->capture));

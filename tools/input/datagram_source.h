@@ -13,6 +13,7 @@ struct source_datagram {
     uint64_t frame;
     int64_t time_ns;
     const char *interface; /* NULL: none; valid as long as the payload */
+    uint32_t interface_number;
     struct capture_udp udp;
 };
 

@@ -112,6 +112,7 @@ struct ue_captured_datagram {
     const uint8_t *bytes;
     size_t captured_bytes;
     size_t length_bytes; /* on the wire; larger than captured_bytes if the snap length of the capture cut it */
+    uint32_t point;      /* number of the capture point: an interface, or a file; 0 if there is only one */
     bool is_ours;        /* a port or a setting selects this protocol, so that no proof is needed */
     const void *tag;     /* returned with the datagram */
 };
@@ -128,6 +129,7 @@ struct ue_observed_datagram {
     uint64_t frame;
     int64_t time_ns;
     const void *tag;
+    uint32_t point;
     const uint8_t *bytes;
     size_t captured_bytes;
     size_t length_bytes;

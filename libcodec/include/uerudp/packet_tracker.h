@@ -24,6 +24,7 @@ struct ue_tracker_datagram {
     uint64_t frame;
     int64_t time_ns;
     unsigned side;
+    uint32_t point;                         /* where it was captured, as of struct ue_captured_datagram */
     const struct ue_context *context;       /* with the direction, if it is known */
     const struct ue_packet_ids *packet_ids; /* from ue_detection_packet_ids */
     const uint8_t *bytes;
@@ -38,8 +39,9 @@ struct ue_tracker;
 struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator);
 void ue_tracker_free(struct ue_tracker *tracker);
 
-/* Processes a datagram and emits its events in the order of observed_event.h. An opaque packet emits only OPAQUE.
-   Another packet without packet_ids->has_id (of a replay, or with an implausible sequence) emits nothing. */
+/* Processes a datagram and emits its events in the order of observed_event.h. An opaque packet emits only OPAQUE. A
+   packet that was captured first at another capture point emits nothing. Another packet without packet_ids->has_id (of
+   a replay, or with an implausible sequence) emits nothing. */
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
                      const struct ue_observer_callbacks *callbacks);
 

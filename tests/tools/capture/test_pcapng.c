@@ -378,9 +378,9 @@ static struct capture *write_end(bool expected) {
 
 static void writer_and_reader_agree(void **state) {
     static const struct capture_packet packets[] = {
-        {1, 1234567890123456789, (const uint8_t *)"abc", 3, 3, NULL, 0, "client", 1},
-        {2, 0, (const uint8_t *)"abcd", 4, 1500, "dropped", 7, NULL, 101},
-        {3, INT64_MAX, (const uint8_t *)"", 0, 0, "", 0, "client", 1},
+        {1, 1234567890123456789, (const uint8_t *)"abc", 3, 3, NULL, 0, "client", 0, 1},
+        {2, 0, (const uint8_t *)"abcd", 4, 1500, "dropped", 7, NULL, 1, 101},
+        {3, INT64_MAX, (const uint8_t *)"", 0, 0, "", 0, "client", 0, 1},
     };
     struct capture *capture;
 
@@ -397,6 +397,7 @@ static void writer_and_reader_agree(void **state) {
         assert_int_equal(packet.frame, packets[i].frame);
         assert_int_equal(packet.time_ns, packets[i].time_ns);
         assert_int_equal(packet.link_type, packets[i].link_type);
+        assert_int_equal(packet.interface_number, packets[i].interface_number);
         assert_int_equal(packet.interface == NULL, packets[i].interface == NULL);
         if (packet.interface != NULL)
             assert_string_equal(packet.interface, packets[i].interface);
