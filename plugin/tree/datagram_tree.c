@@ -309,6 +309,20 @@ static proto_item *root_item(const struct datagram_tree *t) {
     return t->items[0];
 }
 
+/* Names the handlers that the preferences lack, or have in another order. */
+static void report_handlers(const struct datagram_tree *t, const struct ue_detection *detection) {
+    enum ue_handler chain[UE_HANDLERS_MAX];
+    if (!ue_detection_find_handlers(detection, chain)) {
+        return;
+    }
+    wmem_strbuf_t *names = wmem_strbuf_new(t->pinfo->pool, ue_handler_name(chain[0]));
+    for (size_t i = 1; i < UE_HANDLERS_MAX && chain[i] != UE_HANDLER_NONE; i++) {
+        wmem_strbuf_append_printf(names, ",%s", ue_handler_name(chain[i]));
+    }
+    expert_add_info_format(t->pinfo, root_item(t), &uerudp_experts.no_generation,
+                           "The packets look like the preference Handlers \"%s\"", wmem_strbuf_get_str(names));
+}
+
 static void report_generation(const struct datagram_tree *t, const struct uerudp_frame_state *state) {
     const struct ue_detection *detection = &state->connection->detection;
     bool first = t->pinfo->num == state->connection->first_frame;
@@ -320,6 +334,7 @@ static void report_generation(const struct datagram_tree *t, const struct uerudp
                                is_guess ? &uerudp_experts.no_generation : &uerudp_experts.generation,
                                "Generation %s: %s", ue_detection_generations(detection, detected, text),
                                ue_detection_reason_text((enum ue_detection_reason)detected->reason));
+        report_handlers(t, detection);
     }
 }
 

@@ -47,6 +47,16 @@ class Generation(unittest.TestCase):
             texts = self.sentences("login", "--generation", "5.4", *arguments, settings=settings)
             self.assertEqual(["Generation 5.4 to 5.7"], [text.split(":")[0] for text in texts])
 
+    def test_handlers(self):
+        """Encryption that the preferences do not name, and that they name."""
+        scenario = self.stage.put("secret.ini", b"[scenario]\nbase=login\nencrypt=true\n")
+        wanted = 'The packets look like the preference Handlers "aesgcm"'
+        for generation in ("4.25", "5.4"):
+            arguments = (scenario, "--generation", generation)
+            self.assertEqual([wanted], [text for text in self.sentences(*arguments) if "Handlers" in text])
+            for text in self.sentences(*arguments, settings={"handlers": "aesgcm"}):
+                self.assertNotIn("Handlers", text)
+
     def test_preference(self):
         found = self.sentence("actor-world", "--generation", "4.24", settings={"generation": "4.24"})
         self.assertEqual(("Generation 4.24", ["4.24"]), found)
