@@ -131,8 +131,7 @@ static bool read_head(struct message_pdu *p, tvbuff_t *tvb, packet_info *pinfo) 
 static void show_content(const struct message_pdu *p, packet_info *pinfo, proto_tree *tree) {
     const struct uerudp_known_objects no_knowledge = {.observer = NULL};
     struct uerudp_field_item_limit limit = {.left = uerudp_prefs_max_items()};
-    struct uerudp_field_label_allocator labels = {.pool = pinfo->pool};
-    const struct uerudp_content_tree content_tree = {.buffer = {p->tvb, pinfo->pool, &p->bytes, &limit, &labels},
+    const struct uerudp_content_tree content_tree = {.buffer = {p->tvb, pinfo->pool, &p->bytes, &limit},
                                                      .pinfo = pinfo,
                                                      .tree = tree,
                                                      .context = &p->context,

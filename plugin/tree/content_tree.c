@@ -139,7 +139,7 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit, const void *
         proto_item_set_len(level->item, uerudp_field_item_byte_count(buffer, level->bit, bit - level->bit));
     }
     if (uerudp_field_label_is_visible(level->item)) {
-        struct uerudp_label_text *out = uerudp_field_label_new(buffer->label_allocator);
+        struct uerudp_label_text *out = uerudp_field_label_new(buffer->pool);
         uerudp_subtree_heading_write(&level->heading, level->group, out);
         uerudp_field_label_set(level->item, out);
     }

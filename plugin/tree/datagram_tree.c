@@ -26,7 +26,6 @@ struct datagram_tree {
     packet_info *pinfo;
     const struct uerudp_frame_state *state;
     size_t captured_bits;
-    struct uerudp_field_label_allocator label_allocator;
     struct uerudp_field_item_limit limit;
     struct uerudp_field_item_limit content_limit; /* of messages: their items never use up the limit of the datagram */
     proto_item *items[DEPTH_MAX]; /* of the open groups; NULL: not shown, its fields go into the parent */
@@ -249,7 +248,7 @@ static void show_results(struct datagram_tree *t, const struct uerudp_analysis_r
 static void end_bunch(struct datagram_tree *t) {
     const struct uerudp_analysis_results results = uerudp_analysis_results_of_item(&t->analysis.results, t->item - 1);
     if (uerudp_field_label_is_visible(own_item(t))) {
-        uerudp_subtree_heading_set_bunch(own_item(t), t->buffer.label_allocator, &t->info);
+        uerudp_subtree_heading_set_bunch(own_item(t), t->buffer.pool, &t->info);
     }
     show_content(t, &results);
     show_results(t, &results);
@@ -461,13 +460,11 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     struct datagram_tree t = {.buffer = {.tvb = tvb, .pool = pinfo->pool, .bytes = bytes},
                               .pinfo = pinfo,
                               .state = state,
-                              .label_allocator = {.pool = pinfo->pool},
                               .captured_bits = bytes->size * 8};
     struct ue_context x;
     struct ue_decode_result decoded;
     t.limit.left = t.content_limit.left = uerudp_prefs_max_items();
     t.buffer.limit = &t.limit;
-    t.buffer.label_allocator = &t.label_allocator;
     ue_detection_context(&state->connection->detection, &state->decode, &x);
     uerudp_decryption_set_pass(state->connection->decryptor, !pinfo->fd->visited);
     uerudp_info_column_init(&t.info, pinfo->pool);
@@ -485,7 +482,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
         add_context(&t, state, &x);
     }
     trace(&t, state, &x, &decoded);
-    uerudp_subtree_heading_set_datagram(root_item(&t), t.buffer.label_allocator, wmem_strbuf_get_str(t.info.line));
+    uerudp_subtree_heading_set_datagram(root_item(&t), pinfo->pool, wmem_strbuf_get_str(t.info.line));
     t.buffer.limit = NULL; /* the items about the whole datagram are few */
     report_limit(&t);
     report_generation(&t, state);

@@ -74,38 +74,16 @@ static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tre
     return NULL;
 }
 
-/* More than half of all items are flags. */
-static __attribute__((noinline)) proto_item *add_flag(const struct uerudp_tree_buffer *b, proto_tree *tree,
-                                                      const struct ue_record *record) {
-    size_t byte = record->bit / 8;
-    bool has_byte = byte < b->bytes->size;
-    proto_item *item =
-        proto_tree_add_boolean(tree, uerudp_hf[record->field], b->tvb, has_byte ? (int)byte : (int)b->bytes->size,
-                               has_byte, (uint32_t)record->number);
-    uerudp_field_label_set_flag(item, b->bytes->base, record);
-    return item;
-}
-
-static __attribute__((noinline)) proto_item *add_other(const struct uerudp_tree_buffer *b, proto_tree *tree,
-                                                       const struct ue_record *record, const uint8_t *copy) {
-    proto_item *item = add_value(b, tree, record, copy);
-    if (record->generated) {
-        proto_item_set_generated(item);
-    } else {
-        uerudp_field_label_set_bits(item, b->label_allocator, b->bytes->base, record);
-    }
-    return item;
-}
-
-static bool is_flag(const struct ue_record *record) {
-    return record->bits == 1 && !record->coded && !record->generated &&
-           ue_field_row(record->field)->kind == UE_KIND_BOOL;
-}
-
 proto_item *uerudp_field_item_add(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
                                   const uint8_t *copy) {
     if (!uerudp_field_item_reserve(b->limit)) {
         return NULL;
     }
-    return is_flag(record) ? add_flag(b, tree, record) : add_other(b, tree, record, copy);
+    proto_item *item = add_value(b, tree, record, copy);
+    if (record->generated) {
+        proto_item_set_generated(item);
+    } else {
+        uerudp_field_label_set_bits(item, b->pool, b->bytes->base, record);
+    }
+    return item;
 }

@@ -35,10 +35,9 @@ void uerudp_field_item_report_limit(const struct uerudp_field_item_limit *limit,
 /* The bytes in which records count their bits. */
 struct uerudp_tree_buffer {
     tvbuff_t *tvb;
-    wmem_allocator_t *pool;                               /* of the packet */
-    const struct uerudp_captured_bytes *bytes;            /* of tvb */
-    struct uerudp_field_item_limit *limit;                /* NULL: unlimited */
-    struct uerudp_field_label_allocator *label_allocator; /* NULL: no labels are made */
+    wmem_allocator_t *pool;                    /* of the packet */
+    const struct uerudp_captured_bytes *bytes; /* of tvb */
+    struct uerudp_field_item_limit *limit;     /* NULL: unlimited */
 };
 
 /* The bytes that a run of bits touches, limited to the captured bytes. */

@@ -9,7 +9,6 @@
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two spaces */
-#define LABELS_PER_ALLOCATION 16
 #define EVERY_BYTE 0x01010101u
 
 /* "Client id: ", the part before the value. */
@@ -100,12 +99,8 @@ G_STATIC_ASSERT(offsetof(union uerudp_field_label, text.text) ==
                 offsetof(union uerudp_field_label, drawn.label.representation));
 G_STATIC_ASSERT(UERUDP_LABEL_TEXT_MAX + 1 + UERUDP_LABEL_TEXT_SHORT <= ITEM_LABEL_LENGTH);
 
-struct uerudp_label_text *uerudp_field_label_new(struct uerudp_field_label_allocator *allocator) {
-    if (allocator->next == allocator->end) {
-        allocator->next = wmem_alloc_array(allocator->pool, union uerudp_field_label, LABELS_PER_ALLOCATION);
-        allocator->end = allocator->next + LABELS_PER_ALLOCATION;
-    }
-    struct uerudp_label_text *out = &allocator->next++->text;
+struct uerudp_label_text *uerudp_field_label_new(wmem_allocator_t *pool) {
+    struct uerudp_label_text *out = &wmem_new(pool, union uerudp_field_label)->text;
     out->length = 0;
     return out;
 }
@@ -121,46 +116,19 @@ void uerudp_field_label_set(proto_item *item, struct uerudp_label_text *out) {
     PITEM_FINFO(item)->rep = finish_label(out);
 }
 
-static item_label_t *draw_label(struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
-                                const struct ue_record *record) {
+void uerudp_field_label_set_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes,
+                                 const struct ue_record *record) {
     G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UERUDP_LABEL_TEXT_MAX);
+    if (!uerudp_field_label_is_visible(item) || ue_field_row(record->field)->kind > UE_KIND_I32 || record->bits == 0 ||
+        record->bits > PICTURE_BITS_MAX) {
+        return;
+    }
     const struct label_name *name = &names[record->field];
-    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
+    struct uerudp_label_text *out = uerudp_field_label_new(pool);
     out->length = (size_t)(draw_bits(out->text, bytes, record->bit, record->bits) - out->text);
     uerudp_label_text_add_short(out, name->text, name->length);
     add_value(out, ue_field_row(record->field), record->number);
-    return finish_label(out);
-}
-
-/* Flags are more than half of all items, and a flag has 16 different labels: each is drawn once and shared. This is
-   safe, because only its own dissector changes the label of an item. */
-static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
-    static struct uerudp_field_label_allocator allocator;
-    static item_label_t *drawn[UE_FIELD_COUNT][8][2];
-    item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
-    if (*label == NULL) {
-        allocator.pool = wmem_epan_scope();
-        *label = draw_label(&allocator, bytes, record);
-    }
-    return *label;
-}
-
-static void set_bits(proto_item *item, const struct ue_record *record, item_label_t *label) {
+    uerudp_field_label_set(item, out);
     field_info *info = PITEM_FINFO(item);
     FI_SET_FLAG(info, FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
-    info->rep = label;
-}
-
-void uerudp_field_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
-    if (uerudp_field_label_is_visible(item)) {
-        set_bits(item, record, flag_label(bytes, record));
-    }
-}
-
-void uerudp_field_label_set_bits(proto_item *item, struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
-                                 const struct ue_record *record) {
-    if (uerudp_field_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
-        record->bits <= PICTURE_BITS_MAX) {
-        set_bits(item, record, draw_label(allocator, bytes, record));
-    }
 }

@@ -10,28 +10,18 @@
 #include <uerudp/trace.h>
 #include "plugin/tree/label_text.h"
 
-/* Allocates the labels of a packet in arrays: one wmem allocation for each takes a third of the time of a label.
-   Initialised with the pool only. */
-struct uerudp_field_label_allocator {
-    wmem_allocator_t *pool; /* of the packet */
-    union uerudp_field_label *next, *end;
-};
-
 /* Whether the label of an item is visible. */
 static inline bool uerudp_field_label_is_visible(const proto_item *item) {
     return item != NULL && PTREE_DATA(item)->visible;
 }
 
 /* Sets the bits of a number's item, and a label that draws them. Does nothing if the tree is not visible. */
-void uerudp_field_label_set_bits(proto_item *item, struct uerudp_field_label_allocator *allocator, const uint8_t *bytes,
+void uerudp_field_label_set_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes,
                                  const struct ue_record *record);
-
-/* The same for a flag: one bit that is the value. */
-void uerudp_field_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record);
 
 /* An empty label text, and the call that sets it as the label of an item. Wireshark's own calls format with printf and
    copy the result. */
-struct uerudp_label_text *uerudp_field_label_new(struct uerudp_field_label_allocator *allocator);
+struct uerudp_label_text *uerudp_field_label_new(wmem_allocator_t *pool);
 void uerudp_field_label_set(proto_item *item, struct uerudp_label_text *out);
 
 #endif

@@ -10,12 +10,11 @@
 /* ---- datagram, bunch, control message ---- */
 
 /* proto_item_append_text() takes ten times as long; it is used only for a line that must be truncated. */
-void uerudp_subtree_heading_set_datagram(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                         const char *line) {
+void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *line) {
     if (!uerudp_field_label_is_visible(item)) {
         return;
     }
-    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
+    struct uerudp_label_text *out = uerudp_field_label_new(pool);
     uerudp_label_text_add(out, UERUDP_PROTOCOL_NAME ", ");
     uerudp_label_text_add(out, line);
     if (out->length == UERUDP_LABEL_TEXT_MAX) {
@@ -25,9 +24,8 @@ void uerudp_subtree_heading_set_datagram(proto_item *item, struct uerudp_field_l
     }
 }
 
-void uerudp_subtree_heading_set_bunch(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                      struct uerudp_info_column *info) {
-    struct uerudp_label_text *out = uerudp_field_label_new(allocator);
+void uerudp_subtree_heading_set_bunch(proto_item *item, wmem_allocator_t *pool, struct uerudp_info_column *info) {
+    struct uerudp_label_text *out = uerudp_field_label_new(pool);
     uerudp_label_text_add(out, "Bunch: ");
     uerudp_info_column_write_bunch(info, ", ", out);
     uerudp_field_label_set(item, out);

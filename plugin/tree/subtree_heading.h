@@ -13,12 +13,10 @@
 #include "plugin/tree/info_column.h"
 
 /* The heading of the whole datagram; line: its info column. Does nothing if the tree is not visible. */
-void uerudp_subtree_heading_set_datagram(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                         const char *line);
+void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *line);
 
 /* Call it at the end of the bunch. The item is visible. */
-void uerudp_subtree_heading_set_bunch(proto_item *item, struct uerudp_field_label_allocator *allocator,
-                                      struct uerudp_info_column *info);
+void uerudp_subtree_heading_set_bunch(proto_item *item, wmem_allocator_t *pool, struct uerudp_info_column *info);
 
 /* type: enum ue_message_type, also unknown ones. */
 void uerudp_subtree_heading_set_message(proto_item *item, uint64_t type);
