@@ -238,7 +238,8 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     if (visible && !detection->is_given) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);
     }
-    if (is_early(detection)) {
+    /* Without handlers in the settings, a release before the last of these datagrams means that packets match. */
+    if (is_early(detection) && (!detection->is_released || detection->settings.handlers[0] != UE_HANDLER_NONE)) {
         ue_detection_observe_handlers(detection, side, bytes, size_bytes);
     }
     if (x->settings.decryptor != NULL && is_encrypted(&result)) {
