@@ -78,34 +78,80 @@ bool uerudp_expert_items_are_wanted(proto_tree *tree, const expert_field *expert
            (expert != NULL && proto_field_is_referenced(tree, expert->hf));
 }
 
-/* ---- findings of the analysis ---- */
+/* ---- findings, and the events that findings are about ---- */
 
-#define FINDING_COUNT (UE_F_ANALYSIS_ACK_OF_UNSENT - UE_F_ANALYSIS_LOST + 1)
-#define AT(field) [UE_F_ANALYSIS_##field - UE_F_ANALYSIS_LOST]
+#define EVENT_COUNT (UE_F_ANALYSIS_ACK_OF_UNSENT - UE_F_ANALYSIS_LOST + 1)
 
-static expert_field findings[FINDING_COUNT];
+static expert_field findings[UE_FINDING_COUNT];
+static expert_field events[EVENT_COUNT];
 
-static const int severities[FINDING_COUNT] = {
-    AT(LOST) = PI_WARN,           AT(OUT_OF_ORDER) = PI_WARN,
-    AT(DUPLICATE) = PI_NOTE,      AT(NAK) = PI_NOTE,
-    AT(RETRANSMISSION) = PI_NOTE, AT(SPURIOUS_RETRANSMISSION) = PI_NOTE,
-    AT(ACK_OF_UNSEEN) = PI_WARN,  AT(PARTIAL_ERROR) = PI_ERROR,
-    AT(RELIABLE_GAP) = PI_NOTE,   AT(RELIABLE_JUMP) = PI_ERROR,
-    AT(BUFFER_HIGH) = PI_WARN,    AT(ACK_OF_UNSENT) = PI_WARN,
-};
-
-expert_field *uerudp_expert_items_of_finding(enum ue_field field) {
-    return &findings[field - UE_F_ANALYSIS_LOST];
+static int severity_of(enum ue_finding_id id) {
+    static const int severities[] = {
+        [UE_SEVERITY_ERROR] = PI_ERROR, [UE_SEVERITY_WARNING] = PI_WARN, [UE_SEVERITY_NOTE] = PI_NOTE};
+    return severities[ue_finding_rows[id].severity];
 }
 
-static void register_findings(expert_module_t *module) {
-    static ei_register_info rows[FINDING_COUNT];
-    for (int i = 0; i < FINDING_COUNT; i++) {
-        const header_field_info *row = uerudp_fields_row((enum ue_field)(UE_F_ANALYSIS_LOST + i));
-        findings[i] = (expert_field)EI_INIT;
-        rows[i] = (ei_register_info){&findings[i], {row->abbrev, PI_SEQUENCE, severities[i], row->blurb, EXPFILL}};
+/* An event of one packet is as bad as the mildest finding about such events; without one it is worth knowing. */
+static int severity_of_event(enum ue_field field) {
+    int mildest = 0;
+    for (int id = 0; id < UE_FINDING_COUNT; id++) {
+        if (ue_finding_rows[id].field == field && (mildest == 0 || severity_of(id) < mildest)) {
+            mildest = severity_of(id);
+        }
     }
-    expert_register_field_array(module, rows, FINDING_COUNT);
+    return mildest != 0 ? mildest : PI_NOTE;
+}
+
+expert_field *uerudp_expert_items_of_event(enum ue_field field) {
+    return &events[field - UE_F_ANALYSIS_LOST];
+}
+
+expert_field *uerudp_expert_items_of_finding(enum ue_finding_id id) {
+    return &findings[id];
+}
+
+static void register_events(expert_module_t *module) {
+    static ei_register_info rows[EVENT_COUNT];
+    for (int i = 0; i < EVENT_COUNT; i++) {
+        const enum ue_field field = (enum ue_field)(UE_F_ANALYSIS_LOST + i);
+        const header_field_info *row = uerudp_fields_row(field);
+        events[i] = (expert_field)EI_INIT;
+        rows[i] =
+            (ei_register_info){&events[i], {row->abbrev, PI_SEQUENCE, severity_of_event(field), row->blurb, EXPFILL}};
+    }
+    expert_register_field_array(module, rows, EVENT_COUNT);
+}
+
+/* Cases of one kind have one filter. */
+static void register_findings(expert_module_t *module) {
+    static ei_register_info rows[UE_FINDING_COUNT];
+    for (int id = 0; id < UE_FINDING_COUNT; id++) {
+        const char *name = ue_finding_rows[id].name;
+        char *summary = wmem_strdup_printf(wmem_epan_scope(), "Finding: %s", name);
+        g_strdelimit(summary, "_", ' ');
+        findings[id] = (expert_field)EI_INIT;
+        rows[id] = (ei_register_info){&findings[id],
+                                      {wmem_strdup_printf(wmem_epan_scope(), "uerudp.finding.%s", name), PI_SEQUENCE,
+                                       severity_of(id), summary, EXPFILL}};
+    }
+    expert_register_field_array(module, rows, UE_FINDING_COUNT);
+}
+
+/* Items of single datagrams that findings count. */
+static void set_severities(void) {
+    static const struct {
+        const expert_field *ids;
+        enum ue_finding_id finding;
+    } counted[] = {{&uerudp_experts.malformed, UE_FINDING_MALFORMED},
+                   {&uerudp_experts.size_limited, UE_FINDING_CUT},
+                   {&uerudp_experts.message, UE_FINDING_MESSAGE}};
+    for (size_t i = 0; i < G_N_ELEMENTS(expert_rows); i++) {
+        for (size_t j = 0; j < G_N_ELEMENTS(counted); j++) {
+            if (expert_rows[i].ids == counted[j].ids) {
+                expert_rows[i].eiinfo.severity = severity_of(counted[j].finding);
+            }
+        }
+    }
 }
 
 void uerudp_expert_items_register(void) {
@@ -113,7 +159,9 @@ void uerudp_expert_items_register(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(expert_rows); i++) {
         *expert_rows[i].ids = (expert_field)EI_INIT;
     }
+    set_severities();
     expert_register_field_array(module, expert_rows, G_N_ELEMENTS(expert_rows));
+    register_events(module);
     register_findings(module);
     register_init_routine(find_expert_tap);
 }

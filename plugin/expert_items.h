@@ -8,7 +8,7 @@
 #include <epan/expert.h>
 #include <epan/proto.h>
 
-#include <uerudp/trace.h>
+#include <uerudp/findings.h>
 
 struct uerudp_experts {
     expert_field malformed;
@@ -35,8 +35,9 @@ extern struct uerudp_experts uerudp_experts;
 bool uerudp_expert_items_are_collected(void);
 bool uerudp_expert_items_are_wanted(proto_tree *tree, const expert_field *expert);
 
-/* The expert item that stands for a field of kind FINDING. */
-expert_field *uerudp_expert_items_of_finding(enum ue_field field);
+/* The expert item that stands for a field of kind FINDING: an event of one packet; and that of a finding. */
+expert_field *uerudp_expert_items_of_event(enum ue_field field);
+expert_field *uerudp_expert_items_of_finding(enum ue_finding_id id);
 
 /* Call it after uerudp_fields_register. */
 void uerudp_expert_items_register(void);

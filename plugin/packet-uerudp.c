@@ -10,6 +10,7 @@
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/analysis_results.h"
+#include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
@@ -149,6 +150,7 @@ void uerudp_packet_register(void) {
     register_listeners();
     uerudp_analysis_results_register();
     uerudp_reassembly_results_register();
+    uerudp_finding_results_register();
     uerudp_observer_register();
     uerudp_known_objects_register();
     uerudp_subdissectors_register(uerudp_proto);

@@ -133,10 +133,10 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_obser
 void ue_packet_loss_end_bursts(struct ue_findings *findings);
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);
 
-void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
-                                const struct ue_decode_result *result);
+void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                              const struct ue_decode_result *result);
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
-void ue_side_totals_begin_tracker(struct ue_side_totals *side);
+void ue_side_totals_end_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 
 /* The handshake and login (protocol.md 5.1, 12). */

@@ -241,6 +241,47 @@ static void report_handshake(const struct ue_findings *findings) {
     ue_findings_report(findings, &finding);
 }
 
+/* What answers a message of the login at once, from the other side. Later, a client may load its map for long. */
+static const char *answer_to(const struct ue_login_step *step) {
+    static const struct {
+        uint8_t type, side;
+        const char *answer;
+    } order[] = {{UE_MESSAGE_HELLO, 0, "Challenge"},
+                 {UE_MESSAGE_CHALLENGE, 1, "Login"},
+                 {UE_MESSAGE_LOGIN, 0, "Welcome"},
+                 {UE_MESSAGE_WELCOME, 1, "Netspeed"}};
+    for (size_t i = 0; i < sizeof order / sizeof *order && !step->is_handshake; i++) {
+        if (step->type == order[i].type && step->side == order[i].side) {
+            return order[i].answer;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the answer may be in a packet that was not captured or not read. */
+static bool may_be_unseen(const struct ue_side_totals *side) {
+    return side->datagrams == 0 || side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
+           side->counts.missing > side->counts.nacked;
+}
+
+static void report_stopped(const struct ue_findings *findings) {
+    const struct ue_handshake_login *login = &findings->login;
+    const struct ue_stream_course *course = &findings->course;
+    const struct ue_login_step *last = login->steps.count != 0 ? step_at(login, login->steps.count - 1) : NULL;
+    const char *answer = last != NULL ? answer_to(last) : NULL;
+    if (answer == NULL || login->undecodable != 0 || login->has_channels || course->login_more != 0 ||
+        course->implausible != 0 || may_be_unseen(&findings->totals[!last->side])) {
+        return;
+    }
+    const int64_t span_ns = ue_time_ns_since(course->is_closed ? course->closed_ns : course->last_ns, last->time_ns);
+    if (span_ns >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED)) {
+        struct ue_finding finding = finding_at(UE_FINDING_LOGIN_STOPPED, last);
+        ue_finding_set(&finding, UE_VALUE_SPAN, span_ns);
+        finding.text = answer;
+        ue_findings_report(findings, &finding);
+    }
+}
+
 static void report_step(const struct ue_findings *findings, enum ue_finding_id id, bool is_handshake, uint8_t type) {
     const struct ue_login_step *step = ue_findings_login_step(findings, is_handshake, type);
     if (step != NULL) {
@@ -296,6 +337,7 @@ bool ue_handshake_login_is_refused(const struct ue_findings *findings) {
 void ue_handshake_login_finish(const struct ue_findings *findings) {
     report_messages(findings);
     report_handshake(findings);
+    report_stopped(findings);
     report_step(findings, UE_FINDING_REFUSED, false, UE_MESSAGE_FAILURE);
     report_step(findings, UE_FINDING_VIOLATION, false, UE_MESSAGE_SECURITY_VIOLATION);
     report_upgrade(findings);

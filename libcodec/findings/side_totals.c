@@ -13,11 +13,10 @@ static void report_malformed(const struct ue_findings *findings, const struct ue
     ue_findings_report(findings, &finding);
 }
 
-void ue_side_totals_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
-                                const struct ue_decode_result *result) {
+void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                              const struct ue_decode_result *result) {
     struct ue_side_totals *side = &findings->totals[datagram->role];
     bool is_good = result->fault.status == UE_OK && !datagram->is_cut;
-    side->datagrams++;
     side->cut += datagram->is_cut;
     side->packets += !result->is_handshake;
     side->opaque += result->closed_by != UE_HANDLER_NONE;
@@ -80,11 +79,12 @@ static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const str
 }
 
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts) {
-    findings->totals[side].counts = sum(&findings->totals[side].earlier, counts);
+    findings->totals[side].tracked = *counts;
 }
 
-void ue_side_totals_begin_tracker(struct ue_side_totals *side) {
-    side->earlier = side->counts;
+void ue_side_totals_end_tracker(struct ue_side_totals *side) {
+    side->counts = sum(&side->counts, &side->tracked);
+    side->tracked = (struct ue_tracker_counts){0};
 }
 
 /* ---- the end ---- */

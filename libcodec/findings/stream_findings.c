@@ -32,8 +32,8 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_reliable_gaps_finish(findings);
     ue_packet_loss_end_bursts(findings);
     ue_silence_begin_tracker(findings, is_attempt);
-    ue_side_totals_begin_tracker(&findings->totals[0]);
-    ue_side_totals_begin_tracker(&findings->totals[1]);
+    ue_side_totals_end_tracker(&findings->totals[0]);
+    ue_side_totals_end_tracker(&findings->totals[1]);
 }
 
 /* From 1970 to 2116, so that sums and differences of two times fit in 64 bits. Only damaged captures have other
@@ -52,7 +52,7 @@ static void advance(struct ue_stream_course *course, const struct ue_observed_da
 }
 
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
-                             const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
+                             const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
     findings->reliable_limit = datagram->context.reliable_limit;
     if (ue_observer_tracker(datagram->record.connection) == NULL) {
@@ -62,19 +62,49 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
     advance(&findings->course, datagram);
     ue_data_rate_add(findings, datagram->role, datagram->length_bytes);
     ue_timing_on_datagram(findings, datagram);
-    ue_side_totals_on_datagram(findings, datagram, result);
+    findings->totals[datagram->role].datagrams++;
 }
 
+void ue_findings_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                           const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
+    findings->callbacks = callbacks;
+    ue_side_totals_on_result(findings, datagram, result);
+}
+
+/* Messages are no subject of a finding. */
 static void on_event(struct ue_findings *findings, const struct ue_context *context,
                      const struct ue_observed_event *event) {
-    ue_silence_on_event(findings, event);
-    ue_timing_on_event(findings, event);
-    ue_side_totals_on_event(findings, event);
-    ue_packet_loss_on_event(findings, event);
-    ue_reliable_stalls_on_event(findings, event);
-    ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
-    ue_handshake_login_on_event(findings, event, context);
-    ue_connection_end_on_event(findings, event);
+    switch (event->type) {
+    case UE_OBSERVED_BUNCH:
+        ue_side_totals_on_event(findings, event);
+        ue_handshake_login_on_event(findings, event, context);
+        if (event->bunch.reliable_id >= 0) {
+            ue_reliable_stalls_on_event(findings, event);
+            ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
+        }
+        break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
+        ue_silence_on_event(findings, event);
+        ue_timing_on_event(findings, event);
+        ue_side_totals_on_event(findings, event);
+        ue_packet_loss_on_event(findings, event);
+        ue_reliable_stalls_on_event(findings, event);
+        break;
+    case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
+    case UE_OBSERVED_CHANNEL_CLOSED: ue_connection_end_on_event(findings, event); break;
+    case UE_OBSERVED_HANDSHAKE:
+    case UE_OBSERVED_RESTARTED:
+    case UE_OBSERVED_OPAQUE:
+    case UE_OBSERVED_NOT_LOST:
+    case UE_OBSERVED_LOST:
+    case UE_OBSERVED_PACKET:
+        ue_silence_on_event(findings, event);
+        ue_timing_on_event(findings, event);
+        ue_handshake_login_on_event(findings, event, context);
+        break;
+    default: break;
+    }
 }
 
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
@@ -104,6 +134,8 @@ static void report_times(struct ue_findings *findings) {
 
 void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
+    ue_side_totals_end_tracker(&findings->totals[0]);
+    ue_side_totals_end_tracker(&findings->totals[1]);
     report_times(findings);
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);

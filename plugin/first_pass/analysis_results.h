@@ -28,6 +28,7 @@ enum uerudp_analysis_result_type {
                                  before; frame: takes that back */
     UERUDP_RESULT_ACKED_IN,   /* frame: the later frame that acknowledges this packet */
     UERUDP_RESULT_NACKED_IN,  /* frame: the later frame that reports it as not delivered; may follow ACKED_IN */
+    UERUDP_RESULT_FINDING,    /* number: see finding_results.h */
     /* of one bunch; in the order in which most are added */
     UERUDP_RESULT_MESSAGE,          /* a whole message, or whole exports; number: enum ue_content_kind of the channel */
     UERUDP_RESULT_CHANNEL_KIND,     /* without MESSAGE; number: the same, where the bunch does not name it */

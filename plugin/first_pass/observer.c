@@ -6,6 +6,7 @@
 #include <uerudp/time_ns.h>
 #include "plugin/decryption_keys.h"
 #include "plugin/first_pass/analysis_results.h"
+#include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/first_pass/sequence_analysis.h"
 #include "plugin/prefs.h"
@@ -190,6 +191,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         handle_message(pass, event);
         return;
     }
+    uerudp_finding_results_add_event(event);
     if (event->type == UE_OBSERVED_BUNCH && !pass->has_kind) {
         add_channel_kind(pass, event);
     }
@@ -209,8 +211,11 @@ static void track(const struct ue_observed_datagram *observed, struct uerudp_fra
     state->decode.packet_ids = observed->record.decode.packet_ids;
     latest.state = state;
     latest.bytes = observed->bytes;
+    latest.items.is_whole = false;
     uerudp_analysis_results_begin(state);
+    uerudp_finding_results_begin(observed, state);
     ue_observer_track(observer, observed, &callbacks);
+    uerudp_finding_results_end(&latest.items);
     uerudp_analysis_results_end();
 }
 
@@ -290,6 +295,7 @@ static void finish(void) {
     if (observer != NULL) {
         ue_observer_flush(observer);
         track_ready();
+        uerudp_finding_results_finish();
     }
 }
 

@@ -7,6 +7,7 @@
 #include <uerudp/time_ns.h>
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
+#include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/frame_state.h"
 #include "plugin/first_pass/sequence_analysis.h"
 #include "plugin/taps/tap.h"
@@ -87,7 +88,7 @@ static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum u
     va_start(arguments, format);
     const char *sentence = wmem_strdup_vprintf(a->pinfo->pool, format, arguments);
     va_end(arguments);
-    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_expert_items_of_finding(finding), "%s",
+    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_expert_items_of_event(finding), "%s",
                            sentence);
 }
 
@@ -198,6 +199,12 @@ static void report_lost_acks(struct uerudp_analysis_tree *a) {
     }
 }
 
+static void show_finding(struct uerudp_analysis_tree *a, uint32_t number) {
+    const struct uerudp_finding_result *finding = uerudp_finding_results_at(number);
+    expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), uerudp_expert_items_of_finding(finding->id),
+                           "%s", finding->sentence);
+}
+
 static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
     switch (result->type) {
     case UERUDP_RESULT_MISSING: report_missing(a, result); break;
@@ -229,6 +236,7 @@ static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_anal
                     " that were never sent before this one; frame %u takes that back",
                     ue_seq_display(result->id), result->frame);
         break;
+    case UERUDP_RESULT_FINDING: show_finding(a, result->number); break;
     case UERUDP_RESULT_NACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKED_IN, result->frame); break;
     default: break;
     }

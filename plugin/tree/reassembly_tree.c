@@ -122,7 +122,7 @@ static void show_message(const struct uerudp_reassembly_tree *bunch,
 static void show_given_up(const struct uerudp_reassembly_tree *bunch, const struct uerudp_reassembly_result *reassembly,
                           bool is_error) {
     expert_field *expert =
-        is_error ? uerudp_expert_items_of_finding(UE_F_ANALYSIS_PARTIAL_ERROR) : &uerudp_experts.unfinished;
+        is_error ? uerudp_expert_items_of_event(UE_F_ANALYSIS_PARTIAL_ERROR) : &uerudp_experts.unfinished;
     expert_add_info_format(
         bunch->pinfo, proto_tree_get_parent(bunch->tree), expert, "%s; fragments given up on channel %u: frame %s",
         ue_reassembly_problem_text(reassembly->problem), reassembly->channel, list_frames(bunch, reassembly));

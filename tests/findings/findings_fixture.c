@@ -119,7 +119,8 @@ void findings_fixture_datagram(unsigned side, const struct ue_decode_result *res
                                             .role = side,
                                             .is_cut = is_cut,
                                             .context = fixture.context};
-    ue_findings_on_datagram(fixture.findings, &datagram, result, &callbacks);
+    ue_findings_on_datagram(fixture.findings, &datagram, &callbacks);
+    ue_findings_on_result(fixture.findings, &datagram, result, &callbacks);
     fixture.attempts[fixture.attempt].stream->tracker = (struct ue_tracker *)&fixture; /* never followed */
 }
 

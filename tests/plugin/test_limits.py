@@ -15,7 +15,7 @@ WORLD = ROOT / "captures/actor-world.pcapng"
 EXAMPLE = ROOT / "plugin/examples/crate.lua"
 LIMIT = 12
 # Items about the datagram as a whole, and items of message content.
-OTHER = {"analysis", "expert", "fault", "canonical"}
+OTHER = {"analysis", "expert", "fault", "finding", "canonical"}
 INSIDE = {"block", "field", "content", "export", "mapped", "actor", "property", "voice"}
 MORE = re.compile(r"(\d+) items not shown")
 FOUR_BLOCKS = bytes.fromhex("0208208000") # each about the actor, without payload

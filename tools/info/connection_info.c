@@ -137,8 +137,10 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
-    ue_findings_on_datagram(info->detected, captured->observed, &captured->result, &findings);
-    if (ue_observer_track(captured->observer, captured->observed, &callbacks)) {
+    ue_findings_on_datagram(info->detected, captured->observed, &findings);
+    bool is_tracked = ue_observer_track(captured->observer, captured->observed, &callbacks);
+    ue_findings_on_result(info->detected, captured->observed, &captured->result, &findings);
+    if (is_tracked) {
         const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
         ue_findings_on_counts(info->detected, 0, ue_tracker_counts(tracker, 0));
         ue_findings_on_counts(info->detected, 1, ue_tracker_counts(tracker, 1));

@@ -185,8 +185,8 @@ struct ue_side_totals {
     struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
-    struct ue_tracker_counts counts;  /* of all trackers of the stream */
-    struct ue_tracker_counts earlier; /* of earlier trackers */
+    struct ue_tracker_counts counts;  /* of all trackers of the stream; known after ue_findings_finish */
+    struct ue_tracker_counts tracked; /* of the current tracker */
 };
 
 /* The last packet of a side. */
@@ -237,12 +237,14 @@ struct ue_findings_callbacks {
 struct ue_findings *ue_findings_new(const struct ue_allocator *allocator);
 void ue_findings_free(struct ue_findings *findings);
 
-/* Handles a datagram of the stream with its decode result, then each event that ue_observer_track reports of it
-   (context: of the datagram), then, if it was tracked, what the tracker counts of each side. */
+/* Handles a datagram of the stream, then each event that ue_observer_track reports of it (context: of the datagram),
+   then its decode result and, if it was tracked, what the tracker counts of each side. */
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
-                             const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
+                             const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
                           const struct ue_observed_event *event, const struct ue_findings_callbacks *callbacks);
+void ue_findings_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                           const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
 /* Reports what is known only at the end. Call nothing but the functions below and ue_findings_free afterwards. */

@@ -5,12 +5,20 @@ import json
 import unittest
 
 import uerudp
-from conversation import CLIENT, SERVER, Conversation, attempts, hello_sent, lost_acks
+from conversation import (CHALLENGE, CLIENT, LOGIN, NETSPEED, SERVER, WELCOME, Conversation, attempts, hello_sent,
+                          lost_acks, send_login)
 
 
 def joined(**keys):
     """A conversation without a finding."""
     return hello_sent(**keys).idle(500)
+
+
+def logged_in(**keys):
+    """Likewise, for conversations that go on for 10 s or more."""
+    conv = joined(**keys)
+    send_login(conv, CHALLENGE, LOGIN, WELCOME, NETSPEED)
+    return conv
 
 
 class Findings(unittest.TestCase):
@@ -254,20 +262,20 @@ class Findings(unittest.TestCase):
     # ---- the network ----
 
     def test_loss_burst(self):
-        conv = joined().idle(20000)
+        conv = logged_in().idle(20000)
         frames = [conv.send(SERVER, arrives=False) for _ in range(6)]
         finding = self.only(conv.idle(300), "loss_burst", besides=["one_way_loss"])
         self.assertEqual([frames[0], frames[-1]], finding["frames"])
         self.assertIn("6 packets in a row not delivered, server to client", finding["text"])
 
     def test_three_are_no_burst(self):
-        conv = joined().idle(20000)
+        conv = logged_in().idle(20000)
         for _ in range(3):
             conv.send(SERVER, arrives=False)
         self.assertEqual([], conv.idle(300).info(status=0)["findings"])
 
     def test_loss_burst_seen_at_the_receiver(self):
-        conv = joined().idle(20000)
+        conv = logged_in().idle(20000)
         for _ in range(6):
             conv.send(SERVER, arrives=False, captured=False)
         finding = self.only(conv.idle(300), "loss_burst", besides=["one_way_loss"])
@@ -313,7 +321,7 @@ class Findings(unittest.TestCase):
         self.assertIn("no packet from the client in the last", self.only(conv, "silence")["text"])
 
     def test_ack_gap(self):
-        conv = joined().idle(20000)
+        conv = logged_in().idle(20000)
         for _ in range(16):
             conv.send(SERVER, arrives=False)
             conv.send(CLIENT)
@@ -342,7 +350,7 @@ class Findings(unittest.TestCase):
         self.assertIn("300 ms in the median", text)
 
     def test_ping_of_an_infrequent_sender(self):
-        conv = joined(latency=5).idle(200, 10)
+        conv = logged_in(latency=5).idle(200, 10)
         self.assertIn("the difference is waiting", self.only(conv.idle(20000, 180), "ping")["text"])
 
     def test_frame_time(self):

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The plugin and `uerudp info` have the same findings: kind, severity, stream and sentence, which has side, frames and
+numbers. UERUDP_FINDING_CONNECTIONS is the number of generated connections."""
+import collections
+import json
+import os
+import pathlib
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import harness
+import recordings
+import traffic
+
+CAPTURES = pathlib.Path(__file__).parents[2] / "captures"
+SEVERITIES = {"8388608": "error", "6291456": "warning", "4194304": "note"}
+PREFIX = "uerudp.finding."
+MALFORMED = "uerudp.expert.malformed"  # the finding is the item of the datagram
+GENERATED = int(os.environ.get("UERUDP_FINDING_CONNECTIONS", 500))
+PER_CAPTURE = 25
+SCENARIOS = ("lossy", "login", "bulk", "game")
+GENERATIONS = ("4.13", "4.20", "4.22", "5.1", "5.4", "5.8")
+LOSSES = ("0", "0.02", "0.1", "0.3")
+
+
+class Findings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        names = cls.stage.tshark("-G", "fields").splitlines()
+        cls.filters = sorted({line.split("\t")[2] for line in names if f"\t{PREFIX}" in line}) + [MALFORMED]
+
+    def shown(self, path, settings):
+        """What tshark shows, as (kind, severity, stream, sentence); of malformed datagrams only the frame."""
+        text = self.stage.tshark("-2", "-r", path, *harness.preferences(settings), "-Y", " || ".join(self.filters),
+                                 "-T", "pdml", "-J", "uerudp")
+        found = collections.Counter()
+        for packet in ElementTree.fromstring(text).iter("packet"):
+            fields = {field.get("name"): field.get("show") for field in packet.iter("field")}
+            for item in packet.iter("field"):
+                names = [field.get("name") for field in item]
+                kind = next((name for name in names if name and (name.startswith(PREFIX) or name == MALFORMED)), None)
+                if item.get("name") == "_ws.expert" and kind is not None:
+                    values = {field.get("name"): field.get("show") for field in item}
+                    is_finding = kind != MALFORMED
+                    found[kind.rpartition(".")[2], SEVERITIES[values["_ws.expert.severity"]], int(fields["uerudp.stream"]),
+                          values["_ws.expert.message"] if is_finding else packet.find("proto/field[@name='num']").get("show")] += 1
+        return found
+
+    def told(self, path, settings):
+        """What info prints, likewise."""
+        options = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
+        found = collections.Counter()
+        for line in map(json.loads, traffic.program("info", "--json", "--findings=1000", *options, path).splitlines()):
+            self.assertEqual({}, line["findings_more"])
+            for finding in line["findings"]:
+                text = str(finding["frames"][0]) if finding["kind"] == "malformed" else finding["text"]
+                found[finding["kind"], finding["severity"], line["stream"], text] += 1
+        return found
+
+    def compare(self, path, settings):
+        shown, told = self.shown(path, settings), self.told(path, settings)
+        self.assertEqual([], sorted((told - shown).elements())[:5], f"{path}: only the program has these")
+        self.assertEqual([], sorted((shown - told).elements())[:5], f"{path}: only the plugin has these")
+        return sum(told.values())
+
+    def test_captures(self):
+        paths = sorted(CAPTURES.glob("**/*.pcapng"))
+        settings = {path: named for path, named, _ in recordings.documented()}
+        self.assertGreater(sum(self.compare(self.stage.copy(path), settings.get(path, {})) for path in paths), 50)
+
+    def test_recordings(self):
+        for name, path in harness.recorded().items():
+            with self.subTest(name):
+                self.compare(self.stage.copy(path), harness.settings_of(path))
+
+    def test_generated(self):
+        count = 0
+        for number in range(-(-GENERATED // PER_CAPTURE)):
+            made = traffic.program("generate", SCENARIOS[number % len(SCENARIOS)], "--no-sidecar", "--duration=2",
+                                   f"--connections={min(PER_CAPTURE, GENERATED)}", f"--seed={number + 1}", "--output=-",
+                                   f"--generation={GENERATIONS[number % len(GENERATIONS)]}",
+                                   f"--loss={LOSSES[number // 2 % len(LOSSES)]}", "--dup=0.01", "--reorder=0.02",
+                                   f"--capture-at={('client', 'server', 'sender')[number % 3]}")
+            count += self.compare(self.stage.put(f"{number}.pcapng", made), {})
+        self.assertGreater(count, 0)
+
+
+if __name__ == "__main__":
+    harness.main()
