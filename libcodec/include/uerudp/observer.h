@@ -180,7 +180,7 @@ enum ue_content_kind ue_observer_channel_kind(const struct ue_observed_connectio
 struct ue_guid_names ue_observer_names(struct ue_observer *observer, const struct ue_observed_connection *connection,
                                        uint64_t frame);
 
-/* Keeps a connection valid until ue_observer_release. */
+/* Keeps a connection valid until ue_observer_release, which must precede ue_observer_free. */
 void ue_observer_reference(const struct ue_observed_connection *connection);
 void ue_observer_release(struct ue_observer *observer, const struct ue_observed_connection *connection);
 
