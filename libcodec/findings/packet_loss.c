@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <uerudp/seq.h>
 #include "libcodec/findings/findings_state.h"
 
 #define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
@@ -20,7 +21,8 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
                                                     count, is_seen ? burst->first_frame : burst->reported_frame);
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
-    ue_finding_set(&finding, UE_VALUE_FIRST, burst->last_id - (int64_t)count + 1);
+    int64_t first_id = burst->last_id - (int64_t)count + 1; /* negative: before the first packet of the capture */
+    ue_finding_set(&finding, UE_VALUE_FIRST, first_id < 0 ? first_id + UE_PACKET_SEQ_MAX : first_id);
     ue_finding_set(&finding, UE_VALUE_LAST, burst->last_id);
     ue_findings_report(findings, &finding);
 }

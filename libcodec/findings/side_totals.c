@@ -38,10 +38,8 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event
     if (in_flight->at_most > side->reliable_peak.at_most) {
         side->reliable_peak.at_most = in_flight->at_most;
     }
-    if (in_flight->at_least > side->reliable_peak.at_least) {
-        side->reliable_peak.at_least = in_flight->at_least;
-        side->reliable_peak_channel = event->bunch.decoded->channel;
-        side->reliable_peak_frame = event->frame;
+    if (in_flight->at_least > side->reliable_peak.at_least && in_flight->at_least > side->next_peak.bunches) {
+        side->next_peak = (struct ue_reliable_peak){in_flight->at_least, event->bunch.decoded->channel, event->frame};
     }
 }
 
@@ -53,12 +51,24 @@ static void report_never_sent(const struct ue_findings *findings, const struct u
     ue_findings_report(findings, &finding);
 }
 
+/* Packets of the peer that are missing may have acknowledged bunches before this peak. */
+static void confirm_peak(struct ue_side_totals *side, bool is_confirmed) {
+    if (is_confirmed && side->next_peak.bunches != 0) {
+        side->reliable_peak.at_least = side->next_peak.bunches;
+        side->reliable_peak_channel = side->next_peak.channel;
+        side->reliable_peak_frame = side->next_peak.frame;
+    }
+    side->next_peak = (struct ue_reliable_peak){0};
+}
+
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_totals *peer = &findings->totals[!event->side];
     if (event->type == UE_OBSERVED_BUNCH) {
         on_bunch(&findings->totals[event->side], event);
     } else if (event->type == UE_OBSERVED_NEVER_SENT) {
         report_never_sent(findings, event);
+    } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {
+        confirm_peak(peer, event->type == UE_OBSERVED_PACKET);
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_opaque &&
                peer->datagrams != 0) {
         peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;
@@ -121,8 +131,9 @@ static void report_spurious(const struct ue_findings *findings, unsigned side) {
 }
 
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
-    const struct ue_side_totals *totals = &findings->totals[side];
+    struct ue_side_totals *totals = &findings->totals[side];
     bool is_alone = totals->packets != 0 && findings->totals[!side].datagrams == 0;
+    confirm_peak(totals, true);
     report_buffer(findings, side);
     report_spurious(findings, side);
     report_count(findings, UE_FINDING_RELIABLE_JUMP, side, totals->jumps, 0);

@@ -64,9 +64,9 @@ static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t pa
         return REPORT_ARRIVED;
     }
     if (packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
-        return REPORT_OPEN;
+        return packet->is_unread ? REPORT_UNSURE : REPORT_OPEN;
     }
-    return packet->is_doubtful || !has_dependencies(side, packet) ? REPORT_UNSURE : REPORT_LOST;
+    return has_dependencies(side, packet) ? REPORT_LOST : REPORT_UNSURE;
 }
 
 /* Whether an ack of a packet reached its sender. If that cannot be known, it is assumed, because both acks are rarely
@@ -149,15 +149,17 @@ static void mark_acked(const struct ue_tracker_side *other, int64_t id) {
     }
 }
 
-/* The acks of skipped packets may be in packets that could not be read. */
+/* The acks of skipped packets may be in packets that are missing or could not be read. */
 static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
     int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
         struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+        other->counts.unsure++;
         if (packet != NULL && packet->state == UE_TRACKER_PACKET_PENDING) {
             packet->is_unread = true;
         }
     }
+    ue_tracker_mark_unreported(other, last_id);
     p->tracker->sides[p->in->side].unread_since_ack = 0;
 }
 
@@ -165,6 +167,7 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
 static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (packet != NULL && packet->is_unread && packet->state == UE_TRACKER_PACKET_PENDING) {
+        other->counts.unsure--;
         ue_tracker_report_ack(p, id, true);
     }
     mark_acked(other, id);
@@ -198,12 +201,10 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     }
     ue_tracker_begin_acks(other, id - 1);
     if (id > other->reported_id) {
-        /* After missing packets the implied naks are uncertain: both packets with the acks of the skipped packets may
-           be among the missing ones. */
-        if (side->unread_since_ack != 0) {
+        if (side->unread_since_ack != 0 || side->missing_since_ack != 0) {
             skip_unread(p, other, id - 1);
         } else {
-            ue_tracker_report_naks(p, id - 1, id, side->missing_since_ack > 0);
+            ue_tracker_report_naks(p, id - 1, id);
         }
         ue_tracker_report_ack(p, id, true);
         other->reported_id = id;

@@ -80,18 +80,19 @@ void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id) {
     }
 }
 
-void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
+void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id) {
     const struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     int64_t id = last_id - p->naks_left;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
         p->naks_left--;
         if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
-            struct ue_tracked_packet *packet = ue_tracker_report_ack(p, id, false);
-            if (packet != NULL) {
-                packet->is_doubtful = is_doubtful;
-            }
+            ue_tracker_report_ack(p, id, false);
         }
     }
+}
+
+void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id) {
+    other->unread_id = last_id > other->unread_id ? last_id : other->unread_id;
 }
 
 /* Reports the acks and naks of all packets up to the newest, oldest first (protocol.md 6). before: the newest ack of
@@ -101,18 +102,24 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     ue_tracker_begin_acks(other, before);
     int64_t reach = ue_history_reach(packet);
-    if (side->unread_since_ack == 0) { /* else an unread packet may have reported packets that this one does not */
-        ue_tracker_report_naks(p, newest - reach, newest, false);
+    /* Packets that are missing or could not be read may have reported packets that this one does not. */
+    bool is_continuous = side->unread_since_ack == 0 && side->missing_since_ack == 0;
+    if (is_continuous) {
+        ue_tracker_report_naks(p, newest - reach, newest);
+    } else {
+        ue_tracker_mark_unreported(other, newest - (int64_t)packet->history_words * 32);
     }
     int64_t new_acks = newest - other->reported_id;
     for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
-        if (UE_UNLIKELY(side->unread_since_ack != 0) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
+        if (UE_UNLIKELY(!is_continuous) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
             continue;
         }
         ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->reported_id = newest > other->reported_id ? newest : other->reported_id;
-    side->unread_since_ack = p->is_late ? side->unread_since_ack : 0;
+    if (!p->is_late) {
+        side->unread_since_ack = side->missing_since_ack = 0;
+    }
 }
 
 /* ---- acks of packets that are not known to be sent ---- */

@@ -47,11 +47,10 @@ struct ue_tracked_packet {
     bool was_acked;         /* by its receiver, whether or not the ack reached its sender */
     bool has_ack;           /* ack is set: it was captured with an ack */
     uint16_t ack;           /* its newest ack: a sequence of the other side */
-    bool is_doubtful;       /* legacy: implied nak, but packets that may have held its acks are missing */
     bool was_retransmitted; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
     bool is_unsure;         /* legacy: included in counts.unsure */
     bool is_opaque;         /* not seen, but an opaque packet may have this id */
-    bool is_unread;         /* legacy: its ack may be in a packet that could not be read to its end */
+    bool is_unread;         /* legacy: its ack may be in a packet that is missing or could not be read to its end */
     uint32_t points;        /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
 };
 
@@ -256,9 +255,12 @@ int64_t ue_packet_acks_ahead(const struct ue_tracker_side *other, int64_t id);
 /* Initialises reported ids with the first ack: acks of packets that were captured before it have not been missed. */
 void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id);
 
+/* Packets of a side up to last_id may have been reported in packets that are missing or could not be read. */
+void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id);
+
 /* Emits the naks that an ack of acked_id implies: for all packets up to last_id without ack or nak. Packets
    older than a history covers are included only when they are known to have been sent. */
-void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
+void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id);
 
 /* From 4.22 on: processes the acks of a header. */
 void ue_packet_acks_handle_header(struct ue_tracker_step *pass, const struct ue_packet *packet);

@@ -196,6 +196,12 @@ void run_log_add_close(struct run_log *run_log, enum ue_role side, enum ue_close
     }
 }
 
+bool run_log_is_reported(const struct run_log *run_log, enum ue_role from, int64_t packet_id, bool *is_delivered) {
+    const struct run_packet *packet = packet_of(&run_log->sides[from], packet_id);
+    *is_delivered = packet != NULL && packet->sender_report == REPORT_DELIVERED;
+    return packet != NULL && packet->sender_report != REPORT_NONE;
+}
+
 const char *run_log_closed_by(const struct run_log *run_log) {
     return run_log->closed_by;
 }

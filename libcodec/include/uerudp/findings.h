@@ -172,6 +172,13 @@ struct ue_side_rate {
     uint64_t saturated_seconds; /* seconds that used up the rate that the client requested */
 };
 
+/* The use of a reliable buffer at a bunch. */
+struct ue_reliable_peak {
+    uint32_t bunches; /* at least */
+    uint32_t channel;
+    uint64_t frame;
+};
+
 /* What a side sent. */
 struct ue_side_totals {
     uint64_t datagrams;
@@ -185,6 +192,7 @@ struct ue_side_totals {
     struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
+    struct ue_reliable_peak next_peak; /* higher, unless packets of the peer are missing before the next one */
     struct ue_tracker_counts counts;  /* of all trackers of the stream; known after ue_findings_finish */
     struct ue_tracker_counts tracked; /* of the current tracker */
 };

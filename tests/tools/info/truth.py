@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""What a simulated run knows, against what uerudp info concludes from a capture of it: each finding is read and held
+against the sidecar. A capture may begin late, end early, or lack packets; no finding may be wrong because of that."""
+import collections
+import re
+
+WAYS = {"client to server": "c2s", "server to client": "s2c"}
+SIDES = {"client": "c2s", "server": "s2c"}
+OTHER = {"c2s": "s2c", "s2c": "c2s"}
+FAR = 64
+IDS = 16384  # on the wire; a capture that begins late shows packet ids less a multiple of this
+WAY = r"(?P<way>client to server|server to client)"
+SIDE = r"the (?P<side>client|server)"
+
+# frame: in the capture, or None; delivered: what its sender learnt, or None
+Datagram = collections.namedtuple("Datagram", "frame way time packet_id fate arrived delivered")
+
+
+class Wrong(Exception):
+    """A finding that the simulation contradicts."""
+
+
+def check(condition, reason):
+    if not condition:
+        raise Wrong(reason)
+
+
+class Run:
+    """A connection of a sidecar. frame_of: the frame in the capture of a frame of the whole capture, if it is there."""
+
+    def __init__(self, sidecar, stream, frame_of):
+        self.connection = sidecar["connections"][stream]
+        self.datagrams = [Datagram(frame_of(each["frame"]), each["dir"], int(each["time"]), each["packet_id"],
+                                   set(each["fate"]), [int(time) for time in each["arrived"]], each["delivered"])
+                          for each in sidecar["datagrams"] if each["stream"] == stream]
+        self.messages = [each for each in sidecar["messages"] if each["stream"] == stream]
+        self.by_frame = {each.frame: each for each in self.datagrams if each.frame}
+        self.packets = {way: {each.packet_id: each for each in self.datagrams
+                              if each.way == way and each.packet_id is not None} for way in OTHER}
+        self.is_damaged = any("corrupted" in each.fate for each in self.datagrams)
+        self.has_history = tuple(map(int, self.connection["generation"].split("."))) >= (4, 22)
+        # What a sender has not learnt at the end of the run may still have been reported.
+        self.refused = {way: {each.packet_id for each in packets.values() if not each.delivered}
+                        for way, packets in self.packets.items()}
+
+    def captured(self, way, first=0, last=float("inf")):
+        """The packets of a direction between two frames, in the order of the capture."""
+        return [each for frame, each in sorted(self.by_frame.items())
+                if each.way == way and each.packet_id is not None and first < frame < last]
+
+    # ---- each kind: the text of the finding, and its frames ----
+
+    def at_most(self, text, number, what):
+        """A damaged header can report anything."""
+        check(int(text["count"]) <= number or self.is_damaged, f"only {number} {what}")
+
+    def loss(self, text, _):
+        way = WAYS[text["way"]]
+        self.at_most(text, len(self.refused[way]), "were not accepted")
+        check(int(text["of"]) <= len(self.packets[way]), f"only {len(self.packets[way])} were sent")
+
+    def not_delivered(self, frames):
+        """Each frame holds a packet that was not accepted."""
+        for each in (self.by_frame[frame] for frame in frames if frame in self.by_frame):
+            check(each.packet_id in self.refused[each.way] or self.is_damaged, f"the packet of frame {each.frame} was accepted")
+
+    def stall(self, text, frames):
+        frames = [int(number) for number in re.findall(r"\d+", text["frames"])] if text["frames"] else frames
+        last = self.by_frame.get(int(text["last"]))
+        self.not_delivered([frame for frame in frames if frame != int(text["last"])])
+        check(last is None or last.arrived, "the last copy did not arrive")
+
+    def stall_seen(self, text, _):
+        way, last = WAYS[text["way"]], int(text["last"])
+        check(int(text["frame"]) < last, "it ends before it begins")
+        def is_late(message):
+            first, last_id = message["packets"]
+            return any(packet_id in self.refused[way] for packet_id in range(first, last_id + 1))
+        late = [each for each in self.messages if each["reliable"] and each["channel"] == int(text["channel"])
+                and SIDES[each["from"]] == way and is_late(each)]
+        check(late, "no message of this channel was late")
+
+    def silence(self, text, _):
+        way = SIDES[text["side"]]
+        first, last = int(text["frame"]), int(text["last"])
+        check(not self.captured(way, first, last), "it sent packets in between")
+        check(len(self.captured(OTHER[way], first, last)) >= int(text["others"]), "the other side sent fewer packets")
+        before, after = self.by_frame.get(first), self.by_frame.get(last)
+        if None in (before, after) or None in (before.packet_id, after.packet_id):
+            return  # a duplicate, or a message of a handshake
+        between = [each for each in self.packets[way].values() if before.packet_id < each.packet_id < after.packet_id]
+        if text["missing"] is None:
+            check(not between, f"it sent {len(between)} packets that are not in the capture")
+        else:
+            check(int(text["missing"]) <= len(between), f"only {len(between)} are missing")
+
+    def last_silence(self, text, _):
+        check(not self.captured(SIDES[text["side"]], int(text["frame"])), "it sent packets after that")
+
+    def ack_gap(self, text, _):
+        way = SIDES[text["side"]]
+        check(self.captured(OTHER[way], int(text["frame"]), int(text["last"])), "the other side did not keep sending")
+        self.at_most(text, len(self.refused[way]), "were not accepted")
+
+    def pause(self, text, _):
+        first, last = int(text["frame"]), int(text["last"])
+        check(not [frame for frame in self.by_frame if first < frame < last], "there are datagrams in between")
+
+    def burst(self, text, _):
+        way = WAYS[text["way"]]
+        first, last = int(text["first"]), int(text["last"])
+        check(int(text["count"]) == (last - first) % IDS + 1, "the count is not that of the ids")
+        refused = {packet_id % IDS for packet_id in self.refused[way]}
+        accepted = [number for number in range(first, first + int(text["count"])) if number % IDS not in refused]
+        check(not accepted or self.is_damaged, f"packets {accepted} were accepted")
+
+    def spurious(self, text, _):
+        check(not self.has_history or self.is_damaged, "this sender repeats nothing that was reported as delivered")
+
+    def reordered(self, text, _):
+        newest, late = -1, 0
+        for each in self.captured(WAYS[text["way"]]):
+            late += each.packet_id < newest
+            newest = max(newest, each.packet_id)
+        self.at_most(text, late, "came after a higher id")
+
+    def duplicates(self, text, _):
+        duplicated = sum("duplicated" in each.fate for each in self.packets[WAYS[text["way"]]].values())
+        self.at_most(text, duplicated, "were duplicated")
+
+    def gap(self, text, _):
+        way = WAYS[text["way"]]
+        missing = [each for each in self.packets[way].values() if not each.frame]
+        check(missing, "no packet is missing in the capture")
+
+    def far_behind(self, way):
+        """The number of packets so far behind a later one that the sequence of the later one is taken to be damaged."""
+        newest, count = 0, 0
+        for each in self.captured(way):
+            newest = max(newest, each.packet_id)
+            count += newest - each.packet_id > FAR
+        return count
+
+    def incomplete(self, text, _):
+        """Up to 4.21 a packet may arrive of which its sender does not learn it."""
+        arrived = sum(not each.frame and bool(each.arrived if not self.has_history else each.delivered is not False)
+                      for each in self.packets[WAYS[text["way"]]].values())
+        self.at_most(text, arrived + self.far_behind(WAYS[text["way"]]), "arrived that are not in the capture")
+
+    def one_direction(self, text, _):
+        check(not self.captured(OTHER[WAYS[text["way"]]]), "there are packets of the other direction")
+
+    def buffer(self, text, _):
+        peaks = {each["channel"]: each["bunches"] for each in self.connection["reliable_peak"][WAYS[text["way"]]]}
+        peak = peaks.get(int(text["channel"]), 0)
+        check(int(text["count"]) <= peak, f"at most {peak} were in the buffer")
+
+    def timeout(self, text, _):
+        way = SIDES[text["side"]]
+        check(not self.captured(way, int(text["frame"])), "it sent packets after that")
+        check(len(self.captured(OTHER[way], int(text["frame"]))) >= int(text["count"]), "the other side sent fewer packets")
+
+    def closed(self, text, _):
+        by = self.connection["closed_by"]
+        check(by in (text["side"], "timeout") or not self.captured(OTHER[SIDES[text["side"]]]), f"closed by {by}")
+
+    def ping(self, text, _):
+        check(self.connection["rtt_ms"] is not None, "no round trip")
+
+    def malformed(self, *_):
+        check(self.is_damaged, "no datagram was damaged")
+
+    def handshakes(self, text, _):
+        """Messages of the handshake, which the sidecar does not list: datagrams without packet ids."""
+        count = sum(each.packet_id is None and each.way == "c2s" for each in self.datagrams)
+        check(count >= 2, "the client sent no message of the handshake twice")
+
+    def always(self, *_):
+        """Nothing in the sidecar contradicts it, or what it says is about the capture itself."""
+
+
+BUNCHES = rf"on channel (?P<channel>\d+), .* \({WAY}\)"
+FRAMES = r"not delivered (?:once|twice|\d+ times) \((?P<frames>[^)]*)\)"
+
+# (kind, expression, method): the first expression that is found in the text of a finding decides
+SENTENCES = (
+    ("loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
+    ("one_way_loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
+    ("reliable_stall", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
+    ("reliable_stall", rf"{BUNCHES}: came in frame (?P<last>\d+), .* since frame (?P<frame>\d+)", Run.stall_seen),
+    ("repeated_loss", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
+    ("undelivered", rf"{BUNCHES}", Run.always),
+    ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
+                r"(?:.*; (?P<missing>\d+) packets? of it missing)?", Run.silence),
+    ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
+    ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+),.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
+    ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
+    ("loss_burst", rf"(?P<count>\d+) packets .* {WAY}, ids (?P<first>\d+) to (?P<last>\d+)", Run.burst),
+    ("spurious_resends", WAY, Run.spurious),
+    ("reordered", rf"(?P<count>\d+) packets? {WAY}", Run.reordered),
+    ("duplicates", rf"(?P<count>\d+) packets? {WAY}", Run.duplicates),
+    ("reliable_gap", WAY, Run.gap),
+    ("capture_incomplete", rf"(?P<count>\d+) packets? {WAY}", Run.incomplete),
+    ("one_direction", WAY, Run.one_direction),
+    ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held (?P<count>\d+)", Run.buffer),
+    ("timeout", rf"{SIDE} fell silent after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
+    ("closed", SIDE, Run.closed),
+    ("ping", "", Run.ping),
+    ("handshake_retried", "", Run.handshakes),
+    ("malformed", "", Run.malformed),
+    ("control_message", "", Run.malformed),
+    ("partial_error", "", Run.malformed),
+    ("reliable_jump", "", Run.malformed),
+    *((kind, "", Run.always) for kind in ("no_answer", "refused", "version_upgrade", "restart", "opaque", "saturated")),
+)
+
+
+def contradictions(run, findings):
+    """(finding, reason) of each finding that the run contradicts."""
+    for finding in findings:
+        sentences = [(re.search(expression, finding["text"]), method) for kind, expression, method in SENTENCES
+                     if kind == finding["kind"]]
+        match, method = next((each for each in sentences if each[0]), (None, None))
+        try:
+            check(match, "nothing here knows how to check this")
+            method(run, match, finding["frames"])
+        except (Wrong, KeyError) as reason:
+            yield finding, repr(reason)
