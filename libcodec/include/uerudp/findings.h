@@ -193,8 +193,8 @@ struct ue_side_totals {
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
     struct ue_reliable_peak next_peak; /* higher, unless packets of the peer are missing before the next one */
-    struct ue_tracker_counts counts;  /* of all trackers of the stream; known after ue_findings_finish */
-    struct ue_tracker_counts tracked; /* of the current tracker */
+    struct ue_tracker_counts counts;   /* of all trackers of the stream; known after ue_findings_finish */
+    struct ue_tracker_counts tracked;  /* of the current tracker */
 };
 
 /* The last packet of a side. */

@@ -63,8 +63,8 @@ struct ue_tracker_counts {
     uint64_t missing; /* ids not captured so far: late packets are subtracted */
     uint64_t opaque;
     uint64_t acked, nacked;
-    uint64_t unsure; /* up to 4.21: packets of which it is not known whether an ack reached the sender; some of acked,
-                        and those whose acks may be in packets that are missing or could not be read */
+    uint64_t unsure;   /* up to 4.21: packets of which it is not known whether an ack reached the sender: some of acked,
+                            and those whose acks may be in packets that are missing or could not be read */
     uint64_t reliable; /* reliable bunches, without retransmissions */
     uint64_t resends;  /* retransmissions of reliable bunches */
     uint64_t spurious;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """No finding of uerudp info is contradicted by what the simulation of the capture knows.
 
-usage: check_truth.py [FIRST COUNT]
+usage: check_truth.py FIRST COUNT
 
 Captures are numbered, and each is equal in every run. tests/run checks 500, --long 10,000.
 """
@@ -83,15 +83,11 @@ def wrong(number):
 
 
 class Truth(unittest.TestCase):
-    FIRST, COUNT = 0, 20
-
     def test_findings(self):
         found = [text for number in range(self.FIRST, self.FIRST + self.COUNT) for text in wrong(number)]
         self.assertEqual("", "\n".join(found))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        Truth.FIRST, Truth.COUNT = map(int, sys.argv[1:])
-        del sys.argv[1:]
-    unittest.main()
+    Truth.FIRST, Truth.COUNT = map(int, sys.argv[1:])
+    unittest.main(argv=sys.argv[:1])

@@ -57,7 +57,8 @@ class Run:
     def loss(self, text, _):
         way = WAYS[text["way"]]
         self.at_most(text, len(self.refused[way]), "were not accepted")
-        check(int(text["of"]) <= len(self.packets[way]), f"only {len(self.packets[way])} were sent")
+        sent = len(self.packets[way])
+        check(int(text["of"]) <= sent or self.is_damaged, f"only {sent} were sent")
 
     def not_delivered(self, frames):
         """Each frame holds a packet that was not accepted."""
@@ -208,6 +209,7 @@ SENTENCES = (
     ("ping", "", Run.ping),
     ("handshake_retried", "", Run.handshakes),
     ("malformed", "", Run.malformed),
+    ("never_sent", "", Run.malformed),
     ("control_message", "", Run.malformed),
     ("partial_error", "", Run.malformed),
     ("reliable_jump", "", Run.malformed),
