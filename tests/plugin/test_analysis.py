@@ -73,7 +73,10 @@ class Truth(unittest.TestCase):
             for connection in sent["connections"]:
                 for way in ("c2s", "s2c"):
                     key = (connection["stream"], way)
-                    self.assertEqual(len(naks[key]), connection["not_acked"][way], (name, key))
+                    if name == "legacy":  # acks are lost, and a missing packet may have held some
+                        self.assertIn(connection["not_acked"][way] - len(naks[key]), (0, 1), (name, key))
+                    else:
+                        self.assertEqual(len(naks[key]), connection["not_acked"][way], (name, key))
                     self.assertEqual(resends[key], connection["resends"][way], (name, key))
 
     def test_damaged_packet_id(self):
