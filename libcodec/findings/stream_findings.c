@@ -99,6 +99,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_NOT_LOST:
     case UE_OBSERVED_LOST:
     case UE_OBSERVED_PACKET:
+        ue_side_totals_on_event(findings, event);
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);

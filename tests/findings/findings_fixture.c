@@ -87,8 +87,9 @@ static struct ue_observed_event event_of(enum ue_observed_event_type type) {
                                       .packet_id = packet->packet_id};
 }
 
-void findings_fixture_lost(int64_t first_id, int64_t last_id) {
+void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {
     struct ue_observed_event event = event_of(UE_OBSERVED_LOST);
+    event.side = side;
     event.lost = (struct ue_observed_lost){.first_id = first_id, .last_id = last_id};
     feed(&event);
 }

@@ -21,7 +21,8 @@ void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t fra
 
 /* A packet, which the following events belong to. Returns its frame. */
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
-void findings_fixture_lost(int64_t first_id, int64_t last_id);
+/* The next packet of this side shows that these are missing. */
+void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
 /* A reliable bunch after which in_flight bunches of its channel are not acknowledged. */
 void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight);

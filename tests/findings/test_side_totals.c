@@ -40,6 +40,37 @@ static void test_buffer_full(void **state) {
     findings_fixture_expect(UE_FINDING_BUFFER_FULL);
 }
 
+/* A packet of the peer that is missing may have acknowledged what this side seems to have in flight. */
+static void test_peak_behind_missing_packets(void **state) {
+    (void)state;
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_in_flight(3, 256);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_packet(5, SERVER, 3);
+    findings_fixture_packet(6, SERVER, 4);
+    findings_fixture_finish(10, true);
+    findings_fixture_expect_none();
+}
+
+static void test_peak_before_the_next_packet(void **state) {
+    (void)state;
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_in_flight(3, 256);
+    findings_fixture_packet(5, SERVER, 2);
+    findings_fixture_packet(0, CLIENT, 2);
+    findings_fixture_in_flight(3, 20);
+    findings_fixture_lost(SERVER, 3, 3);
+    findings_fixture_packet(6, SERVER, 4);
+    findings_fixture_finish(10, true);
+    findings_fixture_expect(UE_FINDING_BUFFER_FULL);
+}
+
 static void test_malformed(void **state) {
     (void)state;
     const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
@@ -105,6 +136,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_buffer_high, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_used, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_full, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_peak_behind_missing_packets, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_peak_before_the_next_packet, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),

@@ -21,7 +21,7 @@ static void server_is_silent(int64_t server_ms, int64_t end_ms, int64_t lost) {
     }
     if (server_ms > 0) {
         if (lost != 0) {
-            findings_fixture_lost(2, 1 + lost);
+            findings_fixture_lost(SERVER, 2, 1 + lost);
         }
         findings_fixture_packet(server_ms, SERVER, 2 + lost);
     }

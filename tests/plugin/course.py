@@ -26,6 +26,7 @@ class Side:
         self.frames = {}  # packets by id: the first copy
         self.newest = None
         self.newest_reported = None  # the newest packet that the other side acknowledged or reported as lost
+        self.is_unsure = False  # a packet is missing since this side's last ack
         self.acked = set()
         self.copies = {}  # by channel and reliable id: (packet id, frame) of each transmission
         self.channels = {}  # by channel: first and newest reliable id
@@ -90,10 +91,11 @@ class Course:
         newest = packet_id - 1 if side.newest is None else side.newest
         found.is_late = packet_id < newest
         found.missing = list(range(newest + 1, packet_id))
+        side.is_unsure |= bool(found.missing)
         side.newest = max(newest, packet_id)
         side.frames[packet_id] = datagram["frame"]
         if not found.is_late and other.newest is not None:
-            self.apply_acks(datagram, other, found)
+            self.apply_acks(datagram, side, other, found)
         found.bunches = [transmit(side, datagram["frame"], packet_id, bunch) if bunch["reliable"] else None
                          for bunch in datagram.get("items", datagram.get("bunches", [])) if not bunch.get("is_ack")]
 
@@ -108,14 +110,19 @@ class Course:
         return ack, {ack - bit for bit in range(32 * len(packet["history"]))
                      if packet["history"][bit // 32] >> bit % 32 & 1}
 
-    def apply_acks(self, datagram, other, found):
+    def apply_acks(self, datagram, side, other, found):
         newest, delivered = self.reported(datagram, other)
         if newest is None:
             return
+        # up to 4.21 a missing packet may hold the acks of packets that the next ack skips
+        unknown_before = min(delivered) if self.is_legacy and side.is_unsure else 0
+        side.is_unsure = False
         if other.newest_reported is None:
             other.newest_reported = min(newest, min(other.frames) - 1)
         for packet_id in range(other.newest_reported + 1, newest + 1):
             is_delivered = packet_id in delivered
+            if not is_delivered and packet_id < unknown_before:
+                continue
             (found.acked if is_delivered else found.nacked).append(packet_id)
             if packet_id in other.frames:
                 (found.acks_frames if is_delivered else found.nacks_frames).append(other.frames[packet_id])

@@ -91,13 +91,13 @@ class Key(unittest.TestCase):
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
 
     def test_without_handlers(self):
-        """Encryption is not visible on the wire, so the undetected generation is a warning."""
+        """The undetected generation is a warning, which names the handlers that fit."""
         packets = self.packets(handlers="")
         self.assertEqual({name: text for name, text in packets[1].sentences if "generation" in name},
                          {"uerudp.expert.no_generation":
-                          "Generation 5.4: no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers"})
+                          "The packets look like the preference Handlers \"aesgcm\""})
         text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", "expert,warn")
-        self.assertIn("no generation fits well", text)
+        self.assertIn("The packets look like the preference Handlers", text)
 
     def test_expert_table(self):
         """The tap of expert items works without a tree."""

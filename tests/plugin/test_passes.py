@@ -37,6 +37,17 @@ def result(packet):
     return [packet.texts(key) for key in sorted(LATER)]
 
 
+def sentences(packet):
+    """Those of findings, which are items of the first frame that they name and known later, are left out."""
+    kept, is_finding = [], False
+    for name, text in packet.sentences:
+        if name.startswith("uerudp."):
+            is_finding = name.startswith("uerudp.finding.")
+        if not is_finding:
+            kept.append((name, text))
+    return kept
+
+
 class Passes(unittest.TestCase):
     def test_captures(self):
         with harness.Stage() as stage:
@@ -78,7 +89,7 @@ class Passes(unittest.TestCase):
                 one = stage.packets(path, settings, two_pass=False)
                 for frame, packet in stage.packets(path, settings).items():
                     self.assertEqual(known_at_once(one[frame]), known_at_once(packet), f"{name} frame {frame}")
-                    self.assertEqual(one[frame].sentences, packet.sentences, f"{name} frame {frame}")
+                    self.assertEqual(sentences(one[frame]), sentences(packet), f"{name} frame {frame}")
                     compared += len(known_at_once(packet))
         self.assertGreater(compared, 10000)
 

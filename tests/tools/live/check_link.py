@@ -165,21 +165,22 @@ class Ends(Folder):
 class Impairments(unittest.TestCase):
     """Each option for both directions and for one of them."""
 
-    def check_ways(self, name, value, acts, **rest):
+    def check_ways(self, option, value, acts, **rest):
         """acts(counters) is whether the option had its effect in a direction: it has in both, or in one alone."""
-        options = [[f"--{name}", value], [f"--up-{name}", value], [f"--{name}", value, f"--up-{name}", 0],
-                   [f"--down-{name}", value]]
+        up, down = (option.replace("--", f"--{way}-") for way in ("up", "down"))
+        options = [[option, value], [up, value], [option, value, up, 0], [down, value]]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             found = pool.map(lambda each: echo_counters(["--seed", 1, *each], **rest), options)
         acted = [tuple(map(acts, ways)) for ways in found]
-        self.assertEqual(acted, [(True, True), (True, False), (False, True), (False, True)], name)
+        self.assertEqual(acted, [(True, True), (True, False), (False, True), (False, True)], option)
 
     def test_by_chance(self):
-        for name, counter in (("loss", "lost"), ("dup", "duplicated"), ("reorder", "reordered"), ("corrupt", "corrupted")):
-            self.check_ways(name, 0.3, lambda counters, counter=counter: counters[counter] > 20)
+        for option, counter in (("--loss", "lost"), ("--dup", "duplicated"), ("--reorder", "reordered"),
+                                ("--corrupt", "corrupted")):
+            self.check_ways(option, 0.3, lambda counters, counter=counter: counters[counter] > 20)
 
     def test_jitter(self):
-        self.check_ways("jitter", 40, lambda counters: counters["reordered"] > 20)
+        self.check_ways("--jitter", 40, lambda counters: counters["reordered"] > 20)
 
     def runs(self, *options):
         """Lengths of the runs of lost datagrams on the way to the server."""
