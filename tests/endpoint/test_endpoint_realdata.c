@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of another implementation: the endpoint takes one side of a capture in captures/foreign as a reference
+/* Recordings of another implementation: the endpoint takes one side of a capture in captures/recordings as a reference
    model, receives what arrived there, is shown what that side sent, and must deliver and learn the same. dpull/utcp
    made the captures; the rows below describe where it differs from the engine. */
 #include <inttypes.h>
@@ -39,7 +39,7 @@ struct known_difference {
      "the library's server marks its first control bunch as an open; the client had opened that channel itself"}
 #define STOPPED(role, packet) {role, ACK_ADDED, packet, "the recording ended before the datagram with this ack arrived"}
 
-struct foreign_capture {
+struct recorded_session {
     const char *name;
     const char *release;
     struct ue_settings settings;
@@ -50,7 +50,7 @@ struct foreign_capture {
     bool client_moves; /* the client changes its address; at first the server drops packets from the new one */
 };
 
-static const struct foreign_capture rows[] = {
+static const struct recorded_session rows[] = {
     {"utcp-clean", "5.1", {0}, {752, 274}, {249, 323}, {0, 0}, {PEER_OPENS_TOO}, false},
     {"utcp-loss", "5.1", {0}, {937, 334}, {343, 437}, {40, 44}, {PEER_OPENS_TOO}, false},
     {"utcp-orig-clean", "4.25", {0}, {752, 274}, {249, 324}, {0, 0}, {PEER_OPENS_TOO}, false},
@@ -103,7 +103,7 @@ struct delivery_record {
 };
 
 struct replayed_capture {
-    const struct foreign_capture *row;
+    const struct recorded_session *row;
     json_t *sent; /* NAME.sent.json, or NULL: nothing was lost */
     struct captured_datagram datagrams[DATAGRAMS_MAX];
     size_t count;
@@ -119,7 +119,7 @@ static struct delivery_record expected;
 static struct delivery_record actual;
 
 static void format_path(char *path, size_t size_bytes, const char *name, const char *suffix) {
-    snprintf(path, size_bytes, "captures/foreign/%s%s", name, suffix);
+    snprintf(path, size_bytes, "captures/recordings/%s%s", name, suffix);
 }
 
 static const struct ue_datagram *decode(unsigned side, const uint8_t *bytes, size_t size_bytes) {
@@ -180,7 +180,7 @@ static void apply_link(void) {
     }
 }
 
-static void read_capture(const struct foreign_capture *row) {
+static void read_capture(const struct recorded_session *row) {
     char path[4096];
     memset(&capture, 0, sizeof capture);
     capture.row = row;
@@ -472,7 +472,7 @@ static void assert_role(unsigned role) {
     free(region);
 }
 
-static void foreign_captures_are_followed_in_both_roles(void **state) {
+static void recordings_are_followed_in_both_roles(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         read_capture(&rows[i]);
@@ -483,6 +483,6 @@ static void foreign_captures_are_followed_in_both_roles(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(foreign_captures_are_followed_in_both_roles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recordings_are_followed_in_both_roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ def captures():
     """All captures; a recording of the tree has precedence over the shared folder."""
     found = [Capture(f"captures/{path.stem}", path) for path in (ROOT / "captures").glob("*.pcapng")]
     for path in recordings.paths():
-        folder = "foreign" if recordings.OWN in path.parents else "realdata"
+        folder = "recordings" if recordings.OWN in path.parents else "realdata"
         found.append(Capture(f"{folder}/{path.stem}", path, recordings.settings(path.stem)))
     return sorted(found + [generated(number) for number in range(GENERATED)])
 

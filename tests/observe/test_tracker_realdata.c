@@ -83,7 +83,7 @@ static void on_tracker_event(void *user, const struct ue_observed_event *event) 
 }
 
 static char *path_of(const char *name, const char *suffix) {
-    return g_strdup_printf("captures/foreign/%s.%s", name, suffix);
+    return g_strdup_printf("captures/recordings/%s.%s", name, suffix);
 }
 
 static void track_capture(const char *name) {

@@ -17,7 +17,7 @@ ONLY_OURS = [part for name in ("frame", "raw", "ip", "udp", "data", "uerudp") fo
 SEED = 20240607
 
 
-class Foreign(unittest.TestCase):
+class OtherProtocols(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stage = harness.Stage()

@@ -11,7 +11,7 @@ const char *recordings_shared(void) {
 }
 
 bool recording_path(char path[RECORDING_PATH_BYTES], const char *name, const char *suffix) {
-    snprintf(path, RECORDING_PATH_BYTES, "captures/foreign/%s%s", name, suffix);
+    snprintf(path, RECORDING_PATH_BYTES, "captures/recordings/%s%s", name, suffix);
     if (access(path, R_OK) == 0) {
         return true;
     }

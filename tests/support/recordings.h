@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of other implementations: those in captures/foreign always, and those in the folder UERUDP_SHARED if it
+/* Recordings of other implementations: those in captures/recordings always, and those in the folder UERUDP_SHARED if it
    exists. tests/support/python/recordings.py is the Python counterpart. */
 #ifndef UERUDP_TESTS_SUPPORT_RECORDINGS_H
 #define UERUDP_TESTS_SUPPORT_RECORDINGS_H

@@ -8,7 +8,7 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-OWN = ROOT / "captures/foreign"
+OWN = ROOT / "captures/recordings"
 OWN_VECTORS = ROOT / "tests/codec/vectors"
 SHARED = pathlib.Path(os.environ.get("UERUDP_SHARED") or ROOT.parent / "shared")
 if os.environ.get("UERUDP_HIDDEN"):  # in tests/run: as if the folder did not exist

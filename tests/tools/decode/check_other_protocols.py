@@ -11,7 +11,7 @@ DATAGRAMS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "100000"))
 PROTOCOLS_MIN = 36
 
 
-class Foreign(unittest.TestCase):
+class OtherProtocols(unittest.TestCase):
     def test_conversations(self):
         """Of the conversations of other_protocols.py only the one of this protocol is recognised."""
         for number, (content, protocols) in enumerate(other_protocols.captures(DATAGRAMS, with_ours=True)):
