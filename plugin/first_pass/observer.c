@@ -2,6 +2,7 @@
 #include "plugin/first_pass/observer.h"
 
 #include <epan/packet.h>
+#include <wiretap/wtap.h>
 
 #include <uerudp/time_ns.h>
 #include "plugin/decryption_keys.h"
