@@ -77,6 +77,20 @@ struct ue_handshake_login {
     uint64_t undecodable_frame;
 };
 
+/* Packets of a side with an id other than that of the handshake. */
+struct ue_other_client_id {
+    uint64_t count;
+    uint64_t frame, handshake_frame; /* the first packet, and the first handshake message with the expected id */
+    uint8_t id, expected;
+};
+
+struct ue_client_ids {
+    uint8_t id;        /* of the latest handshake message */
+    bool is_confirmed; /* by a second one */
+    uint64_t frame;    /* of the first one with this id; 0: none */
+    struct ue_other_client_id others[2];
+};
+
 struct ue_findings {
     struct ue_limited_allocator memory;
     const struct ue_findings_callbacks *callbacks; /* during a call */
@@ -89,6 +103,7 @@ struct ue_findings {
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */
     struct ue_stream_course course;
     struct ue_handshake_login login;
+    struct ue_client_ids client_ids;
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
@@ -147,6 +162,10 @@ void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_o
                                  const struct ue_context *context);
 bool ue_handshake_login_is_refused(const struct ue_findings *findings);
 void ue_handshake_login_finish(const struct ue_findings *findings);
+
+void ue_client_ids_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
+                            const struct ue_context *context);
+void ue_client_ids_finish(const struct ue_findings *findings, unsigned side);
 
 void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_connection_end_finish(const struct ue_findings *findings);

@@ -103,6 +103,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);
+        ue_client_ids_on_event(findings, event, context);
         break;
     default: break;
     }
@@ -145,6 +146,7 @@ void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_c
     ue_handshake_login_finish(findings);
     ue_connection_end_finish(findings);
     for (unsigned side = 0; side < 2; side++) {
+        ue_client_ids_finish(findings, side);
         ue_packet_loss_finish(findings, side);
         ue_side_totals_finish(findings, side);
         ue_data_rate_finish(findings, side);

@@ -73,8 +73,8 @@ static void handle_handshake(struct ue_tracker_step *p) {
     struct ue_tracker *tracker = p->tracker;
     enum ue_handshake_type type = p->head.handshake.type;
     tracker->sides[p->in->side].counts.handshakes++;
-    ue_tracker_emit(
-        p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE, .handshake = {&p->head.handshake, answer_ns(p)}});
+    ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE,
+                                                   .handshake = {&p->head.handshake, &p->head.prefix, answer_ns(p)}});
     learn_sequences(p);
     handle_restart(p);
     if (type < UE_HANDSHAKE_TYPE_UNKNOWN) {
@@ -306,7 +306,8 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     retract_jump(p, side);
     ue_packet_acks_follow(side, p->packet_id);
     report_lost(p, side);
-    struct ue_observed_event event = {.type = UE_OBSERVED_PACKET, .packet.decoded = &p->head.packet};
+    struct ue_observed_event event = {.type = UE_OBSERVED_PACKET,
+                                      .packet = {.decoded = &p->head.packet, .prefix = &p->head.prefix}};
     classify(p, side, &event.packet);
     event.packet.in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;

@@ -24,6 +24,7 @@ static struct {
     struct ue_stream streams[2]; /* of the attempts */
     unsigned attempt;
     struct ue_datagram datagram;
+    struct ue_handshake handshake;
     struct ue_observed_event packet; /* the latest */
     struct ue_finding found[FOUND_MAX], expected;
     size_t count;
@@ -67,12 +68,13 @@ static void feed(const struct ue_observed_event *event) {
 }
 
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
-    fixture.packet = (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
-                                                .frame = fixture.packet.frame + 1,
-                                                .time_ns = ms * NS_PER_MS,
-                                                .side = side,
-                                                .packet_id = id,
-                                                .packet.decoded = &fixture.datagram.packet};
+    fixture.packet =
+        (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
+                                   .frame = fixture.packet.frame + 1,
+                                   .time_ns = ms * NS_PER_MS,
+                                   .side = side,
+                                   .packet_id = id,
+                                   .packet = {.decoded = &fixture.datagram.packet, .prefix = &fixture.datagram.prefix}};
     feed(&fixture.packet);
     return fixture.packet.frame;
 }
@@ -85,6 +87,21 @@ static struct ue_observed_event event_of(enum ue_observed_event_type type) {
                                       .time_ns = packet->time_ns,
                                       .side = packet->side,
                                       .packet_id = packet->packet_id};
+}
+
+void findings_fixture_client_id(uint8_t client_id) {
+    fixture.context.ids = true;
+    fixture.datagram.prefix.client_id = client_id;
+}
+
+uint64_t findings_fixture_handshake(unsigned side, enum ue_handshake_type type) {
+    fixture.packet.frame++;
+    struct ue_observed_event event = event_of(UE_OBSERVED_HANDSHAKE);
+    fixture.handshake.type = type;
+    event.side = side;
+    event.handshake = (struct ue_observed_handshake){&fixture.handshake, &fixture.datagram.prefix, -1};
+    feed(&event);
+    return event.frame;
 }
 
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {

@@ -52,11 +52,13 @@ struct ue_observed_bounds {
 
 struct ue_observed_handshake {
     const struct ue_handshake *decoded;
+    const struct ue_prefix *prefix;
     int64_t answer_ns; /* since the message that it answers; -1: not known */
 };
 
 struct ue_observed_packet {
     const struct ue_packet *decoded;
+    const struct ue_prefix *prefix;
     bool is_duplicate;    /* the id was captured before, in first_frame; no further events for this packet */
     bool is_late;         /* no duplicate, and a packet with a higher id was captured before it */
     uint32_t in_flight;   /* packets of this side without ack or nak, this one included; 0 when nothing of the other
