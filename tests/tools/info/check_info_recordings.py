@@ -59,7 +59,7 @@ class RealData(unittest.TestCase):
                 self.assertNotIn(arrived, dropped)
 
     def test_clean(self):
-        peculiar = {"utcp-clean": {"client_id"}}  # its server sends client id 0 in packets
+        peculiar = {"utcp-clean": {"client_id"}}  # it sends client id 0 in packets
         for name in ("utcp-clean", "utcp-orig-clean", "utcp-ue418-clean"):
             connection = self.one(name)
             kinds = {finding["kind"] for finding in connection["findings"]}
