@@ -56,6 +56,7 @@ struct ue_silence_side {
     uint64_t gap_frame; /* the packet that ends a gap between reports, while it is handled; 0: none */
     uint64_t gap_from_frame;
     uint64_t gap_nacked;
+    uint64_t handshake_frame; /* of the latest handshake message; 0: none */
     int64_t gap_ns;
 };
 

@@ -6,8 +6,12 @@
 
 /* ---- silence ---- */
 
+/* A side that sent a message of a handshake meanwhile did not stop. */
 static void report_pause(const struct ue_findings *findings, const struct ue_observed_event *event,
                          const struct ue_last_packet *last) {
+    if (findings->silence[0].handshake_frame > last->frame || findings->silence[1].handshake_frame > last->frame) {
+        return;
+    }
     int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
     const struct ue_finding finding =
         ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->frame, event->frame);
@@ -103,6 +107,7 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
     end_gap(findings, event->frame);
     switch (event->type) {
     case UE_OBSERVED_LOST: findings->silence[event->side].missing += event->lost.missing; break;
+    case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
     case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);
         findings->silence[!event->side].is_waiting = false; /* the packet may hold the ack */

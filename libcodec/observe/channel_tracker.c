@@ -202,6 +202,16 @@ static bool may_be_unread(const struct ue_tracker_step *p, const struct ue_chann
            ue_tracker_may_be_unread(side, ue_reliable_tracker_transmissions(side, newest)->first_packet - 1);
 }
 
+/* Whether packets after the newest bunch of a channel are missing: with them bunches may have left the buffer. */
+static bool may_be_missing(const struct ue_tracker_step *p, const struct ue_channel_state *state, uint32_t channel) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    if (side->counts.missing == 0) {
+        return false;
+    }
+    const struct ue_tracked_bunch *newest = ue_reliable_tracker_find(side, channel, state->newest);
+    return newest == NULL || ue_reliable_tracker_transmissions(side, newest)->first_packet < side->recent_id;
+}
+
 /* Processes the channel sequence of a reliable bunch. */
 static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *state,
                             struct ue_observed_bunch *event) {
@@ -213,7 +223,8 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     int64_t step = id - state->newest;
     event->reliable_id = id;
     event->is_gap = step > 1 && !may_be_unread(p, state, event->decoded->channel);
-    event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX);
+    event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX) &&
+                     !may_be_missing(p, state, event->decoded->channel);
     event->is_partial_error |= contradicts_newest(state, event->decoded, step);
     if (step > 0) {
         advance(state, step);

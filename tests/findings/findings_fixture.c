@@ -94,8 +94,9 @@ void findings_fixture_client_id(uint8_t client_id) {
     fixture.datagram.prefix.client_id = client_id;
 }
 
-uint64_t findings_fixture_handshake(unsigned side, enum ue_handshake_type type) {
+uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type) {
     fixture.packet.frame++;
+    fixture.packet.time_ns = ms * NS_PER_MS;
     struct ue_observed_event event = event_of(UE_OBSERVED_HANDSHAKE);
     fixture.handshake.type = type;
     event.side = side;

@@ -24,7 +24,7 @@ uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
 /* Datagrams from now on have this client id. */
 void findings_fixture_client_id(uint8_t client_id);
 /* A handshake message. Returns its frame. */
-uint64_t findings_fixture_handshake(unsigned side, enum ue_handshake_type type);
+uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type);
 /* The next packet of this side shows that these are missing. */
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);

@@ -14,8 +14,8 @@ static uint64_t shake_hands(uint8_t id) {
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_client_id(id);
-    uint64_t frame = findings_fixture_handshake(CLIENT, UE_HANDSHAKE_INITIAL);
-    findings_fixture_handshake(SERVER, UE_HANDSHAKE_CHALLENGE);
+    uint64_t frame = findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_INITIAL);
+    findings_fixture_handshake(0, SERVER, UE_HANDSHAKE_CHALLENGE);
     return frame;
 }
 
@@ -66,7 +66,7 @@ static void test_damaged_handshake(void **state) {
     (void)state;
     shake_hands(2);
     findings_fixture_client_id(3);
-    findings_fixture_handshake(CLIENT, UE_HANDSHAKE_RESPONSE);
+    findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_RESPONSE);
     findings_fixture_client_id(2);
     send_packets(9, 1);
     findings_fixture_finish(10, true);
@@ -78,8 +78,8 @@ static void test_next_handshake(void **state) {
     shake_hands(2);
     send_packets(2, 1);
     findings_fixture_client_id(3);
-    findings_fixture_handshake(CLIENT, UE_HANDSHAKE_RESPONSE);
-    findings_fixture_handshake(SERVER, UE_HANDSHAKE_ACK);
+    findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_RESPONSE);
+    findings_fixture_handshake(0, SERVER, UE_HANDSHAKE_ACK);
     send_packets(2, 3);
     findings_fixture_finish(10, true);
     findings_fixture_expect_none();

@@ -59,6 +59,16 @@ static void test_short_pause(void **state) {
     findings_fixture_expect_none();
 }
 
+/* A client may send its Response again: it did not stop. */
+static void test_handshake_in_a_pause(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_handshake(400, CLIENT, UE_HANDSHAKE_RESPONSE);
+    findings_fixture_packet(510, CLIENT, 2);
+    findings_fixture_expect_none();
+}
+
 /* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
 static void test_end(void **state) {
     (void)state;
@@ -110,6 +120,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_in_a_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),
