@@ -29,19 +29,7 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
 
 /* ---- events ---- */
 
-/* More in flight than a buffer can hold shows that the capture lacks acks, and that earlier peaks were too high. */
-static bool is_possible(struct ue_side_totals *side, uint32_t at_least, uint32_t limit) {
-    if (limit != 0 && at_least > limit) {
-        side->is_peak_unknown = true;
-        side->reliable_peak.at_least = 0;
-        side->next_peak = (struct ue_reliable_peak){0};
-        side->reliable_peak_channel = 0;
-        side->reliable_peak_frame = 0;
-    }
-    return !side->is_peak_unknown;
-}
-
-static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event, uint32_t limit) {
+static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event) {
     side->jumps += event->bunch.is_jump;
     if (event->bunch.is_partial_error) {
         side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
@@ -50,8 +38,7 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event
     if (in_flight->at_most > side->reliable_peak.at_most) {
         side->reliable_peak.at_most = in_flight->at_most;
     }
-    if (is_possible(side, in_flight->at_least, limit) && in_flight->at_least > side->reliable_peak.at_least &&
-        in_flight->at_least > side->next_peak.bunches) {
+    if (in_flight->at_least > side->reliable_peak.at_least && in_flight->at_least > side->next_peak.bunches) {
         side->next_peak = (struct ue_reliable_peak){in_flight->at_least, event->bunch.decoded->channel, event->frame};
     }
 }
@@ -77,7 +64,7 @@ static void confirm_peak(struct ue_side_totals *side, bool is_confirmed) {
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_totals *peer = &findings->totals[!event->side];
     if (event->type == UE_OBSERVED_BUNCH) {
-        on_bunch(&findings->totals[event->side], event, findings->reliable_limit);
+        on_bunch(&findings->totals[event->side], event);
     } else if (event->type == UE_OBSERVED_NEVER_SENT) {
         report_never_sent(findings, event);
     } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {

@@ -192,7 +192,6 @@ struct ue_side_totals {
     struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
-    bool is_peak_unknown; /* more seemed to be in flight than the buffer can hold: the capture lacks acks */
     struct ue_reliable_peak next_peak; /* higher, unless packets of the peer are missing before the next one */
     struct ue_tracker_counts counts;   /* of all trackers of the stream; known after ue_findings_finish */
     struct ue_tracker_counts tracked;  /* of the current tracker */
