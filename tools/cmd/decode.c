@@ -256,7 +256,7 @@ static bool open_log(struct decode *d, char **paths) {
         return true;
     }
     char *title = g_strjoinv(" ", paths);
-    d->log = capture_log_open(d->events, title);
+    d->log = capture_log_open(d->events, title, d->redact != FALSE);
     g_free(title);
     return d->log != NULL;
 }

@@ -10,7 +10,6 @@
 #include "tools/info/json_report.h"
 #include "tools/info/text_report.h"
 
-#define FINDINGS_DEFAULT 5
 #define FINDINGS_MAX 1000
 #define REAL_DIGITS 9
 
@@ -156,7 +155,7 @@ static enum cli_exit run(struct info_arguments *command, int path_count, char **
 }
 
 int cmd_info(int argc, char **argv) {
-    struct info_arguments command = {.findings_max = FINDINGS_DEFAULT};
+    struct info_arguments command = {.findings_max = INFO_FINDINGS_DEFAULT};
     GOptionContext *context = g_option_context_new("FILE... - report what happened to each connection, and why");
     capture_reader_init(&command.reader);
     g_option_context_set_description(context, description);

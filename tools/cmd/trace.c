@@ -22,7 +22,8 @@ struct trace_command {
 };
 
 static const char description[] =
-    "Draws each connection: packets over time with acknowledgements and reported losses, retransmissions, gaps, "
+    "Draws each connection below its findings: packets over time with acknowledgements and reported losses, "
+    "retransmissions, gaps, "
     "round trip\n"
     "times, and the bandwidth of each channel. A page is self-contained (it includes the drawing library d3), zooms, "
     "and\n"
@@ -49,16 +50,6 @@ static struct trace_plot *find_plot(struct trace_command *t, const struct input_
     return plot;
 }
 
-struct drawing {
-    struct trace_plot *plot;
-    const struct input_datagram *captured;
-};
-
-static void draw_event(void *user, const struct ue_observed_event *event) {
-    struct drawing *drawing = user;
-    trace_plot_on_event(drawing->plot, drawing->captured, event);
-}
-
 static void collect(struct trace_command *t) {
     struct input_datagram captured;
     while (capture_reader_next(&t->reader, &captured)) {
@@ -66,11 +57,9 @@ static void collect(struct trace_command *t) {
                                                       captured.bytes, captured.size_bytes)) {
             continue;
         }
-        struct drawing drawing = {find_plot(t, &captured), &captured};
-        if (drawing.plot != NULL) {
-            const struct ue_observer_callbacks callbacks = {.event = draw_event, .user = &drawing};
-            trace_plot_add_datagram(drawing.plot, &captured);
-            ue_observer_track(captured.observer, captured.observed, &callbacks);
+        struct trace_plot *plot = find_plot(t, &captured);
+        if (plot != NULL) {
+            trace_plot_on_datagram(plot, &captured);
         }
     }
 }
@@ -161,6 +150,9 @@ static enum cli_exit run(struct trace_command *t, int path_count, char **paths) 
     t->streams = g_hash_table_new(NULL, NULL);
     capture_reader_start(&t->reader, path_count, paths);
     collect(t);
+    for (guint i = 0; i < t->plots->len; i++) {
+        trace_plot_finish(t->plots->pdata[i]);
+    }
     enum cli_exit status = capture_reader_exit_status(&t->reader);
     bool good = write_all(t);
     g_hash_table_unref(t->streams);

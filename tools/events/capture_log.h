@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event log of a capture: what the tracker observes of each connection. */
+/* The event log of a capture: what the tracker observes of each connection, and the findings. */
 #ifndef UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 #define UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 
@@ -8,8 +8,9 @@
 
 struct capture_log;
 
-/* Returns NULL after a message if the log cannot be written. */
-struct capture_log *capture_log_open(const char *path, const char *title);
+/* is_redacted: findings without their sentences, which may quote messages. Returns NULL after a message if the log
+   cannot be written. */
+struct capture_log *capture_log_open(const char *path, const char *title, bool is_redacted);
 
 /* Logs the events of the next datagram; foreign and cut datagrams are left out. */
 void capture_log_on_datagram(struct capture_log *events, const struct input_datagram *captured);
@@ -17,8 +18,8 @@ void capture_log_on_datagram(struct capture_log *events, const struct input_data
 /* Writes all buffered events, for a reader who is watching. */
 void capture_log_flush(struct capture_log *events);
 
-/* Closes the log; is_good false discards it. Returns whether everything was written, else after a message. NULL is
-   ignored and returns true. */
+/* Logs the findings that are known only at the end, and closes the log; is_good false discards it. Returns whether
+   everything was written, else after a message. NULL is ignored and returns true. */
 bool capture_log_close(struct capture_log *events, bool is_good);
 
 #endif

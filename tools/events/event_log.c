@@ -118,6 +118,15 @@ void event_log_text(struct event_log *log, const char *key, const char *value) {
     }
 }
 
+void event_log_numbers(struct event_log *log, const char *key, const uint64_t *values, size_t count) {
+    put_key(log, key);
+    for (size_t i = 0; i < count; i++) {
+        text_buffer_add_char(&log->lines, i == 0 ? '[' : ',');
+        text_buffer_add_unsigned(&log->lines, values[i]);
+    }
+    text_buffer_add(&log->lines, count == 0 ? "[]" : "]");
+}
+
 void event_log_end(struct event_log *log) {
     text_buffer_add(&log->lines, "}}\n");
     if (log->lines.length >= FLUSH_BYTES) {

@@ -5,6 +5,7 @@
 #define UERUDP_TOOLS_EVENTS_EVENT_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Who observed the events. The number of an endpoint is its role. */
@@ -35,6 +36,7 @@ void event_log_begin(struct event_log *log, const struct event_log_place *place,
 void event_log_number(struct event_log *log, const char *key, int64_t value);
 void event_log_flag(struct event_log *log, const char *key, bool value);        /* written only if true */
 void event_log_text(struct event_log *log, const char *key, const char *value); /* not written if NULL */
+void event_log_numbers(struct event_log *log, const char *key, const uint64_t *values, size_t count);
 void event_log_end(struct event_log *log);
 
 /* Writes all buffered events, for a reader who is watching. */

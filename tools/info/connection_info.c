@@ -2,6 +2,7 @@
 #include "tools/info/connection_info.h"
 
 #include <uerudp/actor_class.h>
+#include "tools/input/input_findings.h"
 #include "tools/observe/address.h"
 
 struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
@@ -52,15 +53,9 @@ static void on_message(struct handling *handling, const struct ue_observed_event
     }
 }
 
-static void add_finding(void *user, const struct ue_finding *finding) {
-    info_findings_add(user, finding);
-}
-
 static void handle_event(void *user, const struct ue_observed_event *event) {
     struct handling *handling = user;
     struct info_connection *info = handling->info;
-    const struct ue_findings_callbacks callbacks = {add_finding, &info->findings};
-    ue_findings_on_event(info->detected, &handling->captured->context, event, &callbacks);
     switch (event->type) {
     case UE_OBSERVED_MESSAGE: on_message(handling, event); break;
     case UE_OBSERVED_CHANNEL_CLOSED:
@@ -132,26 +127,18 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
 
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
-    const struct ue_observer_callbacks callbacks = {.event = handle_event, .user = &handling, .wants_messages = true};
-    const struct ue_findings_callbacks findings = {add_finding, &info->findings};
+    const struct ue_findings_callbacks findings = {info_findings_add, &info->findings};
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
-    ue_findings_on_datagram(info->detected, captured->observed, &findings);
-    bool is_tracked = ue_observer_track(captured->observer, captured->observed, &callbacks);
-    ue_findings_on_result(info->detected, captured->observed, &captured->result, &findings);
-    if (is_tracked) {
-        const struct ue_tracker *tracker = ue_observer_tracker(captured->connection);
-        ue_findings_on_counts(info->detected, 0, ue_tracker_counts(tracker, 0));
-        ue_findings_on_counts(info->detected, 1, ue_tracker_counts(tracker, 1));
-    }
+    input_findings_on_datagram(info->detected, captured, handle_event, &handling, &findings);
     if (info->cost != NULL) {
         add_cost(info, captured);
     }
 }
 
 void info_connection_finish(struct info_connection *info) {
-    ue_findings_finish(info->detected, &(const struct ue_findings_callbacks){add_finding, &info->findings});
+    ue_findings_finish(info->detected, &(const struct ue_findings_callbacks){info_findings_add, &info->findings});
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {

@@ -33,7 +33,8 @@ static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kin
     return findings->kinds[kind];
 }
 
-void info_findings_add(struct info_findings *findings, const struct ue_finding *finding) {
+void info_findings_add(void *user, const struct ue_finding *finding) {
+    struct info_findings *findings = user;
     enum ue_finding_id kind = ue_finding_kind(finding->id);
     GArray *array = kind_array(findings, kind);
     struct info_finding kept = {.id = finding->id, .weight = finding->weight, .frame_count = finding->frame_count};

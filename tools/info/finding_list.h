@@ -25,8 +25,11 @@ struct info_findings {
     GArray *kinds[UE_FINDING_COUNT];   /* by kind: struct info_finding, the worst first; NULL: none */
 };
 
-/* Adds a finding, unless enough worse findings of its kind exist. */
-void info_findings_add(struct info_findings *findings, const struct ue_finding *finding);
+/* How many of a kind are shown, unless the user chooses. */
+#define INFO_FINDINGS_DEFAULT 5
+
+/* Adds a finding to user, a struct info_findings, unless enough worse findings of its kind exist. */
+void info_findings_add(void *user, const struct ue_finding *finding);
 
 /* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);

@@ -51,7 +51,7 @@ static void flush(struct observation *o) {
 static enum cli_exit observe_events(struct replay_command *replay) {
     struct input_datagram seen;
     bool is_watched = isatty(STDOUT_FILENO) != 0;
-    struct capture_log *log = capture_log_open("-", replay->paths[0]);
+    struct capture_log *log = capture_log_open("-", replay->paths[0], false);
     if (log == NULL) {
         return CLI_EXIT_UNUSABLE;
     }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include <uerudp/time_ns.h>
+#include "tools/input/input_findings.h"
+#include "tools/observe/address.h"
 
 /* The report about a packet usually follows soon, so the search starts at the end. */
 #define LOOK_BACK 4096
@@ -29,6 +31,8 @@ struct trace_plot *trace_plot_new(const struct input_datagram *first) {
     plot->notes = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_note));
     plot->bands = g_ptr_array_new_with_free_func(g_free);
     plot->bin_ns = FIRST_BIN_NS;
+    plot->detected = ue_findings_new(&observe_memory);
+    plot->findings.per_kind_max = INFO_FINDINGS_DEFAULT;
     for (size_t kind = 0; kind < TRACE_PLOT_KINDS; kind++) {
         plot->stride[kind] = 1;
     }
@@ -44,6 +48,8 @@ void trace_plot_free(struct trace_plot *plot) {
     g_array_unref(plot->gaps);
     g_array_unref(plot->notes);
     g_ptr_array_unref(plot->bands);
+    ue_findings_free(plot->detected);
+    info_findings_clear(&plot->findings);
     g_free(plot);
 }
 
@@ -325,20 +331,15 @@ static void add_opened_note(struct trace_plot *plot, const struct input_datagram
 
 /* ---- the tracker ---- */
 
-void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
-    plot->end_ns = MAX(plot->end_ns, captured->observed->time_ns);
-    const struct ue_detection *flow = &captured->connection->detection;
-    char text[UE_RANGE_CHARS];
-    const char *generations =
-        ue_detection_generations(flow, ue_detection_result_of(flow, &captured->observed->record.decode), text);
-    if (g_strcmp0(plot->generation, generations) != 0) {
-        g_free(plot->generation);
-        plot->generation = g_strdup(generations);
-    }
-}
+/* The datagram whose events are drawn. */
+struct drawing {
+    struct trace_plot *plot;
+    const struct input_datagram *captured;
+};
 
-void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
-                         const struct ue_observed_event *event) {
+static void draw_event(void *user, const struct ue_observed_event *event) {
+    struct trace_plot *plot = ((struct drawing *)user)->plot;
+    const struct input_datagram *captured = ((struct drawing *)user)->captured;
     switch (event->type) {
     case UE_OBSERVED_HANDSHAKE: add_handshake(plot, event); break;
     case UE_OBSERVED_PACKET:
@@ -362,4 +363,27 @@ void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *c
     case UE_OBSERVED_RESTARTED: add_note(plot, event, "restarted"); break;
     default: break;
     }
+}
+
+static void update_generation(struct trace_plot *plot, const struct input_datagram *captured) {
+    const struct ue_detection *flow = &captured->connection->detection;
+    char text[UE_RANGE_CHARS];
+    const char *generations =
+        ue_detection_generations(flow, ue_detection_result_of(flow, &captured->observed->record.decode), text);
+    if (g_strcmp0(plot->generation, generations) != 0) {
+        g_free(plot->generation);
+        plot->generation = g_strdup(generations);
+    }
+}
+
+void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
+    struct drawing drawing = {plot, captured};
+    plot->end_ns = MAX(plot->end_ns, captured->observed->time_ns);
+    update_generation(plot, captured);
+    input_findings_on_datagram(plot->detected, captured, draw_event, &drawing,
+                               &(const struct ue_findings_callbacks){info_findings_add, &plot->findings});
+}
+
+void trace_plot_finish(struct trace_plot *plot) {
+    ue_findings_finish(plot->detected, &(const struct ue_findings_callbacks){info_findings_add, &plot->findings});
 }

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "tools/info/finding_list.h"
 #include "tools/input/capture_reader.h"
 #include "tools/print/text_buffer.h"
 
@@ -90,6 +91,8 @@ struct trace_plot {
     GArray *gaps;
     GArray *notes;
     GPtrArray *bands; /* struct trace_plot_band */
+    struct ue_findings *detected;
+    struct info_findings findings;
     int64_t bin_ns;
     /* All that occurred, kept or not. */
     uint64_t packet_count, resend_count, gap_count, note_count;
@@ -102,10 +105,11 @@ struct trace_plot {
 struct trace_plot *trace_plot_new(const struct input_datagram *first);
 void trace_plot_free(struct trace_plot *plot);
 
-/* Handles a datagram, and then the events that the tracker reports of it. */
-void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured);
-void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured,
-                         const struct ue_observed_event *event);
+/* Handles a datagram of the connection. */
+void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured);
+
+/* Adds the findings at the end of the capture. No datagram may follow. */
+void trace_plot_finish(struct trace_plot *plot);
 
 /* The number of all points, and of the points kept. */
 uint64_t trace_plot_points(const struct trace_plot *plot);

@@ -121,6 +121,22 @@ static void write_counts(const struct trace_plot *plot, struct text_buffer *out)
                            plot->gap_count, plot->note_count);
 }
 
+/* The worst first. */
+static void write_findings(const struct trace_plot *plot, struct text_buffer *out) {
+    GPtrArray *sorted = info_findings_sorted(&plot->findings);
+    text_buffer_add(out, ",\n\"findings\":[");
+    for (guint i = 0; i < sorted->len; i++) {
+        const struct info_finding *finding = sorted->pdata[i];
+        text_buffer_add_format(out, "%s{\"kind\":\"%s\",\"severity\":\"%s\"", i == 0 ? "" : ",",
+                               ue_finding_rows[finding->id].name,
+                               ue_severity_name(ue_finding_rows[finding->id].severity));
+        write_member(out, "text", finding->text);
+        text_buffer_add_char(out, '}');
+    }
+    text_buffer_add_char(out, ']');
+    g_ptr_array_unref(sorted);
+}
+
 void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *out) {
     text_buffer_add_format(out, "{\"schema\":%d,\"stream\":%u", PRINT_JSON_SCHEMA, plot->stream);
     write_member(out, "client", plot->client);
@@ -131,6 +147,7 @@ void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *ou
     text_buffer_add_format(out, ",\"points\":%" G_GUINT64_FORMAT ",\"shown\":%" G_GUINT64_FORMAT,
                            trace_plot_points(plot), trace_plot_points_kept(plot));
     write_counts(plot, out);
+    write_findings(plot, out);
     WRITE_ROWS("packets", plot->packets, struct trace_plot_packet, write_packet);
     WRITE_ROWS("resends", plot->resends, struct trace_plot_resend, write_resend);
     WRITE_ROWS("gaps", plot->gaps, struct trace_plot_gap, write_gap);

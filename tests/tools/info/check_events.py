@@ -220,6 +220,30 @@ class Captures(unittest.TestCase):
                 self.assertLessEqual(set(event["data"]), known[event["name"]], event["name"])
         self.assertIn("transport:bunch_sent", names)
 
+    def test_findings(self):
+        """The log has every finding of info, after the events of its datagrams; only at the end those of the end."""
+        for path in (*sorted(CAPTURES.glob("*.pcapng")), *sorted(CAPTURES.glob("recordings/*.pcap*"))):
+            infos = map(json.loads, uerudp.run("info", "--json", "--findings", 1000, path, status=None).stdout.splitlines())
+            listed = [(info["stream"], *(finding[key] for key in ("kind", "severity", "text")), tuple(finding["frames"]))
+                      for info in infos for finding in info["findings"]]
+            log = Log(uerudp.run("decode", "--events", "-", path, status=None).stdout.decode())
+            found = log.named("finding")
+            logged = [(event["stream"], *(event["data"][key] for key in ("kind", "severity", "text")),
+                       tuple(event["data"]["frames"])) for event in found]
+            with self.subTest(path.name):
+                self.assertEqual(sorted(listed), sorted(logged))
+                self.assertEqual([], [event for event in found
+                                      if any(frame > event["frame"] for frame in event["data"]["frames"])])
+                frames = [event["frame"] for event in log.events]
+                self.assertEqual(sorted(frames), frames)
+
+    def test_redacted_findings(self):
+        """Sentences may quote messages."""
+        found = Log(uerudp.run("decode", "--events", "-", "--redact", CAPTURES / "kick.pcapng", status=None)
+                    .stdout.decode()).named("finding")
+        self.assertNotEqual([], found)
+        self.assertEqual([], [event for event in found if "text" in event["data"]])
+
     def test_damaged_number(self):
         """A damaged packet id is far ahead; the next packet withdraws the missing packets before it."""
         log = from_capture(CAPTURES / "corrupt.pcapng")

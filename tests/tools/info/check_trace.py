@@ -99,6 +99,16 @@ class Data(unittest.TestCase):
         self.assertEqual({(number, ACK_LOST, 22) for number in range(11, 26)} |
                          {(number, NOT_DELIVERED, 28) for number in (2, 3)}, states)
 
+    def test_findings(self):
+        """The findings are those of info, also where a sentence quotes a message that looks like HTML."""
+        for name in ("loss-burst", "kick", "corrupt", "ue5.5"):
+            path = ROOT / f"captures/{name}.pcapng"
+            info, *_ = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
+            keys = ("kind", "severity", "text")
+            with self.subTest(name):
+                self.assertEqual([{key: finding[key] for key in keys} for finding in info["findings"]],
+                                 data_of(trace(path, "--stream", info["stream"], status=None))["findings"])
+
     def test_long_captures_are_thinned(self):
         with tempfile.TemporaryDirectory() as folder:
             path = capture(folder, "a.pcapng", conversation(16000, lost={9000}))

@@ -239,7 +239,7 @@
   const line = (px, py) => `M${px - 6},${py}h12`;
   const SHAPES = { delivered: line, pending: line, lost: cross, ack: line, nak: line, gap: line };
   legend([["delivered", "delivered"], ["pending", "not reported"], ["lost", "not delivered"], ["ack", "until acknowledged"],
-    ["nak", "until reported lost"], ["gap", "missing in the capture, until it arrived"], ["late", "overtaken"], ["duplicate", "duplicate"],
+    ["nak", "until reported lost"], ["gap", "missing until it arrived"], ["late", "overtaken"], ["duplicate", "duplicate"],
     ["resend", "retransmission"], ["spurious", "spurious retransmission"]], LEFT + 10, 14,
   (kind, left, y) => svg.append("path").attr("class", kind).attr("d", (SHAPES[kind] || ring)(left, y)));
   const rtt = panels[2], bandwidth = panels[3];
@@ -255,6 +255,11 @@
   d3.select("#story").text(`Engine ${data.generation}, ${d3.format(",.3f")(data.duration_ms / 1000)} s. ` +
     `Not acknowledged: ${numbers(count.not_acked[0])} ${DIRECTIONS[0]}, ${numbers(count.not_acked[1])} ${DIRECTIONS[1]}; ` +
     `retransmitted reliable bunches: ${numbers(count.resends)}.`);
+  d3.select("#findings").selectAll("li").data(data.findings).enter().append("li").attr("class", finding => finding.severity)
+    .each(function (finding) {
+      d3.select(this).append("b").text(finding.severity);
+      d3.select(this).append("span").text(finding.text);
+    });
   const drawn = [[packets.length, count.packets, "packets"], [packets.filter(isLost).length, d3.sum(count.not_acked), "packets not acknowledged"],
     [resends.length, count.resends, "retransmissions"], [gaps.length, count.gaps, "gaps"], [notes.length, count.notes, "notes"]];
   const thinned = drawn.filter(([shown, all]) => shown < all);
