@@ -225,6 +225,25 @@ static void report_no_answer(const struct ue_findings *findings, const struct ue
     ue_findings_report(findings, &finding);
 }
 
+/* Whether the answer may be in a packet that was not captured or not read. */
+static bool may_be_unseen(const struct ue_side_totals *side) {
+    return side->datagrams == 0 || side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
+           side->counts.missing > side->counts.nacked;
+}
+
+/* From a step to the end of the capture or the close; 0: not known. */
+static int64_t span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
+    const struct ue_stream_course *course = &findings->course;
+    return course->implausible != 0
+               ? 0
+               : ue_time_ns_since(course->is_closed ? course->closed_ns : course->end_ns, step->time_ns);
+}
+
+static bool is_answer_overdue(const struct ue_findings *findings, const struct ue_login_step *step) {
+    return !may_be_unseen(&findings->totals[!step->side]) &&
+           span_after(findings, step) >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED);
+}
+
 /* A handshake after which no packet was sent. */
 static void report_handshake(const struct ue_findings *findings) {
     const struct ue_handshake_login *login = &findings->login;
@@ -237,7 +256,11 @@ static void report_handshake(const struct ue_findings *findings) {
         report_no_answer(findings, initial);
         return;
     }
-    const struct ue_finding finding = finding_at(UE_FINDING_NO_PACKET, step_at(login, login->steps.count - 1));
+    const struct ue_login_step *last = step_at(login, login->steps.count - 1);
+    bool is_stopped = last->type == UE_HANDSHAKE_CHALLENGE && is_answer_overdue(findings, last);
+    struct ue_finding finding = finding_at(is_stopped ? UE_FINDING_HANDSHAKE_STOPPED : UE_FINDING_NO_PACKET, last);
+    ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
+    finding.text = "Response";
     ue_findings_report(findings, &finding);
 }
 
@@ -258,25 +281,15 @@ static const char *answer_to(const struct ue_login_step *step) {
     return NULL;
 }
 
-/* Whether the answer may be in a packet that was not captured or not read. */
-static bool may_be_unseen(const struct ue_side_totals *side) {
-    return side->datagrams == 0 || side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
-           side->counts.missing > side->counts.nacked;
-}
-
 static void report_stopped(const struct ue_findings *findings) {
     const struct ue_handshake_login *login = &findings->login;
     const struct ue_stream_course *course = &findings->course;
     const struct ue_login_step *last = login->steps.count != 0 ? step_at(login, login->steps.count - 1) : NULL;
     const char *answer = last != NULL ? answer_to(last) : NULL;
-    if (answer == NULL || login->undecodable != 0 || login->has_channels || course->login_more != 0 ||
-        course->implausible != 0 || may_be_unseen(&findings->totals[!last->side])) {
-        return;
-    }
-    const int64_t span_ns = ue_time_ns_since(course->is_closed ? course->closed_ns : course->last_ns, last->time_ns);
-    if (span_ns >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED)) {
+    if (answer != NULL && login->undecodable == 0 && !login->has_channels && course->login_more == 0 &&
+        is_answer_overdue(findings, last)) {
         struct ue_finding finding = finding_at(UE_FINDING_LOGIN_STOPPED, last);
-        ue_finding_set(&finding, UE_VALUE_SPAN, span_ns);
+        ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
         finding.text = answer;
         ue_findings_report(findings, &finding);
     }

@@ -134,8 +134,10 @@ static void report_times(struct ue_findings *findings) {
     }
 }
 
-void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_callbacks *callbacks) {
+void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const struct ue_findings_callbacks *callbacks) {
+    struct ue_stream_course *course = &findings->course;
     findings->callbacks = callbacks;
+    course->end_ns = is_plausible(end_ns) && end_ns > course->last_ns ? end_ns : course->last_ns;
     ue_side_totals_end_tracker(&findings->totals[0]);
     ue_side_totals_end_tracker(&findings->totals[1]);
     report_times(findings);

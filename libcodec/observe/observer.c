@@ -38,9 +38,14 @@ bool ue_observer_feed(struct ue_observer *observer, const struct ue_captured_dat
     if (connection == NULL) {
         return false;
     }
+    observer->end_ns = captured->time_ns;
     record->connection = &connection->shown;
     return observer->options.order == UE_OBSERVER_NEVER ||
            ue_datagram_queue_add(observer, connection, captured, &record->decode);
+}
+
+int64_t ue_observer_end_ns(const struct ue_observer *observer) {
+    return observer->end_ns;
 }
 
 bool ue_observer_is_expecting(const struct ue_observer *observer) {

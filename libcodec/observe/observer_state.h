@@ -90,6 +90,7 @@ struct ue_observer {
     uint32_t numbered;               /* stream numbers given */
     uint64_t moved;                  /* of these, streams that continue another */
     uint64_t forgotten;
+    int64_t end_ns; /* of the latest datagram */
 
     struct ue_list datagrams;      /* waiting ones (IN_CAPTURE_ORDER) */
     struct ue_list waiting, ready; /* connections with waiting datagrams (BY_CONNECTION) */

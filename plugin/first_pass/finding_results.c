@@ -110,12 +110,12 @@ static void on_late_finding(void *user _U_, const struct ue_finding *finding) {
     store(state != NULL ? state : current->last, finding);
 }
 
-void uerudp_finding_results_finish(void) {
+void uerudp_finding_results_finish(int64_t end_ns) {
     const struct ue_findings_callbacks late = {.finding = on_late_finding};
     for (guint i = 0; streams != NULL && i < streams->len; i++) {
         current = &g_array_index(streams, struct stream_findings, i);
         if (current->findings != NULL) {
-            ue_findings_finish(current->findings, &late);
+            ue_findings_finish(current->findings, end_ns, &late);
             ue_findings_free(current->findings);
             current->findings = NULL;
         }

@@ -25,7 +25,7 @@ void uerudp_finding_results_add_event(const struct ue_observed_event *event);
 void uerudp_finding_results_end(const struct ue_observed_items *items);
 
 /* Adds what is known only at the end of the capture. */
-void uerudp_finding_results_finish(void);
+void uerudp_finding_results_finish(int64_t end_ns);
 
 /* The finding with this number, which a result of type FINDING has. */
 const struct uerudp_finding_result *uerudp_finding_results_at(uint32_t number);

@@ -296,7 +296,7 @@ static void finish(void) {
     if (observer != NULL) {
         ue_observer_flush(observer);
         track_ready();
-        uerudp_finding_results_finish();
+        uerudp_finding_results_finish(ue_observer_end_ns(observer));
     }
 }
 

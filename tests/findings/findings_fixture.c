@@ -186,7 +186,7 @@ void findings_fixture_finish(int64_t ms, bool is_closed) {
         event.channel = (struct ue_observed_channel){.bunch = &control, .open_ns = -1};
         feed(&event);
     }
-    ue_findings_finish(fixture.findings, &callbacks);
+    ue_findings_finish(fixture.findings, 0, &callbacks);
 }
 
 /* ---- findings ---- */

@@ -275,7 +275,7 @@ static enum cli_exit run(struct decode *d, int path_count, char **paths) {
         (d->log != NULL ? log_events : show)(d, &captured);
     }
     flush(d);
-    d->output_failed |= !capture_log_close(d->log, d->reader.is_any);
+    d->output_failed |= !capture_log_close(d->log, capture_reader_end_ns(&d->reader), d->reader.is_any);
     capture_reader_print_summary(&d->reader);
     redactor_report(redactor_counts(d->redactor));
     return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reader);

@@ -143,7 +143,7 @@ static enum cli_exit run(struct info_arguments *command, int path_count, char **
     struct info_capture *infos = info_capture_new((unsigned)command->findings_max, command->bits);
     capture_reader_start(&command->reader, path_count, paths);
     read_all(command, infos);
-    const GPtrArray *list = info_capture_finish(infos);
+    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader));
     name_files(&command->reader, list);
     bool written = print(command, list);
     enum cli_exit status = capture_reader_exit_status(&command->reader);

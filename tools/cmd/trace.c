@@ -151,7 +151,7 @@ static enum cli_exit run(struct trace_command *t, int path_count, char **paths) 
     capture_reader_start(&t->reader, path_count, paths);
     collect(t);
     for (guint i = 0; i < t->plots->len; i++) {
-        trace_plot_finish(t->plots->pdata[i]);
+        trace_plot_finish(t->plots->pdata[i], capture_reader_end_ns(&t->reader));
     }
     enum cli_exit status = capture_reader_exit_status(&t->reader);
     bool good = write_all(t);

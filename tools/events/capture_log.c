@@ -46,9 +46,9 @@ static void put_finding(void *user, const struct ue_finding *finding) {
     event_log_end(events->log);
 }
 
-static void finish(struct capture_log *events, struct connection *connection) {
+static void finish(struct capture_log *events, struct connection *connection, int64_t end_ns) {
     events->now.stream = connection->stream;
-    ue_findings_finish(connection->findings, &(const struct ue_findings_callbacks){put_finding, events});
+    ue_findings_finish(connection->findings, end_ns, &(const struct ue_findings_callbacks){put_finding, events});
 }
 
 static gint by_last_frame(gconstpointer a, gconstpointer b) {
@@ -73,7 +73,7 @@ static GPtrArray *by_silence(struct capture_log *events) {
 static void finish_oldest(struct capture_log *events) {
     GPtrArray *sorted = by_silence(events);
     struct connection *oldest = g_ptr_array_index(sorted, 0);
-    finish(events, oldest);
+    finish(events, oldest, 0);
     g_hash_table_remove(events->connections, GUINT_TO_POINTER(oldest->stream));
     g_ptr_array_unref(sorted);
 }
@@ -153,13 +153,13 @@ void capture_log_flush(struct capture_log *events) {
     event_log_flush(events->log);
 }
 
-bool capture_log_close(struct capture_log *events, bool is_good) {
+bool capture_log_close(struct capture_log *events, int64_t end_ns, bool is_good) {
     if (events == NULL) {
         return true;
     }
     GPtrArray *sorted = by_silence(events);
     for (guint i = 0; i < sorted->len; i++) {
-        finish(events, g_ptr_array_index(sorted, i));
+        finish(events, g_ptr_array_index(sorted, i), end_ns);
     }
     g_ptr_array_unref(sorted);
     g_hash_table_unref(events->connections);

@@ -18,8 +18,8 @@ void capture_log_on_datagram(struct capture_log *events, const struct input_data
 /* Writes all buffered events, for a reader who is watching. */
 void capture_log_flush(struct capture_log *events);
 
-/* Logs the findings that are known only at the end, and closes the log; is_good false discards it. Returns whether
-   everything was written, else after a message. NULL is ignored and returns true. */
-bool capture_log_close(struct capture_log *events, bool is_good);
+/* Logs the findings that are known only at the end, and closes the log; end_ns: see ue_findings_finish; is_good false
+   discards the log. Returns whether everything was written, else after a message. NULL is ignored and returns true. */
+bool capture_log_close(struct capture_log *events, int64_t end_ns, bool is_good);
 
 #endif

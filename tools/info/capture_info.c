@@ -64,9 +64,9 @@ void info_capture_on_datagram(struct info_capture *infos, const struct input_dat
     }
 }
 
-const GPtrArray *info_capture_finish(struct info_capture *infos) {
+const GPtrArray *info_capture_finish(struct info_capture *infos, int64_t end_ns) {
     for (guint i = 0; i < infos->list->len; i++) {
-        info_connection_finish(g_ptr_array_index(infos->list, i));
+        info_connection_finish(g_ptr_array_index(infos->list, i), end_ns);
     }
     return infos->list;
 }

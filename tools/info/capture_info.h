@@ -17,8 +17,8 @@ void info_capture_free(struct info_capture *infos);
 
 void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured);
 
-/* Runs the diagnoses and returns the connections in the order of their first datagrams: an array of struct
-   info_connection that the capture owns. No datagram may follow. */
-const GPtrArray *info_capture_finish(struct info_capture *infos);
+/* Runs the diagnoses (end_ns: see ue_findings_finish) and returns the connections in the order of their first
+   datagrams: an array of struct info_connection that the capture owns. No datagram may follow. */
+const GPtrArray *info_capture_finish(struct info_capture *infos, int64_t end_ns);
 
 #endif

@@ -137,8 +137,9 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     }
 }
 
-void info_connection_finish(struct info_connection *info) {
-    ue_findings_finish(info->detected, &(const struct ue_findings_callbacks){info_findings_add, &info->findings});
+void info_connection_finish(struct info_connection *info, int64_t end_ns) {
+    ue_findings_finish(info->detected, end_ns,
+                       &(const struct ue_findings_callbacks){info_findings_add, &info->findings});
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {

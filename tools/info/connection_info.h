@@ -47,8 +47,8 @@ void info_connection_free(struct info_connection *info);
 /* Handles a datagram of the connection. */
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured);
 
-/* Adds the findings at the end of the capture. No datagram may follow. */
-void info_connection_finish(struct info_connection *info);
+/* Adds the findings at the end of the capture (end_ns: see ue_findings_finish). No datagram may follow. */
+void info_connection_finish(struct info_connection *info, int64_t end_ns);
 
 /* Who ended the connection; "timeout" if a side went silent. */
 enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOUT };

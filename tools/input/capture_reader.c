@@ -307,6 +307,10 @@ bool capture_reader_is_live(const struct capture_reader *reader) {
 
 /* ---- the end ---- */
 
+int64_t capture_reader_end_ns(const struct capture_reader *reader) {
+    return reader->path_count == 1 ? ue_observer_end_ns(reader->observer) : 0;
+}
+
 void capture_reader_print_summary(struct capture_reader *reader) {
     if (reader->is_any) {
         capture_summary_print(&reader->summary, &reader->input, reader->observer);

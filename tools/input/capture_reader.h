@@ -76,6 +76,9 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
 void capture_reader_init(struct capture_reader *reader);
 void capture_reader_clear(struct capture_reader *reader);
 
+/* The time of the last datagram of any connection, for ue_findings_finish. */
+int64_t capture_reader_end_ns(const struct capture_reader *reader);
+
 void capture_reader_add_live_options(struct capture_reader *reader, GOptionContext *context);
 
 /* Checks the options after parsing: there must be files or an interface to read. Returns false after a message. */

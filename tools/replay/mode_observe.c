@@ -63,7 +63,7 @@ static enum cli_exit observe_events(struct replay_command *replay) {
             capture_log_flush(log);
         }
     }
-    bool is_good = capture_log_close(log, replay->reading.is_any);
+    bool is_good = capture_log_close(log, capture_reader_end_ns(&replay->reading), replay->reading.is_any);
     capture_reader_print_summary(&replay->reading);
     return is_good ? capture_reader_exit_status(&replay->reading) : CLI_EXIT_UNUSABLE;
 }

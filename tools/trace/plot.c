@@ -384,6 +384,7 @@ void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram
                                &(const struct ue_findings_callbacks){info_findings_add, &plot->findings});
 }
 
-void trace_plot_finish(struct trace_plot *plot) {
-    ue_findings_finish(plot->detected, &(const struct ue_findings_callbacks){info_findings_add, &plot->findings});
+void trace_plot_finish(struct trace_plot *plot, int64_t end_ns) {
+    ue_findings_finish(plot->detected, end_ns,
+                       &(const struct ue_findings_callbacks){info_findings_add, &plot->findings});
 }

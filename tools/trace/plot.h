@@ -108,8 +108,8 @@ void trace_plot_free(struct trace_plot *plot);
 /* Handles a datagram of the connection. */
 void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured);
 
-/* Adds the findings at the end of the capture. No datagram may follow. */
-void trace_plot_finish(struct trace_plot *plot);
+/* Adds the findings at the end of the capture (end_ns: see ue_findings_finish). No datagram may follow. */
+void trace_plot_finish(struct trace_plot *plot, int64_t end_ns);
 
 /* The number of all points, and of the points kept. */
 uint64_t trace_plot_points(const struct trace_plot *plot);

@@ -207,6 +207,7 @@ struct ue_last_packet {
 /* When a stream began and how it ended. Times are capture times; from the first implausible one on they stand still. */
 struct ue_stream_course {
     int64_t first_ns, last_ns, now_ns; /* the first, the latest and the current datagram */
+    int64_t end_ns;                    /* the last datagram of the capture; known after ue_findings_finish */
     uint64_t datagrams;
     uint64_t implausible, implausible_frame; /* datagrams with an implausible time, and the first of them: then no time,
                                                 span or rate is known */
@@ -255,8 +256,10 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
                            const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
-/* Reports what is known only at the end. Call nothing but the functions below and ue_findings_free afterwards. */
-void ue_findings_finish(struct ue_findings *findings, const struct ue_findings_callbacks *callbacks);
+/* Reports what is known only at the end of the capture, whose last datagram, of any connection, has capture time end_ns
+   (ue_observer_end_ns). If several captures were read as one, end_ns is 0. Call nothing but the functions below and
+   ue_findings_free afterwards. */
+void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const struct ue_findings_callbacks *callbacks);
 
 const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
 

@@ -151,6 +151,9 @@ void ue_observer_free(struct ue_observer *observer);
 bool ue_observer_feed(struct ue_observer *observer, const struct ue_captured_datagram *captured,
                       struct ue_datagram_record *record);
 
+/* The capture time of the latest datagram that was fed, of any connection; 0: none. */
+int64_t ue_observer_end_ns(const struct ue_observer *observer);
+
 /* Whether some addresses began like this protocol, so that a packet may prove it. */
 bool ue_observer_is_expecting(const struct ue_observer *observer);
 

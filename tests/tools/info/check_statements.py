@@ -4,7 +4,9 @@
 attempts to connect that fail, jumps of packet ids. Each test knows what was sent."""
 import collections
 import json
+import pathlib
 import re
+import tempfile
 import unittest
 
 import conversation
@@ -125,13 +127,36 @@ class NeverSent(Case):
 class Attempts(Case):
     """Handshakes and logins that stop."""
 
-    def test_handshake_that_stops(self):
+    def handshake_and_other(self, *types, ms=10000):
+        """Messages of a handshake; `ms` later another client connects, so that the capture lasts longer."""
         conv = Conversation()
-        conv.handshake((0, 1))
-        conv.wait(10000).add_datagram(CLIENT, {"raw": "00"})  # the capture lasts longer than the attempt
-        conv.objects[-1].update(src="10.0.0.9:1000", dst="10.0.0.8:2000")
-        finding = self.assert_finding(conv.infos()[0]["findings"], "stopped after Challenge")
+        conv.handshake(types)
+        conv.wait(ms).handshake((0,))
+        conv.objects[-1].update(src="10.0.0.9:1000")
+        return conv
+
+    def test_handshake_that_stops(self):
+        finding = self.assert_finding(self.handshake_and_other(0, 1).infos()[0]["findings"], "stopped after Challenge")
         self.assertRegex(finding, r"Response.*10(\.0)? s")
+        self.assert_finding(self.handshake_and_other(0, 1, 2).infos()[0]["findings"], r"no packet.*Response.*10(\.0)? s")
+
+    def test_handshake_at_the_end(self):
+        """Too little of the capture follows, and messages of the client are not in the capture at all."""
+        for conv in (self.handshake_and_other(0, 1, ms=9000), self.handshake_and_other(1)):
+            self.assert_no_finding(conv.infos()[0]["findings"], "stopped")
+
+    def test_handshake_at_the_end_of_a_file(self):
+        """Nobody knows what happened between two captures."""
+        conv = self.handshake_and_other(0, 1)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / name for name in ("first.pcapng", "second.pcapng")]
+            for path, objects in zip(paths, (conv.objects[:-1], conv.objects[-1:]), strict=True):
+                part = Conversation()
+                part.objects = objects
+                path.write_bytes(part.capture())
+            first, *_ = map(json.loads, uerudp.run("info", "--json", *paths, status=None).stdout.splitlines())
+        self.assert_finding([*first["findings"]], "no packet followed")
+        self.assert_no_finding(first["findings"], "stopped")
 
     def login(self, *steps, ms=20000):
         """A login of these messages (side, name), then `ms` of empty packets."""
