@@ -165,19 +165,22 @@ static bool header_suffices(struct ue_detection *detection) {
 /* Whether sequence or ack differ from the last ones by more than traffic advances between two datagrams. */
 static bool jumps(const struct ue_detection_side *side, const struct ue_decode_result *result) {
     int32_t step = ue_seq_difference(result->seq, ue_seq_of(side->last_id), UE_PACKET_SEQ_MAX);
-    int32_t ack_step = side->has_acked ? ue_seq_difference(result->ack, side->acked, UE_PACKET_SEQ_MAX) : 0;
+    int32_t ack_step = side->has_acked && result->ack >= 0
+                           ? ue_seq_difference((uint16_t)result->ack, side->acked, UE_PACKET_SEQ_MAX)
+                           : 0;
     return step > UE_DETECTION_SEQ_STEP_MAX || step < -UE_DETECTION_SEQ_STEP_MAX ||
            ack_step > UE_DETECTION_SEQ_STEP_MAX || ack_step < -UE_DETECTION_SEQ_STEP_MAX;
 }
 
-/* Decodes the header of a packet. Returns false when the header alone does not suffice. */
+/* Decodes the header of a packet. Returns false when the header alone does not suffice, as up to 4.21, whose acks are
+   items. */
 static bool decode_header(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                           struct ue_decode_result *result) {
     struct ue_datagram head;
     struct ue_item_range range;
     struct ue_fault fault;
     if (ue_datagram_begin(x, bytes, size_bytes, &head, &range, &fault) != UE_OK || head.prefix.is_handshake ||
-        head.handlers.is_opaque) {
+        head.handlers.is_opaque || x->profile.packet == UE_PACKET_LEGACY) {
         return false;
     }
     *result = (struct ue_decode_result){
@@ -319,8 +322,9 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
         rest.bit <= head->captured_bytes * 8) {
         bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
         detection->has_packets = true;
-        ue_detection_side_expand(detection->sides, side, datagram.packet.seq, datagram.packet.ack, is_modern,
-                                 packet_ids);
+        detection->sides[side].has_unread |= !is_modern; /* acks may have been cut off */
+        ue_detection_side_expand(detection->sides, side, datagram.packet.seq, is_modern ? datagram.packet.ack : -1,
+                                 is_modern, packet_ids);
     }
 }
 

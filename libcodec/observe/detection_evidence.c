@@ -106,13 +106,14 @@ static bool seq_is_plausible(const struct ue_detection *detection, unsigned row,
         return true;
     }
     if (detection->has_seq[row][!side]) {
-        int32_t behind = ue_seq_difference(detection->last_seq[row][!side], result->ack, UE_PACKET_SEQ_MAX);
+        int32_t behind = ue_seq_difference(detection->last_seq[row][!side], (uint16_t)result->ack, UE_PACKET_SEQ_MAX);
         if (behind > UE_DETECTION_SEQ_STEP_MAX || behind < -UE_DETECTION_SEQ_STEP_MAX) {
             return false;
         }
     }
     if (layout == UE_PACKET_HISTORY_SEQ) {
-        int32_t apart = ue_seq_difference(ue_seq_of(result->acked_history_seq), result->ack, UE_PACKET_SEQ_MAX);
+        int32_t apart =
+            ue_seq_difference(ue_seq_of(result->acked_history_seq), (uint16_t)result->ack, UE_PACKET_SEQ_MAX);
         return apart <= UE_DETECTION_SEQ_STEP_MAX && apart >= -UE_DETECTION_SEQ_STEP_MAX;
     }
     return true;
@@ -265,7 +266,8 @@ static bool is_hopeless(const struct ue_detection *detection, unsigned row, unsi
 struct decode_attempt {
     bool fits;
     bool is_readable; /* also when it is not plausible */
-    uint16_t seq, ack;
+    uint16_t seq;
+    int32_t ack;
 };
 
 /* Tries one profile with one variant and counts a match. Sequence and ack have the same position in every variant. */

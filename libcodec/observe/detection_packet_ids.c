@@ -37,26 +37,31 @@ static bool is_suspect(struct ue_detection_side *side, const struct ue_detection
     return side->has_suspect;
 }
 
-void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, uint16_t ack,
+void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, int32_t ack,
                               bool modern, struct ue_packet_ids *ids) {
     struct ue_detection_side *side = &sides[sender];
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
-    *ids = (struct ue_packet_ids){id, true, modern && side->has_acked, side->acked, side->has_unread};
-    bool is_held = modern && is_suspect(side, &sides[!sender], ack);
+    bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
+    bool is_ignored = !modern && is_late; /* like all acks of a late packet up to 4.21 */
+    bool has_ack = ack >= 0 && !is_ignored;
+    side->has_unread |= !modern && side->has_id && !is_late && id != side->last_id + 1;
+    *ids = (struct ue_packet_ids){id, true, has_ack && side->has_acked, side->acked, side->has_unread};
+    bool is_held = has_ack && is_suspect(side, &sides[!sender], (uint16_t)ack);
     if (is_held) {
-        ids->acked_before = ack; /* it reports nothing */
-    } else {
+        ids->acked_before = (uint16_t)ack; /* it reports nothing */
+        side->has_unread |= !modern;       /* nor does a later packet, what it skips because of that */
+    } else if (has_ack) {
         side->has_unread = false;
     }
-    bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
     if (!is_late) {
         side->last_id = id;
     }
     side->has_id = true;
     /* The ack of a late packet is old, however far the acks have advanced since. */
-    bool is_moved = ue_seq_newer(ack, side->acked) || (falls_back(side, ack) && !is_late);
-    if (modern && !is_held && (!side->has_acked || is_moved)) {
-        side->acked = ack;
+    bool is_moved =
+        has_ack && (ue_seq_newer((uint16_t)ack, side->acked) || (falls_back(side, (uint16_t)ack) && !is_late));
+    if (has_ack && !is_held && (!side->has_acked || is_moved)) {
+        side->acked = (uint16_t)ack;
         side->has_acked = true;
     }
 }
@@ -91,7 +96,7 @@ void ue_detection_move_header(struct ue_detection *detection, unsigned profile, 
 }
 
 void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,
-                             uint16_t ack) {
+                             int32_t ack) {
     struct ue_detection_header *header = &detection->headers[detection->datagrams - 1];
     enum ue_header_position position = ue_detection_header_position(profile, ue_detection_has_ids(detection, profile));
     header->side = (uint8_t)side;

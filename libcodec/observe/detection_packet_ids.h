@@ -12,8 +12,8 @@ enum ue_header_position ue_detection_header_position(unsigned profile, bool ids)
 /* Whether datagrams have ids in their prefix if the connection speaks this profile. */
 bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile);
 
-/* Expands sequence and ack of the next packet of a sender. */
-void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, uint16_t ack,
+/* Expands sequence and ack of the next packet of a sender (as in struct ue_decode_result). */
+void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, int32_t ack,
                               bool modern, struct ue_packet_ids *ids);
 
 /* Expands the ids of the first `count` datagrams, read at one header position. sides: what is known of each side after
@@ -24,7 +24,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
 /* Stores sequence and ack of the current datagram as this profile reads them, before the release. The first call for
    each position counts. */
 void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,
-                             uint16_t ack);
+                             int32_t ack);
 
 /* Call before the result changes. If the position of the header changes, ids are read again from the stored headers,
    or, after the release, discarded. */

@@ -37,6 +37,30 @@ static void report_acks(struct ue_cursor *c, const struct ue_packet_ids *packet_
     }
 }
 
+/* Up to 4.21 the acks are among the items, which follow. */
+static void report_legacy_acks(struct ue_cursor *c, const struct ue_context *x,
+                               const struct ue_packet_ids *packet_ids) {
+    struct ue_cursor ahead = *c;
+    uint32_t newest = packet_ids->acked_before;
+    bool is_unread = packet_ids->has_unread_before;
+    ahead.trace = NULL;
+    while (ue_cursor_ok(&ahead) && ue_cursor_left(&ahead) != 0) {
+        struct ue_item item;
+        size_t bit = ue_cursor_pos(&ahead) + 1;
+        ue_item_run(UE_DECODE, &ahead, x, &item);
+        if (!ue_cursor_ok(&ahead) || !item.is_ack || !ue_seq_newer(item.ack.ack_id, newest)) {
+            continue;
+        }
+        int32_t skipped = is_unread ? 0 : ue_seq_difference(item.ack.ack_id, newest, UE_PACKET_SEQ_MAX) - 1;
+        for (int32_t age = skipped < UE_HISTORY_REACH ? skipped : UE_HISTORY_REACH - 1; age >= 0; age--) {
+            ue_cursor_report_generated(c, age == 0 ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED, bit, UE_PACKET_SEQ_BITS,
+                                       ue_seq_of((int64_t)item.ack.ack_id - age));
+        }
+        newest = item.ack.ack_id;
+        is_unread = false;
+    }
+}
+
 void ue_packet_ids_report(struct ue_cursor *c, const struct ue_context *x, const struct ue_packet_ids *packet_ids,
                           const struct ue_packet *packet, size_t at) {
     bool has_id = packet_ids != NULL && packet_ids->has_id;
@@ -46,7 +70,12 @@ void ue_packet_ids_report(struct ue_cursor *c, const struct ue_context *x, const
     if (has_id) {
         ue_cursor_report_generated(c, UE_F_PACKET_ID, at, ue_cursor_pos(c) - at, ue_seq_display(packet_ids->packet_id));
     }
-    if (packet_ids != NULL && packet_ids->has_acked_before && x->profile.packet != UE_PACKET_LEGACY) {
+    if (packet_ids == NULL || !packet_ids->has_acked_before) {
+        return;
+    }
+    if (x->profile.packet == UE_PACKET_LEGACY) {
+        report_legacy_acks(c, x, packet_ids);
+    } else {
         report_acks(c, packet_ids, packet, at + 32);
     }
 }
@@ -106,6 +135,10 @@ static void run_items(struct datagram_pass *p) {
         }
         ue_item_run(p->op, &p->c, p->x, item);
         p->result->item_count += ue_cursor_ok(&p->c);
+        if (item->is_ack && ue_cursor_ok(&p->c) &&
+            (p->result->ack < 0 || ue_seq_newer(item->ack.ack_id, (uint32_t)p->result->ack))) {
+            p->result->ack = item->ack.ack_id;
+        }
         if (p->visitor != NULL && ue_cursor_ok(&p->c)) {
             p->visitor->item(p->visitor->user, item);
         }
@@ -183,7 +216,7 @@ static void finish(struct datagram_pass *p) {
 static void handle_packet_header(const struct datagram_pass *p) {
     const struct ue_packet *packet = &p->head.datagram->packet;
     p->result->seq = packet->seq;
-    p->result->ack = packet->ack;
+    p->result->ack = p->x->profile.packet == UE_PACKET_LEGACY ? -1 : packet->ack;
     p->result->acked_history_seq = packet->acked_history_seq;
     p->result->has_frame_time = packet->has_frame_time;
     if (p->visitor != NULL && p->visitor->packet != NULL && ue_cursor_ok(&p->c)) {

@@ -47,7 +47,7 @@ struct ue_decode_result {
     bool is_opened;            /* a decryptor decrypted that content; fault.bit counts in the plaintext */
     enum ue_handler closed_by; /* the component whose content could not be read; NONE: everything was read */
     uint16_t seq;              /* packets: wire sequence */
-    uint16_t ack;
+    int32_t ack; /* newest sequence that the packet acknowledges; -1: none (legacy packets without an ack) */
     uint16_t acked_history_seq;
     bool has_frame_time;
     size_t item_count;
@@ -60,7 +60,8 @@ struct ue_packet_ids {
     bool has_id;
     bool has_acked_before;
     uint16_t acked_before;  /* newest ack in an earlier packet of this direction */
-    bool has_unread_before; /* opaque packets since that one may have reported packets, too */
+    bool has_unread_before; /* packets since that one that were opaque may have reported packets, too; or, up to 4.21,
+                               that are missing */
 };
 
 /* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */

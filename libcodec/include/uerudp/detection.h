@@ -68,7 +68,7 @@ struct ue_detection_header {
     bool is_readable[UE_HEADER_COUNT];
     uint8_t side;
     uint16_t seq[UE_HEADER_COUNT];
-    uint16_t ack[UE_HEADER_COUNT];
+    int32_t ack[UE_HEADER_COUNT]; /* as in struct ue_decode_result */
 };
 
 #define UE_MAGIC_BITS_MAX 32
@@ -100,7 +100,7 @@ struct ue_detection_handlers {
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
-    bool has_unread;  /* opaque packets since the latest id */
+    bool has_unread;  /* packets since the latest ack that were opaque, or, up to 4.21, are missing */
     bool has_suspect; /* the ack of the latest packet, which is far ahead, is not confirmed */
     uint16_t acked;
     uint16_t suspect;

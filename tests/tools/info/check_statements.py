@@ -3,6 +3,7 @@
 """Conclusions that are easily wrong: limits where the generation is not certain, acks of packets that were not sent,
 attempts to connect that fail, jumps of packet ids. Each test knows what was sent."""
 import collections
+import itertools
 import json
 import pathlib
 import re
@@ -243,6 +244,34 @@ class Acks(unittest.TestCase):
                      for each in traffic.lines("decode", "--json", frames=frames) if "packet" in each
                      for number in each["packet"].get("nacked", [])}
             self.assertEqual(0, len(lost - found), f"{generation}: lost packets that packet.nacked does not list")
+
+    def holes(self, frames):
+        """The frames, and parts of them: begun late, with small and large holes, with many small ones."""
+        middle = len(frames) // 2
+        one_way = [frame for frame in frames[-200:-60] if frame.data[34:36] == frames[0].data[34:36]]
+        return (frames, frames[20:], frames[:middle] + frames[middle + 9:], frames[:middle] + frames[middle + 60:],
+                frames[:-200] + one_way + frames[-60:], frames[:40] + frames[-200:],
+                [frame for number, frame in enumerate(frames) if number % 7 != 3])
+
+    def test_reports_up_to_4_21(self):
+        """However little of a session a capture shows, packet.nacked has no packet that its sender learnt was delivered,
+        and packet.acked none that was lost."""
+        claims = 0
+        for generation, point, seed in itertools.product(self.OLD, ("sender", "client", "server"), range(3)):
+            frames, sent = traffic.generate("lossy", "--duration=2", f"--seed={seed}", f"--capture-at={point}",
+                                            "--generation", generation)
+            packets = {(each["dir"], each["packet_id"] % 16384): each
+                       for each in sent["datagrams"] if each["packet_id"] is not None}
+            for part in self.holes(frames):
+                for each in traffic.lines("decode", "--json", "--generation", generation, frames=part):
+                    way = traffic.WAYS[2 - each.get("direction", 0)]
+                    for key, value in (("nacked", True), ("acked", [])):
+                        claimed = [packets[way, number] for number in each.get("packet", {}).get(key, ())]
+                        claims += len(claimed)
+                        wrong = [number["packet_id"] for number in claimed
+                                 if number["delivered" if key == "nacked" else "arrived"] == value]
+                        self.assertEqual([], wrong, (generation, point, seed, each["frame"], key))
+        self.assertGreater(claims, 1000)
 
     def test_events_up_to_4_21(self):
         """The event log has an event for each lost packet."""
