@@ -62,15 +62,17 @@ static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tra
     return packet_is_delivered(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
 }
 
-/* Whether a bunch that was not captured can have been in a packet that was delivered and not captured. Such a packet
-   that is much older than the bunch before it did not hold it. */
+/* Whether a bunch that was not captured can have been in a packet that was delivered, or of which no report was
+   captured. Such a packet that is much older than the bunch before it did not hold it. */
 static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
-    if (side->hidden_id == UE_TRACKER_NO_ID) {
+    bool is_unread = side->unread_id > side->first_id && side->unread_id > side->hidden_id;
+    int64_t hidden_id = is_unread ? side->unread_id : side->hidden_id;
+    if (hidden_id == UE_TRACKER_NO_ID) {
         return false;
     }
     const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
     return before == NULL ||
-           side->hidden_id >= ue_reliable_tracker_transmissions(side, before)->first_packet - UE_TRACKER_PACKETS_MAX;
+           hidden_id >= ue_reliable_tracker_transmissions(side, before)->first_packet - UE_TRACKER_PACKETS_MAX;
 }
 
 /* Whether the sender is shown to have received an ack of the latest transmission. */

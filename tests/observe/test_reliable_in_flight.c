@@ -144,6 +144,18 @@ static void a_bunch_in_a_packet_that_was_delivered_and_not_captured_is_unknown(v
     assert_bounds(2, 2);
 }
 
+/* In a hole of the capture, packet 11 may have been reported as delivered. */
+static void a_bunch_in_a_packet_of_which_no_report_was_captured_is_unknown(void **state) {
+    (void)state;
+    serve(10, 11, 69, 0);
+    serve(12, 13, 69, 0);
+    answer(70, 10, 1);
+    serve(60, 14, 69, 0);
+    answer(80, 60, 1); /* reports 29 to 60 */
+    serve(61, 15, 80, 1);
+    assert_int_equal(latest.at_least, 1);
+}
+
 static void bunches_before_the_capture_are_unknown(void **state) {
     (void)state;
     serve(500, 1, 69, 0); /* a retransmission: 2 to 200 were sent before the capture */
@@ -228,6 +240,7 @@ int main(void) {
         IN(begin_with_handshake, a_late_packet_is_no_retransmission),
         IN(begin_with_handshake, a_bunch_in_a_lost_packet_is_held),
         IN(begin_with_handshake, a_bunch_in_a_packet_that_was_delivered_and_not_captured_is_unknown),
+        IN(begin_with_handshake, a_bunch_in_a_packet_of_which_no_report_was_captured_is_unknown),
         IN(begin_in_the_middle, bunches_before_the_capture_are_unknown),
         IN(begin_with_handshake, bunches_of_a_complete_capture_are_held),
         IN(begin_with_handshake, a_bunch_may_have_been_sent_in_a_missing_packet),
