@@ -32,7 +32,7 @@ LAYERS = {
     "libcodec/findings": (CODEC - {"libcodec"}, FREESTANDING),
     "libcodec/cipher": (CODEC | {"libcodec/cipher"}, None),
     "libcodec": (CODEC, FREESTANDING),
-    "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),
+    "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h", "stdlib.h"}),
     "tools/sim": (CODEC | {"tools/endpoint", "tools/sim"}, None),
     "tools/capture": (CODEC | {"tools/capture"}, None),
     "tools/print": (CODEC | {"tools/print"}, None),

@@ -16,7 +16,7 @@ static uint64_t now_ns(void) {
 }
 
 int main(int argc, char **argv) {
-    static uint8_t memory[1 << 20], seed[UE_SEED_BYTES], bytes[65536];
+    static uint8_t seed[UE_SEED_BYTES], bytes[65536];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     to.sin_port = htons((uint16_t)atoi(argc > 1 ? argv[1] : "7777"));
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
         return 2;
 
     struct ue_conn_config config = {.profile = ue_profile_find("5.5"), .role = UE_ROLE_CLIENT, .seed = seed};
-    struct ue_conn *conn = ue_conn_new(ue_pool_init(memory, sizeof memory), &config);
+    struct ue_conn *conn = ue_conn_new(NULL, &config);
     struct ue_login login;
     ue_login_init(&login, conn, &(struct ue_login_config){.player = "Sample"});
     ue_conn_connect(conn, now_ns());

@@ -40,8 +40,8 @@ void handshake_fixture_init(struct handshake_fixture *s, const struct handshake_
     memset(s, 0, sizeof *s);
     s->now_ns = START;
     s->peer = host_from_text("192.0.2.1:50000");
-    s->pool = ue_pool_init(s->region, sizeof s->region);
-    s->listener = ue_listener_new(s->pool, &listener, START - TICK);
+    counting_allocator_init(&s->memory, SIZE_MAX);
+    s->listener = ue_listener_new(&s->memory.allocator, &listener, START - TICK);
     assert_non_null(s->listener);
     ue_context_init(&context, ue_profile_find(setup->release), &setup->settings);
     ue_random_init(&s->random, client_seed);
@@ -50,7 +50,7 @@ void handshake_fixture_init(struct handshake_fixture *s, const struct handshake_
 
 void handshake_fixture_free(struct handshake_fixture *s) {
     ue_listener_free(s->listener);
-    assert_int_equal(ue_pool_used_bytes(s->pool), 0);
+    assert_int_equal(s->memory.used_bytes, 0);
 }
 
 bool handshake_is_versioned(const struct handshake_fixture *s) {

@@ -6,6 +6,7 @@
 
 #include <uerudp/codec.h>
 #include "tests/endpoint/handshake_datagram.h"
+#include "tests/support/counting_allocator.h"
 
 #define START (UINT64_C(5000) * SECOND)
 #define CLIENT_ID 5
@@ -22,8 +23,7 @@ struct handshake_setup {
 };
 
 struct handshake_fixture {
-    _Alignas(8) uint8_t region[65536];
-    struct ue_pool *pool;
+    struct counting_allocator memory;
     struct ue_listener *listener;
     struct ue_random random;
     struct ue_client_handshake client;

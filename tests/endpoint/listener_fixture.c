@@ -20,8 +20,8 @@ void listener_fixture_init(struct listener_fixture *fixture, const char *release
     memset(fixture, 0, sizeof *fixture);
     fixture->now_ns = START;
     fixture->client_address = host_from_text("198.51.100.7:7777");
-    fixture->pool = ue_pool_init(fixture->region, sizeof fixture->region);
-    fixture->listener = ue_listener_new(fixture->pool, &config, START - TICK);
+    counting_allocator_init(&fixture->memory, SIZE_MAX);
+    fixture->listener = ue_listener_new(&fixture->memory.allocator, &config, START - TICK);
     assert_non_null(fixture->listener);
     ue_context_init(&fixture->context, config.profile, &config.settings);
     fixture->context.direction = UE_CLIENT_TO_SERVER;
@@ -30,7 +30,7 @@ void listener_fixture_init(struct listener_fixture *fixture, const char *release
 
 void listener_fixture_free(struct listener_fixture *fixture) {
     ue_listener_free(fixture->listener);
-    assert_int_equal(ue_pool_used_bytes(fixture->pool), 0);
+    assert_int_equal(fixture->memory.used_bytes, 0);
 }
 
 const struct ue_listener_counters *listener_counters(const struct listener_fixture *fixture) {

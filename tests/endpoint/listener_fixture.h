@@ -4,14 +4,14 @@
 #define UERUDP_TESTS_ENDPOINT_LISTENER_FIXTURE_H
 
 #include "tests/endpoint/handshake_datagram.h"
+#include "tests/support/counting_allocator.h"
 
 #define NETWORK_VERSION 0xdd56b00a
 #define SESSION_ID 1
 #define CLIENT_ID 6
 
 struct listener_fixture {
-    _Alignas(8) uint8_t region[65536];
-    struct ue_pool *pool;
+    struct counting_allocator memory;
     struct ue_listener *listener;
     struct ue_context context; /* of the client */
     struct ue_random random;

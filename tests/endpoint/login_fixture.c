@@ -26,7 +26,7 @@ const struct ue_login_config login_server_config = {
 static void init_side(enum ue_role role, struct ue_conn_config config, const struct ue_login_config *login) {
     struct login_side *side = &login_fixture.sides[role];
     config.role = role;
-    side->conn = ue_conn_new(login_fixture.pool, &config);
+    side->conn = ue_conn_new(&login_fixture.memory.allocator, &config);
     assert_non_null(side->conn);
     if (login != NULL) {
         assert_int_equal(ue_login_init(&side->login, side->conn, login), UE_OK);
@@ -40,7 +40,7 @@ void login_fixture_init(const struct ue_conn_config *config, const struct ue_log
                         const struct ue_login_config *server_login) {
     memset(&login_fixture, 0, sizeof login_fixture);
     login_fixture.now_ns = UINT64_C(5000000000);
-    login_fixture.pool = ue_pool_init(login_fixture.region, sizeof login_fixture.region);
+    counting_allocator_init(&login_fixture.memory, SIZE_MAX);
     init_side(UE_ROLE_CLIENT, *config, client_login);
     init_side(UE_ROLE_SERVER, *config, server_login);
 }
@@ -49,7 +49,7 @@ void login_fixture_free(void) {
     for (size_t i = 0; i < 2; i++) {
         ue_conn_free(login_fixture.sides[i].conn);
     }
-    assert_int_equal(ue_pool_used_bytes(login_fixture.pool), 0);
+    assert_int_equal(login_fixture.memory.used_bytes, 0);
 }
 
 static void record_messages(enum ue_role from, const struct ue_context *x, const struct ue_datagram *d,

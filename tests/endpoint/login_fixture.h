@@ -4,6 +4,7 @@
 #define UERUDP_TESTS_ENDPOINT_LOGIN_FIXTURE_H
 
 #include <uerudp/login.h>
+#include "tests/support/counting_allocator.h"
 #include "tools/endpoint/connection.h"
 
 #define TICK_NS UINT64_C(33333333)
@@ -28,8 +29,7 @@ struct login_message {
 };
 
 struct login_fixture {
-    uint8_t region[8 << 20];
-    struct ue_pool *pool;
+    struct counting_allocator memory;
     struct login_side sides[2]; /* by role */
     uint64_t now_ns;
     struct login_message messages[MESSAGES_MAX];
@@ -49,7 +49,7 @@ struct ue_conn_config login_conn_config(const char *release);
 /* Creates two connections, adopted at CLIENT_SEQ and SERVER_SEQ, each with a login unless its configuration is NULL. */
 void login_fixture_init(const struct ue_conn_config *config, const struct ue_login_config *client_login,
                         const struct ue_login_config *server_login);
-/* Frees both and asserts that the pool is empty. */
+/* Frees both and asserts that no memory is in use. */
 void login_fixture_free(void);
 
 /* Delivers all pending datagrams of one side and records their control messages. */

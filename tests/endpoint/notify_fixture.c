@@ -12,11 +12,9 @@
 enum ue_ack_generation notify_generations[] = {UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET};
 struct ue_share notify_share;
 
-static uint8_t region[256 * 1024];
-
 int notify_set_up(void **state) {
     (void)state;
-    ue_share_init(&notify_share, ue_pool_init(region, sizeof region), SIZE_MAX);
+    ue_share_init(&notify_share, NULL, SIZE_MAX);
     return 0;
 }
 

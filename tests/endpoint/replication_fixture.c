@@ -14,7 +14,7 @@ struct replication_fixture replication_fixture;
 
 static struct ue_conn *new_conn(enum ue_role role, const struct ue_profile *profile) {
     struct ue_conn_config config = {.profile = profile, .role = role, .report_packets = true, .net_speed = 1 << 30};
-    struct ue_conn *c = ue_conn_new(replication_fixture.share.pool, &config);
+    struct ue_conn *c = ue_conn_new(&replication_fixture.memory.allocator, &config);
     assert_non_null(c);
     bool is_client = role == UE_ROLE_CLIENT;
     ue_conn_adopt(c, replication_fixture.now_ns, is_client ? SERVER_SEQ : CLIENT_SEQ,
@@ -90,8 +90,8 @@ void replication_run(unsigned times) {
 void replication_fixture_init(const struct ue_profile *profile) {
     memset(&replication_fixture, 0, sizeof replication_fixture);
     replication_fixture.now_ns = UINT64_C(5000000000);
-    ue_share_init(&replication_fixture.share,
-                  ue_pool_init(replication_fixture.region, sizeof replication_fixture.region), SIZE_MAX);
+    counting_allocator_init(&replication_fixture.memory, SIZE_MAX);
+    ue_share_init(&replication_fixture.share, &replication_fixture.memory.allocator, SIZE_MAX);
     replication_fixture.server = new_conn(UE_ROLE_SERVER, profile);
     replication_fixture.client = new_conn(UE_ROLE_CLIENT, profile);
     ue_replicator_init(&replication_fixture.replicator, replication_fixture.server, &replication_fixture.share);
@@ -117,7 +117,7 @@ void replication_fixture_free(void) {
 void replication_fixture_free_with(struct ue_replicated_object *object) {
     replication_fixture_free();
     ue_replicated_object_free(object);
-    assert_int_equal(ue_pool_used_bytes(replication_fixture.share.pool), 0);
+    assert_int_equal(replication_fixture.memory.used_bytes, 0);
 }
 
 struct ue_replicated_object *replication_new_object(uint32_t id, uint32_t width_bits, uint32_t count) {

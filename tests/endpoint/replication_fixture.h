@@ -4,6 +4,7 @@
 #define UERUDP_TESTS_ENDPOINT_REPLICATION_FIXTURE_H
 
 #include <uerudp/replication.h>
+#include "tests/support/counting_allocator.h"
 #include "tools/endpoint/connection.h"
 #include "tools/sim/link.h"
 
@@ -11,7 +12,7 @@
 #define CHANNELS_MAX 64
 
 struct replication_fixture {
-    uint8_t region[32 << 20];
+    struct counting_allocator memory;
     struct ue_share share;
     struct ue_conn *server;
     struct ue_conn *client;
@@ -29,7 +30,7 @@ extern struct replication_fixture replication_fixture;
 /* Creates both connections; the server has received the client's first bunch and may send. */
 void replication_fixture_init(const struct ue_profile *profile);
 void replication_fixture_free(void);
-/* Frees the object, then everything, and asserts that the pool is empty. */
+/* Frees the object, then everything, and asserts that no memory is in use. */
 void replication_fixture_free_with(struct ue_replicated_object *object);
 
 /* Delivers the datagrams of one connection to the other, over the link if not NULL; `drops` discards them. */

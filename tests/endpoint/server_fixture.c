@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#define POOL_BYTES ((size_t)64 << 20)
+#define MEMORY_BYTES ((size_t)64 << 20)
 
 struct server_fixture server_fixture;
 
@@ -31,13 +31,13 @@ struct ue_server_config server_config(const char *release) {
 void server_fixture_init(const struct ue_server_config *config) {
     memset(&server_fixture, 0, sizeof server_fixture);
     server_fixture.now_ns = 100 * SECOND_NS;
-    server_fixture.region = malloc(POOL_BYTES);
-    server_fixture.pool = ue_pool_init(server_fixture.region, POOL_BYTES);
-    server_fixture.player_region = malloc(POOL_BYTES);
-    server_fixture.player_pool = ue_pool_init(server_fixture.player_region, POOL_BYTES);
+    counting_allocator_init(&server_fixture.memory, SIZE_MAX);
+    counting_allocator_init(&server_fixture.player_memory, SIZE_MAX);
     server_fixture.rng = (struct rng){7};
     server_fixture.config = *config;
-    server_fixture.server = ue_server_new(server_fixture.pool, config, server_fixture.now_ns);
+    server_fixture.config.memory_limit_bytes = MEMORY_BYTES;
+    server_fixture.server =
+        ue_server_new(&server_fixture.memory.allocator, &server_fixture.config, server_fixture.now_ns);
     assert_non_null(server_fixture.server);
 }
 
@@ -46,10 +46,8 @@ void server_fixture_free(void) {
         ue_conn_free(server_fixture.players[i].conn);
     }
     ue_server_free(server_fixture.server);
-    assert_int_equal(ue_pool_used_bytes(server_fixture.pool), 0);
-    assert_int_equal(ue_pool_used_bytes(server_fixture.player_pool), 0);
-    free(server_fixture.region);
-    free(server_fixture.player_region);
+    assert_int_equal(server_fixture.memory.used_bytes, 0);
+    assert_int_equal(server_fixture.player_memory.used_bytes, 0);
 }
 
 void player_connect(uint32_t number) {
@@ -60,7 +58,7 @@ void player_connect(uint32_t number) {
     struct ue_conn_config client = server_fixture.config.conn;
     client.role = UE_ROLE_CLIENT;
     client.seed = seed;
-    p->conn = ue_conn_new(server_fixture.player_pool, &client);
+    p->conn = ue_conn_new(&server_fixture.player_memory.allocator, &client);
     assert_non_null(p->conn);
     assert_int_equal(ue_login_init(&p->login, p->conn, &login), UE_OK);
     p->address = server_host(number);

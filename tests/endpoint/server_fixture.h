@@ -4,6 +4,7 @@
 #define UERUDP_TESTS_ENDPOINT_SERVER_FIXTURE_H
 
 #include <uerudp/server.h>
+#include "tests/support/counting_allocator.h"
 #include "tests/support/rng.h"
 #include "tools/endpoint/connection.h"
 
@@ -18,10 +19,8 @@ struct server_player {
 };
 
 struct server_fixture {
-    uint8_t *region;
-    struct ue_pool *pool; /* the server's */
-    uint8_t *player_region;
-    struct ue_pool *player_pool;
+    struct counting_allocator memory; /* the server's */
+    struct counting_allocator player_memory;
     struct ue_server *server;
     struct ue_server_config config;
     struct server_player players[PLAYERS_MAX];
@@ -42,7 +41,7 @@ struct ue_host server_host(uint32_t number);
 struct ue_server_config server_config(const char *release);
 
 void server_fixture_init(const struct ue_server_config *config);
-/* Frees everything and asserts that the pool is empty. */
+/* Frees everything and asserts that no memory is in use. */
 void server_fixture_free(void);
 
 /* Creates a client of the server's generation, with a login, which starts its handshake. */

@@ -72,14 +72,12 @@ static struct ue_conn_config arbitrary_config(struct rng *rng) {
 
 /* Creates two adopted and admitted connections. Returns false if no endpoint supports the settings. */
 static bool init_pair(struct conn_pair *pair, const char *release, struct ue_conn_config *config) {
-    static uint64_t region[(24 << 20) / 8];
     memset(pair, 0, sizeof *pair);
-    pair->pool = ue_pool_init(region, sizeof region);
-    pair->empty_bytes = ue_pool_used_bytes(pair->pool);
+    counting_allocator_init(&pair->memory, SIZE_MAX);
     config->profile = ue_profile_find(release);
     for (unsigned side = 0; side < 2; side++) {
         config->role = side == PAIR_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-        pair->conns[side] = ue_conn_new(pair->pool, config);
+        pair->conns[side] = ue_conn_new(&pair->memory.allocator, config);
     }
     if (pair->conns[0] == NULL || pair->conns[1] == NULL) {
         return false;
@@ -94,7 +92,7 @@ static bool init_pair(struct conn_pair *pair, const char *release, struct ue_con
 static void free_pair(struct conn_pair *pair) {
     ue_conn_free(pair->conns[0]);
     ue_conn_free(pair->conns[1]);
-    assert_int_equal(ue_pool_used_bytes(pair->pool), pair->empty_bytes);
+    assert_int_equal(pair->memory.used_bytes, 0);
 }
 
 /* Bunches with every flag that lengthens the header, of sizes around the largest that is not split. */
@@ -151,17 +149,17 @@ static void channels_beyond_the_wire_format_are_refused(void **state) {
 
 static void only_the_outermost_handler_may_encrypt(void **state) {
     (void)state;
-    static uint8_t region[1 << 20];
     static const uint8_t key[UE_KEY_BYTES];
-    struct ue_pool *pool = ue_pool_init(region, sizeof region);
+    struct counting_allocator memory;
+    counting_allocator_init(&memory, SIZE_MAX);
     for (int i = 0; i < 3; i++) {
         struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .key = i < 2 ? key : NULL};
         config.settings.handlers[i == 0 ? 0 : 1] = UE_HANDLER_AESGCM;
         config.settings.handlers[i == 0 ? 1 : 0] = UE_HANDLER_OODLE;
-        struct ue_conn *conn = ue_conn_new(pool, &config);
+        struct ue_conn *conn = ue_conn_new(&memory.allocator, &config);
         assert_int_equal(conn != NULL, i != 1);
         ue_conn_free(conn);
-        assert_int_equal(ue_pool_used_bytes(pool), 0);
+        assert_int_equal(memory.used_bytes, 0);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections under memory limits. The same session runs many times, and each time other calls find no or little
-   memory. Nothing crashes, nothing stays in the pool, and every reliable bunch that was accepted arrives exactly once
+   memory. Nothing crashes, nothing leaks, and every reliable bunch that was accepted arrives exactly once
    and in order when memory is available again. */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "tests/support/counting_allocator.h"
 #include "tests/support/rng.h"
 #include "tools/endpoint/connection.h"
 
-#define POOL_BYTES (2u << 20)
 #define STREAM_BYTES 65536
 #define IN_FLIGHT_MAX 4096
 #define TICK_NS UINT64_C(33333333)
@@ -49,7 +49,7 @@ struct in_flight_datagram {
 };
 
 static struct {
-    struct ue_pool *pool;
+    struct counting_allocator memory[SIDES];
     struct ue_conn *conns[SIDES];
     struct stream streams[SIDES][CHANNELS];                    /* by sender */
     struct in_flight_datagram in_flight[SIDES][IN_FLIGHT_MAX]; /* by sender */
@@ -69,13 +69,14 @@ static _Noreturn void fail_session(const char *problem) {
     abort();
 }
 
-/* Counts a call of a connection and sets its memory limit. */
+/* Counts a call of a connection and sets how much memory its allocator has. */
 static struct ue_conn *count_call(unsigned side) {
     struct ue_conn *c = session.conns[side];
     unsigned call = session.calls++;
     ue_conn_settle(c);
     bool is_limited = call >= session.limited_from && call - session.limited_from < session.limited_calls;
-    c->share.limit_bytes = is_limited ? c->share.used_bytes + session.spare_bytes : POOL_BYTES;
+    struct counting_allocator *memory = &session.memory[side];
+    memory->limit_bytes = is_limited ? memory->used_bytes + session.spare_bytes : SIZE_MAX;
     return c;
 }
 
@@ -203,8 +204,9 @@ static bool is_drained(void) {
 static void create_connections(const struct ue_profile *profile, const struct ue_conn_options *options) {
     struct ue_conn_config config = {.profile = profile, .report_packets = true, .options = *options};
     for (unsigned side = 0; side < SIDES; side++) {
+        counting_allocator_init(&session.memory[side], SIZE_MAX);
         config.role = side == CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-        session.conns[side] = ue_conn_new(session.pool, &config);
+        session.conns[side] = ue_conn_new(&session.memory[side].allocator, &config);
         assert_non_null(session.conns[side]);
         ue_conn_adopt(session.conns[side], 0, side == CLIENT ? 500 : 100, side == CLIENT ? 100 : 500);
         ue_conn_admit(session.conns[side]);
@@ -221,23 +223,20 @@ static void open_channels(void) {
     }
 }
 
-static void free_connections(size_t empty_bytes) {
+static void free_connections(void) {
     for (unsigned side = 0; side < SIDES; side++) {
         for (size_t i = 0; i < session.in_flight_count[side]; i++) {
             free(session.in_flight[side][i].bytes);
         }
         session.in_flight_count[side] = 0;
         ue_conn_free(session.conns[side]);
-    }
-    if (ue_pool_used_bytes(session.pool) != empty_bytes) {
-        fail_session("memory is still in use");
+        if (session.memory[side].used_bytes != 0) {
+            fail_session("memory is still in use");
+        }
     }
 }
 
 static void run_session(const struct ue_profile *profile, const struct ue_conn_options *options) {
-    static uint64_t region[POOL_BYTES / 8 * 2];
-    session.pool = ue_pool_init(region, sizeof region);
-    size_t empty_bytes = ue_pool_used_bytes(session.pool);
     memset(session.streams, 0, sizeof session.streams);
     memset(session.in_flight_count, 0, sizeof session.in_flight_count); /* a failed session leaves some */
     session.rng = (struct rng){7};
@@ -262,7 +261,7 @@ static void run_session(const struct ue_profile *profile, const struct ue_conn_o
     if (session.limited_calls == 0 && session.streams[CLIENT][1].arrived_bytes < (size_t)SESSION_TICKS * 100) {
         fail_session("too little was sent");
     }
-    free_connections(empty_bytes);
+    free_connections();
 }
 
 /* Limits every call once, alone or with the calls after it, with no or little memory. */

@@ -106,18 +106,17 @@ static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
 static void channels_open_on_open_connections_only(void **state) {
     (void)state;
     uint32_t opened;
-    static uint64_t region[1 << 16];
-    struct ue_pool *pool = ue_pool_init(region, sizeof region);
-    size_t empty_bytes = ue_pool_used_bytes(pool);
+    struct counting_allocator memory;
+    counting_allocator_init(&memory, SIZE_MAX);
     const struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .role = UE_ROLE_SERVER};
-    struct ue_conn *c = ue_conn_new(pool, &config);
+    struct ue_conn *c = ue_conn_new(&memory.allocator, &config);
     assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
     ue_conn_adopt(c, 0, 1, 2);
     assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_OK);
     ue_conn_close(c, 0, UE_CLOSE_CLEANUP);
     assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
     ue_conn_free(c);
-    assert_int_equal(ue_pool_used_bytes(pool), empty_bytes);
+    assert_int_equal(memory.used_bytes, 0);
 }
 
 /* Exports in front of a bunch that is not yet complete are delivered once, whatever the memory limit. */
@@ -180,13 +179,12 @@ static void channel_names_too_long_to_repeat_are_refused(void **state) {
    timeout. */
 static void a_server_waits_for_the_first_bunch_of_the_client(void **state) {
     (void)state;
-    static uint64_t regions[2][1 << 15];
     struct ue_conn *conns[2];
     struct ue_bytes datagram;
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_conn_config config = {.profile = ue_profile_find("5.4"),
                                               .role = side == PAIR_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER};
-        conns[side] = ue_conn_new(ue_pool_init(regions[side], sizeof regions[side]), &config);
+        conns[side] = ue_conn_new(NULL, &config);
         ue_conn_adopt(conns[side], 0, side == PAIR_CLIENT ? 2 : 1, side == PAIR_CLIENT ? 1 : 2);
         ue_conn_tick(conns[side], 0);
     }
@@ -225,13 +223,12 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
 /* Layout A0 has no Ack. The client resends its Response until the server sends something or the cookie is too old. */
 static void an_unanswered_response_is_resent(void **state) {
     (void)state;
-    static uint64_t region[1 << 15];
     uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     struct ue_random random;
     struct ue_bytes datagram;
     struct ue_context context;
     const struct ue_conn_config config = {.profile = ue_profile_find("4.13")};
-    struct ue_conn *c = ue_conn_new(ue_pool_init(region, sizeof region), &config);
+    struct ue_conn *c = ue_conn_new(NULL, &config);
     ue_random_init(&random, NULL);
     ue_context_init(&context, config.profile, NULL);
     context.direction = UE_SERVER_TO_CLIENT;

@@ -19,7 +19,6 @@
 #define ITEMS_MAX 200
 #define SERVER_PORT 7777
 #define BEGIN_NS UINT64_C(1000000000) /* start of the capture on the endpoint's clock */
-#define POOL_BYTES (8u << 20)
 
 enum { CLIENT, SERVER };
 
@@ -330,7 +329,7 @@ static int by_time(const void *a, const void *b) {
     return x->at_ns != y->at_ns ? (x->at_ns < y->at_ns ? -1 : 1) : (x < y ? -1 : 1);
 }
 
-static struct ue_conn *new_model(struct ue_pool *pool, unsigned role) {
+static struct ue_conn *new_model(unsigned role) {
     const struct ue_conn_config config = {
         .profile = ue_profile_find(capture.row->release),
         .settings = capture.row->settings,
@@ -346,7 +345,7 @@ static struct ue_conn *new_model(struct ue_pool *pool, unsigned role) {
         .opens_freely = role == SERVER, /* the library's client opens an actor channel */
         .is_whole = true,
     };
-    struct ue_conn *c = ue_conn_new(pool, &config);
+    struct ue_conn *c = ue_conn_new(NULL, &config);
     assert_non_null(c);
     ue_model_begin(c, &start);
     return c;
@@ -453,9 +452,7 @@ static void assert_equal_records(unsigned role) {
 }
 
 static void assert_role(unsigned role) {
-    void *region = malloc(POOL_BYTES);
-    struct ue_pool *pool = ue_pool_init(region, POOL_BYTES);
-    struct ue_conn *c = new_model(pool, role);
+    struct ue_conn *c = new_model(role);
     memset(expected.acks, -1, sizeof expected.acks);
     memset(actual.acks, -1, sizeof actual.acks);
     if (capture.sent != NULL) {
@@ -469,7 +466,6 @@ static void assert_role(unsigned role) {
     free_record(&expected);
     free_record(&actual);
     ue_conn_free(c);
-    free(region);
 }
 
 static void recordings_are_followed_in_both_roles(void **state) {

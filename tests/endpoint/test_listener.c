@@ -354,18 +354,12 @@ static void wrappers_longer_than_the_reply_buffer_get_no_reply(void **state) {
 
 static void a_listener_needs_a_profile_and_memory(void **state) {
     (void)state;
-    _Alignas(8) static uint8_t region[65536];
-    struct ue_pool *pool = ue_pool_init(region, sizeof region);
-    assert_null(ue_listener_new(pool, &(struct ue_listener_config){0}, 0));
-    struct ue_share rest;
-    ue_share_init(&rest, pool, SIZE_MAX);
-    size_t block_bytes = sizeof region;
-    while (block_bytes > 64) { /* until almost no memory is left */
-        block_bytes = ue_share_alloc(&rest, block_bytes) != NULL ? block_bytes : block_bytes / 2;
-    }
-    size_t used = ue_pool_used_bytes(pool);
-    assert_null(ue_listener_new(pool, &(struct ue_listener_config){.profile = ue_profile_at(0)}, 0));
-    assert_int_equal(ue_pool_used_bytes(pool), used);
+    struct counting_allocator memory;
+    counting_allocator_init(&memory, SIZE_MAX);
+    assert_null(ue_listener_new(&memory.allocator, &(struct ue_listener_config){0}, 0));
+    memory.limit_bytes = 64;
+    assert_null(ue_listener_new(&memory.allocator, &(struct ue_listener_config){.profile = ue_profile_at(0)}, 0));
+    assert_int_equal(memory.used_bytes, 0);
     ue_listener_free(NULL);
 }
 

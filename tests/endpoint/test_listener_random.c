@@ -47,7 +47,7 @@ static void hostile_datagrams_are_never_accepted(void **state) {
         struct handshake_datagram templates[3] = {listener_encode_initial(&fixture),
                                                   listener_encode_response(&fixture, NULL),
                                                   listener_encode_response(&fixture, restarts ? original : NULL)};
-        const size_t used = ue_pool_used_bytes(fixture.pool);
+        const size_t used = fixture.memory.used_bytes;
         for (uint64_t i = 0; i < rounds; i++) {
             char text[] = "203.0.113.1:000000";
             struct ue_host unknown_address = host_from_text(text);
@@ -63,7 +63,7 @@ static void hostile_datagrams_are_never_accepted(void **state) {
                 d.size, fixture.reply, &fixture.reply_bytes, &fixture.accepted);
             assert_int_not_equal(result, UE_LISTENER_ACCEPT);
             assert_true((result == UE_LISTENER_REPLY) == (fixture.reply_bytes != 0));
-            assert_int_equal(ue_pool_used_bytes(fixture.pool), used);
+            assert_int_equal(fixture.memory.used_bytes, used);
         }
         assert_true(listener_counters(&fixture)->bad_cookies > rounds / 100 &&
                     listener_counters(&fixture)->malformed > rounds / 100);

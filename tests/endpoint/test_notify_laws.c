@@ -54,7 +54,6 @@ struct notify_network {
     unsigned reorder_percent;
 };
 
-static uint8_t region[256 * 1024];
 static struct ue_share share;
 static struct notify_network network;
 
@@ -230,7 +229,7 @@ static void check_side(const struct notify_side *e, const struct notify_side *pe
 
 static void run(const char *name, enum ue_ack_generation first, enum ue_ack_generation second) {
     struct notify_network *w = &network;
-    ue_share_init(&share, ue_pool_init(region, sizeof region), SIZE_MAX);
+    ue_share_init(&share, NULL, 256 * 1024);
     w->rng = rng_seeded(name);
     start(w, first, second);
     for (unsigned i = 0; i < STEPS; i++) {

@@ -108,7 +108,7 @@ static void the_last_values_arrive_on_bad_links(void **state) {
         for (size_t i = 0; i < OBJECTS; i++) {
             ue_replicated_object_free(objects[i]);
         }
-        assert_int_equal(ue_pool_used_bytes(replication_fixture.share.pool), 0);
+        assert_int_equal(replication_fixture.memory.used_bytes, 0);
     }
 }
 

@@ -327,22 +327,22 @@ static void a_late_response_opens_no_second_connection(void **state) {
 
 static void unusable_configurations_are_refused(void **state) {
     (void)state;
-    static uint8_t small[UE_POOL_BYTES_MIN + 4096], large[4 << 20];
+    struct counting_allocator memory;
     static char text[UE_LOGIN_TEXT_BYTES + 1];
     memset(text, 'x', UE_LOGIN_TEXT_BYTES);
     for (int i = 0; i < 6; i++) {
         struct ue_server_config c = server_config("5.4");
-        struct ue_pool *pool = i == 0 ? ue_pool_init(small, sizeof small) : ue_pool_init(large, sizeof large);
+        counting_allocator_init(&memory, i == 0 ? 8192 : SIZE_MAX);
         c.conn.profile = i == 1 ? NULL : c.conn.profile;
         c.login.map = i == 2 ? text : NULL;
         c.conn.settings.reliable_buffer = i == 4 ? 600 : 0; /* more than half the channel sequences */
         c.ddos.severity_count = i == 3 ? UE_DDOS_STATES_MAX + 1 : 0;
-        struct ue_server *server = ue_server_new(pool, &c, 0);
+        struct ue_server *server = ue_server_new(&memory.allocator, &c, 0);
         assert_int_equal(server != NULL, i == 5);
         if (server != NULL) {
             ue_server_free(server);
         }
-        assert_int_equal(ue_pool_used_bytes(pool), 0);
+        assert_int_equal(memory.used_bytes, 0);
     }
 }
 

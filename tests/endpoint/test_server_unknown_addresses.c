@@ -57,7 +57,7 @@ static void recently_closed_addresses_are_limited_in_number(void **state) {
     struct ue_server_config c = server_config("5.4");
     c.max_recent = 3;
     server_fixture_init(&c);
-    size_t empty_bytes = ue_pool_used_bytes(server_fixture.pool);
+    size_t empty_bytes = server_fixture.memory.used_bytes;
     for (uint32_t i = 0; i < 10; i++) {
         player_connect(i);
         server_run(SECOND_NS / 2);
@@ -65,7 +65,7 @@ static void recently_closed_addresses_are_limited_in_number(void **state) {
         server_run(SECOND_NS / 2);
         player_free(i);
     }
-    assert_int_equal(ue_pool_used_bytes(server_fixture.pool), empty_bytes);
+    assert_int_equal(server_fixture.memory.used_bytes, empty_bytes);
     for (uint32_t i = 0; i < 10; i++) {
         struct ue_host address = server_host(i);
         server_receive(&address, "\xff", 1);
@@ -115,8 +115,8 @@ static void floods_from_unknown_addresses_use_no_memory(void **state) {
         uint8_t initial[UE_HANDSHAKE_DATAGRAM_BYTES];
         size_t initial_bytes = bytes.size_bytes;
         memcpy(initial, bytes.bytes, initial_bytes);
-        size_t used_bytes = ue_pool_used_bytes(server_fixture.pool);
-        size_t peak_bytes = ue_pool_peak_bytes(server_fixture.pool);
+        size_t used_bytes = server_fixture.memory.used_bytes;
+        size_t peak_bytes = server_fixture.memory.peak_bytes;
         for (uint64_t i = 0; i < count; i++) {
             uint8_t noise[200];
             struct ue_host from = server_host((uint32_t)(1000 + i));
@@ -129,8 +129,8 @@ static void floods_from_unknown_addresses_use_no_memory(void **state) {
             }
             server_receive(&from, noise, noise_bytes);
         }
-        assert_int_equal(ue_pool_used_bytes(server_fixture.pool), used_bytes);
-        assert_int_equal(ue_pool_peak_bytes(server_fixture.pool), peak_bytes);
+        assert_int_equal(server_fixture.memory.used_bytes, used_bytes);
+        assert_int_equal(server_fixture.memory.peak_bytes, peak_bytes);
         assert_int_equal(ue_server_count(server_fixture.server), 0);
         assert_true(is_within(ue_server_counters(server_fixture.server)->replies_lost, count / 100, count));
         assert_int_equal(ue_server_counters(server_fixture.server)->unknown +

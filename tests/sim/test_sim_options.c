@@ -212,11 +212,9 @@ static void repeating_reliable_bunches_works_with_loss(void **state) {
 /* ---- closing ---- */
 
 #define TICK_NS (NS_PER_S / 60)
-#define POOL_BYTES (2u << 20)
 
 /* Two connections without a network between them. */
 struct direct_pair {
-    void *region;
     struct ue_conn *conns[2];
     uint64_t now_ns;
     bool drops_from_server; /* the server's datagrams are lost */
@@ -225,12 +223,11 @@ struct direct_pair {
 static void direct_pair_init(struct direct_pair *pair, const struct ue_conn_options *options) {
     static const uint8_t seed[UE_SEED_BYTES];
     static const uint8_t hello[] = {0, 1, 0, 0, 0, 0};
-    *pair = (struct direct_pair){.region = malloc(POOL_BYTES), .now_ns = NS_PER_S};
-    struct ue_pool *pool = ue_pool_init(pair->region, POOL_BYTES);
+    *pair = (struct direct_pair){.now_ns = NS_PER_S};
     for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
         struct ue_conn_config config = {
             .profile = ue_profile_find("5.5"), .role = role, .seed = seed, .options = *options};
-        pair->conns[role] = ue_conn_new(pool, &config);
+        pair->conns[role] = ue_conn_new(NULL, &config);
         assert_non_null(pair->conns[role]);
         ue_conn_adopt(pair->conns[role], pair->now_ns, 100, 100);
         ue_conn_admit(pair->conns[role]);
@@ -242,7 +239,6 @@ static void direct_pair_init(struct direct_pair *pair, const struct ue_conn_opti
 static void direct_pair_free(struct direct_pair *pair) {
     ue_conn_free(pair->conns[0]);
     ue_conn_free(pair->conns[1]);
-    free(pair->region);
 }
 
 static void direct_pair_tick(struct direct_pair *pair) {

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#define POOL_BYTES ((size_t)48 << 20)
 #define PAYLOAD_MAX ((size_t)4 << 20)
 #define HELLO 1
 
@@ -35,14 +34,12 @@ void pair_init(struct conn_pair *pair, const char *release, const struct ue_conn
     struct ue_conn_config filled = *config;
     filled.profile = ue_profile_find(release);
     memset(pair, 0, sizeof *pair);
-    pair->region = malloc(POOL_BYTES);
-    pair->pool = ue_pool_init(pair->region, POOL_BYTES);
-    pair->empty_bytes = ue_pool_used_bytes(pair->pool);
+    counting_allocator_init(&pair->memory, SIZE_MAX);
     for (unsigned side = 0; side < 2; side++) {
         uint16_t own = side == PAIR_CLIENT ? PAIR_CLIENT_SEQ : PAIR_SERVER_SEQ;
         uint16_t other = side == PAIR_CLIENT ? PAIR_SERVER_SEQ : PAIR_CLIENT_SEQ;
         filled.role = side == PAIR_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-        pair->conns[side] = ue_conn_new(pair->pool, &filled);
+        pair->conns[side] = ue_conn_new(&pair->memory.allocator, &filled);
         assert_non_null(pair->conns[side]);
         ue_conn_adopt(pair->conns[side], 0, other, own);
         ue_conn_admit(pair->conns[side]);
@@ -59,8 +56,7 @@ void pair_free(struct conn_pair *pair) {
     for (unsigned side = 0; side < 2; side++) {
         ue_conn_free(pair->conns[side]);
     }
-    assert_int_equal(ue_pool_used_bytes(pair->pool), pair->empty_bytes);
-    free(pair->region);
+    assert_int_equal(pair->memory.used_bytes, 0);
 }
 
 static size_t transfer(struct conn_pair *pair, unsigned from, bool arrives) {

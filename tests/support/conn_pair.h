@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A client and a server that share one pool and run in virtual time, for tests that inspect a connection. */
+/* A client and a server that run in virtual time, for tests that inspect a connection. */
 #ifndef UERUDP_TESTS_SUPPORT_CONN_PAIR_H
 #define UERUDP_TESTS_SUPPORT_CONN_PAIR_H
 
+#include "tests/support/counting_allocator.h"
 #include "tools/endpoint/connection.h"
 
 #define PAIR_CLIENT 0u
@@ -22,9 +23,7 @@ struct pair_received {
 };
 
 struct conn_pair {
-    void *region;
-    struct ue_pool *pool;
-    size_t empty_bytes; /* of the pool */
+    struct counting_allocator memory;
     struct ue_conn *conns[2];
     uint64_t now_ns;
     struct pair_received received[2][PAIR_RECEIVED_MAX]; /* by receiver, since the last pair_clear_received */
@@ -37,7 +36,7 @@ struct conn_pair {
 /* Creates two adopted and admitted connections; the client has sent its first bunch and the server has received it. The
    role and the profile of the configuration are set here. */
 void pair_init(struct conn_pair *pair, const char *release, const struct ue_conn_config *config);
-/* Frees both connections; fails the test if memory of the pool is still in use. */
+/* Frees both connections; fails the test if memory is still in use. */
 void pair_free(struct conn_pair *pair);
 
 /* Deliver or drop all pending datagrams of a side; return their number. */

@@ -12,6 +12,9 @@ static void *resize(void *user, void *old, size_t size_bytes) {
         return NULL;
     }
     counting->used_bytes += size_bytes - old_bytes;
+    if (counting->used_bytes > counting->peak_bytes) {
+        counting->peak_bytes = counting->used_bytes;
+    }
     counting->blocks += old == NULL && size_bytes != 0;
     counting->blocks -= old != NULL && size_bytes == 0;
     if (size_bytes == 0) {

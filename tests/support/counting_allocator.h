@@ -11,6 +11,7 @@ struct counting_allocator {
     struct ue_allocator allocator;
     size_t limit_bytes; /* an allocation beyond it fails */
     size_t used_bytes;
+    size_t peak_bytes;
     size_t blocks;
 };
 

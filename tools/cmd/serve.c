@@ -16,10 +16,6 @@
 #define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
 #define CLIENTS_MAX 65536
-/* The server's memory limit, allocated as needed; each client has about 500 KiB of its own (endpoint.md, Fair
-   shares). */
-#define MEMORY_BYTES_BASE ((size_t)16 << 20)
-#define MEMORY_BYTES_PER_CLIENT ((size_t)768 << 10)
 
 struct serve {
     struct live_options live;
@@ -34,8 +30,6 @@ struct serve {
     struct ue_server *server;
     struct server_log *log; /* NULL: no log */
     struct serve_refusals refusals;
-    struct ue_pool *pool;
-    void *region;
     uint64_t now_ns;
     uint32_t unanswered; /* datagrams received since replies were sent */
     bool is_stopping;
@@ -281,13 +275,9 @@ static bool open_server(struct serve *s) {
                   .encryption_required = s->live.has_key},
         .max_connections = (uint32_t)s->max_clients,
     };
-    size_t size_bytes =
-        MIN(MEMORY_BYTES_BASE + (size_t)s->max_clients * MEMORY_BYTES_PER_CLIENT, (size_t)UE_POOL_BYTES_MAX);
     live_options_configure(&s->live, &config.conn);
     serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
-    s->region = g_try_malloc(size_bytes);
-    s->pool = s->region != NULL ? ue_pool_init(s->region, size_bytes) : NULL;
-    s->server = s->pool != NULL ? ue_server_new(s->pool, &config, event_loop_now_ns()) : NULL;
+    s->server = ue_server_new(NULL, &config, event_loop_now_ns());
     if (s->server == NULL) {
         cli_error("a server cannot run with these settings");
         return false;
@@ -312,7 +302,7 @@ static enum cli_exit run(struct serve *s) {
     serve_refusals_init(&s->refusals, s->live.json);
     live_report_listening(s->live.json, live_transport_socket(s->port));
     event_loop_run(s->loop);
-    serve_report_summary(s->live.json, s->server, &s->refusals, s->pool, s->port);
+    serve_report_summary(s->live.json, s->server, &s->refusals, s->port);
     return CLI_EXIT_OK;
 }
 
@@ -323,7 +313,6 @@ static void free_server(struct serve *s) {
     if (s->server != NULL) {
         ue_server_free(s->server);
     }
-    g_free(s->region);
 }
 
 static bool clear(struct serve *s) {

@@ -135,14 +135,14 @@ static bool init_parts(struct ue_conn *c) {
     return is_usable && ue_limits_init(&c->limits, &c->config, &c->out_context);
 }
 
-struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config) {
+struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct ue_conn_config *config) {
     struct ue_share share;
     struct ue_conn_config filled = *config;
     if (config->profile == NULL) {
         return NULL;
     }
     fill_defaults(&filled);
-    ue_share_init(&share, pool, filled.memory_limit_bytes);
+    ue_share_init(&share, allocator, filled.memory_limit_bytes);
     struct ue_conn *c = ue_share_alloc(&share, sizeof *c);
     if (c == NULL) {
         return NULL;

@@ -37,12 +37,13 @@ struct call {
     size_t *reply_bytes;
 };
 
-struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns) {
+struct ue_listener *ue_listener_new(const struct ue_allocator *allocator, const struct ue_listener_config *config,
+                                    uint64_t now_ns) {
     if (config->profile == NULL) {
         return NULL;
     }
     struct ue_share share;
-    ue_share_init(&share, pool, SIZE_MAX);
+    ue_share_init(&share, allocator, SIZE_MAX);
     struct ue_listener *l = ue_share_alloc(&share, sizeof *l);
     if (l == NULL) {
         return NULL;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 
 struct ue_outbox_block {
     struct ue_outbox_block *next;

@@ -6,6 +6,8 @@
 #include "tools/endpoint/server_table.h"
 
 #define MAX_CONNECTIONS 256
+#define MEMORY_BYTES_BASE ((size_t)16 << 20)
+#define MEMORY_BYTES_PER_CONNECTION ((size_t)768 << 10)
 #define MAX_RECENT 1024
 #define MAX_REPLIES 256
 #define SECOND_NS UINT64_C(1000000000)
@@ -28,6 +30,7 @@ struct recent {
 struct ue_server {
     struct ue_server_config config;
     struct ue_share share;
+    size_t peak_bytes; /* of everything, at the end of ticks */
     struct ue_machines machines;
     struct ue_random random;
     struct ue_listener *listener;
@@ -56,6 +59,9 @@ struct ue_server {
 static void fill_defaults(struct ue_server_config *config) {
     config->conn.role = UE_ROLE_SERVER;
     config->max_connections = config->max_connections != 0 ? config->max_connections : MAX_CONNECTIONS;
+    if (config->memory_limit_bytes == 0) {
+        config->memory_limit_bytes = MEMORY_BYTES_BASE + config->max_connections * MEMORY_BYTES_PER_CONNECTION;
+    }
     config->max_recent = config->max_recent != 0 ? config->max_recent : MAX_RECENT;
     config->max_replies = config->max_replies != 0 ? config->max_replies : MAX_REPLIES;
     config->recent_ns = config->recent_ns != 0 ? config->recent_ns : RECENT_NS;
@@ -75,7 +81,7 @@ static void init_random(struct ue_server *s) {
     ue_random_fill(&s->random, s->hash_key, sizeof s->hash_key);
 }
 
-static struct ue_listener *new_listener(struct ue_server *s, struct ue_pool *pool, uint64_t now_ns) {
+static struct ue_listener *new_listener(struct ue_server *s, uint64_t now_ns) {
     uint8_t seed[UE_SEED_BYTES];
     ue_random_fill(&s->random, seed, sizeof seed);
     struct ue_listener_config config = {
@@ -92,7 +98,7 @@ static struct ue_listener *new_listener(struct ue_server *s, struct ue_pool *poo
         .restart_requests_per_second = s->config.restart_requests_per_second,
         .restart_requests_per_machine = s->config.restart_requests_per_machine,
     };
-    return ue_listener_new(pool, &config, now_ns);
+    return ue_listener_new(&s->share.allocator, &config, now_ns);
 }
 
 static void *take_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
@@ -115,31 +121,33 @@ static bool take_memory(struct ue_server *s) {
 }
 
 /* Whether the settings can be used at all: an error now is better than one for each client. */
-static bool is_usable(struct ue_pool *pool, struct ue_conn_config config) {
+static bool is_usable(const struct ue_allocator *allocator, struct ue_conn_config config) {
     config.memory_limit_bytes = 0; /* a matter of each connection */
-    struct ue_conn *trial = ue_conn_new(pool, &config);
+    struct ue_conn *trial = ue_conn_new(allocator, &config);
     ue_conn_free(trial);
     return trial != NULL;
 }
 
-struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns) {
+struct ue_server *ue_server_new(const struct ue_allocator *allocator, const struct ue_server_config *config,
+                                uint64_t now_ns) {
     struct ue_share share;
-    ue_share_init(&share, pool, SIZE_MAX);
+    ue_share_init(&share, allocator, SIZE_MAX);
     struct ue_server *s = ue_login_check(&config->login) == UE_OK ? take_zeroed(&share, 1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }
-    s->share = share;
     s->config = *config;
     fill_defaults(&s->config);
+    s->share = share;
+    s->share.limit_bytes = s->config.memory_limit_bytes;
     if (config->conn.key != NULL) {
         memcpy(s->key, config->conn.key, sizeof s->key);
         s->config.conn.key = s->key;
     }
     init_random(s);
-    s->listener = new_listener(s, pool, now_ns);
+    s->listener = new_listener(s, now_ns);
     if (s->listener == NULL || ue_ddos_init(&s->ddos, &config->ddos) != UE_OK || !take_memory(s) ||
-        !is_usable(pool, s->config.conn)) {
+        !is_usable(&s->share.allocator, s->config.conn)) {
         ue_server_free(s);
         return NULL;
     }
@@ -250,7 +258,7 @@ static struct ue_conn *new_conn(struct ue_server *s, uint64_t now_ns, const stru
     struct ue_conn_config config = s->config.conn;
     config.seed = seed;
     config.client_id = accepted->client_id;
-    struct ue_conn *conn = ue_conn_new(s->share.pool, &config);
+    struct ue_conn *conn = ue_conn_new(&s->share.allocator, &config);
     if (conn != NULL) {
         ue_conn_accept(conn, now_ns, accepted);
     }
@@ -415,6 +423,18 @@ static bool is_over(const struct ue_server *s, uint64_t now_ns, const struct ue_
     return is_drained && now_ns - peer->conn->closed_ns >= linger_ns;
 }
 
+static void note_memory(struct ue_server *s) {
+    size_t bytes = s->share.used_bytes;
+    for (uint32_t i = 0; i < s->peer_count; i++) {
+        bytes += ue_conn_memory_bytes(s->peers[i]->conn, NULL);
+    }
+    s->peak_bytes = bytes > s->peak_bytes ? bytes : s->peak_bytes;
+}
+
+size_t ue_server_peak_memory_bytes(const struct ue_server *s) {
+    return s->peak_bytes;
+}
+
 void ue_server_tick(struct ue_server *s, uint64_t now_ns) {
     for (uint32_t i = s->peer_count; i-- > 0;) {
         struct ue_peer *peer = s->peers[i];
@@ -423,6 +443,7 @@ void ue_server_tick(struct ue_server *s, uint64_t now_ns) {
             bury(s, now_ns, peer);
         }
     }
+    note_memory(s);
 }
 
 uint64_t ue_server_deadline(const struct ue_server *s) {

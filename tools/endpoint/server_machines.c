@@ -21,12 +21,10 @@ void ue_machines_free(struct ue_machines *machines) {
     }
 }
 
-/* An eighth stays free, since blocks leave gaps. */
 void ue_machines_divide(struct ue_machines *machines, uint32_t max_connections, size_t record_bytes) {
-    const struct ue_pool *pool = machines->share->pool;
     size_t records_bytes = max_connections * (record_bytes + sizeof(struct ue_machine) + BLOCK_BYTES);
-    size_t usable_bytes = (ue_pool_size_bytes(pool) - ue_pool_used_bytes(pool)) / 8 * 7;
-    usable_bytes = usable_bytes > records_bytes ? usable_bytes - records_bytes : 0;
+    size_t room_bytes = ue_share_room_bytes(machines->share);
+    size_t usable_bytes = room_bytes > records_bytes ? room_bytes - records_bytes : 0;
     machines->reserve_bytes = usable_bytes / SHARES * RESERVED_SHARES / max_connections;
     machines->memory.limit_bytes = usable_bytes - machines->reserve_bytes * max_connections;
 }

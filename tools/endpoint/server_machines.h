@@ -27,7 +27,7 @@ bool ue_machines_init(struct ue_machines *machines, struct ue_share *share, cons
                       uint32_t max_connections);
 /* All connections have left. */
 void ue_machines_free(struct ue_machines *machines);
-/* Divides what the pool has left; record_bytes: what else the server keeps for each connection. */
+/* Divides what the server's limit leaves; record_bytes: what else the server keeps for each connection. */
 void ue_machines_divide(struct ue_machines *machines, uint32_t max_connections, size_t record_bytes);
 
 /* The machine of an address; NULL: no connection comes from it. */

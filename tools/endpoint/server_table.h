@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 
 #define UE_TABLE_KEY_BYTES 16
 

@@ -15,10 +15,9 @@ static void on_sent(void *user, const struct net_address *to, enum net_socket_re
 bool live_client_init(struct live_client *client, struct live_transport *transport, const struct live_options *options,
                       const struct ue_login_config *login, uint64_t now_ns) {
     struct ue_conn_config config = {.role = UE_ROLE_CLIENT};
-    *client = (struct live_client){
-        .transport = transport, .region = g_malloc(LIVE_CLIENT_MEMORY_BYTES), .no_login = options->no_login != FALSE};
+    *client = (struct live_client){.transport = transport, .no_login = options->no_login != FALSE};
     live_options_configure(options, &config);
-    client->conn = ue_conn_new(ue_pool_init(client->region, LIVE_CLIENT_MEMORY_BYTES), &config);
+    client->conn = ue_conn_new(NULL, &config);
     if (client->conn == NULL) {
         cli_error("no connection can be created with these settings");
         live_client_clear(client);
@@ -40,9 +39,7 @@ void live_client_clear(struct live_client *client) {
         live_transport_set_sent_callback(client->transport, NULL, NULL);
         ue_conn_free(client->conn);
     }
-    g_free(client->region);
     client->conn = NULL;
-    client->region = NULL;
 }
 
 void live_client_receive(struct live_client *client, uint64_t now_ns, void (*handle)(void *user), void *user) {

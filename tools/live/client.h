@@ -13,13 +13,11 @@ struct live_client {
     struct ue_login login;
     bool no_login;                    /* login is unused */
     struct live_transport *transport; /* owned by the caller */
-    void *region;                     /* memory of the connection's pool */
     struct live_error_timer sending;
     struct live_error_timer receiving;
 };
 
 /* Memory of one client's connection. */
-#define LIVE_CLIENT_MEMORY_BYTES (8u << 20)
 
 /* Starts the handshake. The port's socket is connected and owned by the caller; the client must not move. False, with a
    message: the options cannot be used. */

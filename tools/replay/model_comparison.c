@@ -11,7 +11,6 @@
 #define MISSING_PACKETS_AT_END 16       /* ... at the end of the capture */
 #define ORDER_NS UINT64_C(1000000000)   /* ... where later retransmissions show it, */
 #define SILENCE_NS UINT64_C(2000000000) /* ... or where there are none */
-#define MODEL_BYTES ((size_t)4 << 20)   /* of an endpoint; unused memory costs nothing */
 #define FIRST_MAX 256                   /* first packets that may be missing */
 #define EARLY_MAX 32          /* packets of the other side that an own packet may use before its header reports them */
 #define UNCERTAIN_PACKETS 256 /* packets after one that was not delivered whose content is uncertain */
@@ -25,9 +24,7 @@ struct ue_model_retransmissions replay_side_retransmissions(const struct replay_
 static void free_model(struct replay_side *side) {
     side->retransmissions = replay_side_retransmissions(side);
     ue_conn_free(side->model);
-    g_free(side->region);
     side->model = NULL;
-    side->region = NULL;
 }
 
 void replay_side_finish(struct replay_side *side) {
@@ -132,12 +129,7 @@ static bool start_at(struct replay_side *side, int64_t in, int64_t out, bool is_
         .opens_freely = (side->ignored >> UE_MODEL_DIFFERS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
-    side->region = g_try_malloc(MODEL_BYTES);
-    if (side->region == NULL) {
-        side->obstacle = "no memory for its reference endpoint";
-        return false;
-    }
-    side->model = ue_conn_new(ue_pool_init(side->region, MODEL_BYTES), &config);
+    side->model = ue_conn_new(NULL, &config);
     if (side->model == NULL) {
         side->obstacle = "the endpoint does not support this form";
         return false;

@@ -31,7 +31,6 @@ struct replay_side {
     struct ue_prefix prefix;
 
     struct replay_side *peer;
-    void *region;          /* memory of its endpoint, which no other endpoint uses */
     struct ue_conn *model; /* the reference model; NULL: not started, or nothing more is compared */
     bool has_begun;
     bool is_finished;                                /* its memory was freed */

@@ -144,7 +144,7 @@ static bool handshake_as_server(struct script_remote_host *r, const char *port, 
         .network_version = own->network_version,
     };
     uint64_t begun_ns = testbed->now_ns = event_loop_now_ns();
-    r->listener = ue_listener_new(testbed->pool, &config, begun_ns);
+    r->listener = ue_listener_new(&testbed->allocator, &config, begun_ns);
     while (r->listener != NULL && r->is_shaking && testbed->now_ns - begun_ns < PATIENCE_NS) {
         wait_until(r, testbed->now_ns + STEP_NS, true);
     }

@@ -6,7 +6,6 @@
 #include <uerudp/adoption.h>
 #include <uerudp/inspect.h>
 
-#define POOL_BYTES (16u << 20)
 #define BYTES_PER_STEP 32 /* of work */
 
 /* ---- fixture ---- */
@@ -35,14 +34,18 @@ static bool start_side(struct script_testbed *testbed, unsigned side, bool is_lo
     config->profile = &testbed->config.profile;
     config->role = side == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
     config->report_packets = true;
-    s->conn = is_local ? ue_conn_new(testbed->pool, config) : NULL;
+    s->conn = is_local ? ue_conn_new(&testbed->allocator, config) : NULL;
     return !is_local || s->conn != NULL;
 }
 
+static void *count_blocks(void *user, void *old, size_t size_bytes) {
+    size_t *blocks = user;
+    *blocks += (size_bytes != 0) - (size_t)(old != NULL);
+    return g_realloc(old, size_bytes);
+}
+
 static void begin(struct script_testbed *testbed, const struct script_testbed_config *config) {
-    *testbed = (struct script_testbed){.config = *config, .region = g_malloc(POOL_BYTES)};
-    testbed->pool = ue_pool_init(testbed->region, POOL_BYTES);
-    testbed->empty_bytes = ue_pool_used_bytes(testbed->pool);
+    *testbed = (struct script_testbed){.config = *config, .allocator = {count_blocks, &testbed->blocks}};
     script_transcript_init(&testbed->transcript);
 }
 
@@ -77,10 +80,8 @@ static void end_side(struct script_testbed_endpoint *side) {
 bool script_testbed_stop(struct script_testbed *testbed) {
     end_side(&testbed->sides[0]);
     end_side(&testbed->sides[1]);
-    bool is_empty = ue_pool_used_bytes(testbed->pool) == testbed->empty_bytes;
     script_transcript_clear(&testbed->transcript);
-    g_free(testbed->region);
-    return is_empty;
+    return testbed->blocks == 0;
 }
 
 bool script_testbed_is_exhausted(const struct script_testbed *testbed) {

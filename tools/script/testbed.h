@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The testbed of a script: a client C and a server S in one pool and in virtual time, or one of them with a remote
+/* The testbed of a script: a client C and a server S in virtual time, or one of them with a remote
    host. It keeps every packet they send, and the transcript. */
 #ifndef UERUDP_TOOLS_SCRIPT_TESTBED_H
 #define UERUDP_TOOLS_SCRIPT_TESTBED_H
@@ -57,9 +57,8 @@ extern const char *const script_testbed_channel_kinds[SCRIPT_TESTBED_CHANNEL_KIN
 
 struct script_testbed {
     struct script_testbed_config config;
-    struct ue_pool *pool;
-    void *region;
-    size_t empty_bytes; /* of the pool */
+    struct ue_allocator allocator; /* of the connections */
+    size_t blocks;                 /* that it has given and not got back */
     struct script_testbed_endpoint sides[2];
     struct script_testbed_transport transport;
     uint64_t now_ns;  /* as the connections know it */
@@ -83,7 +82,7 @@ bool script_testbed_start(struct script_testbed *testbed, const struct script_te
 /* The same with one side only, and wire instead of the other; nothing was sent yet. */
 bool script_testbed_start_alone(struct script_testbed *testbed, const struct script_testbed_config *config,
                                 unsigned side, const struct script_testbed_transport *transport);
-/* Frees everything. False: memory of the pool is still in use. */
+/* Frees everything. False: memory of the connections is still in use. */
 bool script_testbed_stop(struct script_testbed *testbed);
 
 /* Whether the script exceeds its limits of work or memory. */

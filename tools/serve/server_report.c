@@ -81,7 +81,7 @@ static json_t *refused(const struct ue_server *server, const struct serve_refusa
 }
 
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                          const struct ue_pool *pool, const struct live_transport *transport) {
+                          const struct live_transport *transport) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     json_t *members = json_object();
     set(members, "clients", counters->accepted);
@@ -89,7 +89,7 @@ void serve_report_summary(bool as_json, const struct ue_server *server, const st
     set(members, "unknown_senders", counters->unknown);
     set(members, "handshakes", ue_server_listener_counters(server)->initials);
     set(members, "unreachable", counters->unreachable);
-    set(members, "memory_bytes", ue_pool_peak_bytes(pool));
+    set(members, "memory_bytes", ue_server_peak_memory_bytes(server));
     update(members, live_report_transport(transport));
     live_report(as_json, "refused", refused(server, refusals));
     live_report(as_json, "served", members);

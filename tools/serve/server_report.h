@@ -10,6 +10,6 @@ void serve_report_connected(bool as_json, const struct ue_peer *peer);
 void serve_report_joined(bool as_json, const struct ue_peer *peer);
 void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                          const struct ue_pool *pool, const struct live_transport *transport);
+                          const struct live_transport *transport);
 
 #endif

@@ -9,7 +9,6 @@
 #include "tools/sim/endpoint_traffic.h"
 #include "tools/sim/voice_packet.h"
 
-#define POOL_BYTES (SIM_MEMORY_BYTES + (1u << 20))
 #define NETWORK_VERSION 1000
 #define SALT_END 7
 
@@ -55,7 +54,7 @@ static bool make_conn(struct sim_endpoint *endpoint) {
         sim_scenario_token(endpoint->scenario, endpoint->token);
         login.encryption_token = endpoint->token;
     }
-    endpoint->conn = ue_conn_new(endpoint->pool, &endpoint->config);
+    endpoint->conn = ue_conn_new(NULL, &endpoint->config);
     return endpoint->conn != NULL &&
            (!endpoint->has_login || ue_login_init(&endpoint->login, endpoint->conn, &login) == UE_OK);
 }
@@ -65,7 +64,7 @@ static bool make_endpoint(struct sim_endpoint *endpoint) {
     if (endpoint->role == UE_ROLE_SERVER && endpoint->scenario->handshake) {
         struct ue_listener_config config = {
             .profile = endpoint->config.profile, .settings = endpoint->config.settings, .seed = endpoint->seed};
-        endpoint->listener = ue_listener_new(endpoint->pool, &config, 0);
+        endpoint->listener = ue_listener_new(NULL, &config, 0);
         return endpoint->listener != NULL;
     }
     return make_conn(endpoint);
@@ -82,10 +81,7 @@ bool sim_endpoint_init(struct sim_endpoint *endpoint, const struct sim_scenario 
     endpoint->start_ns = phase % sim_scenario_tick_ns(scenario, role);
     endpoint->message = malloc(SIM_STREAM_BITS_MAX / 8);
     endpoint->block_bytes = malloc((SIM_STREAM_BITS_MAX + SIM_STREAM_BLOCK_BITS) / 8);
-    endpoint->region = malloc(POOL_BYTES);
-    endpoint->pool = endpoint->region != NULL ? ue_pool_init(endpoint->region, POOL_BYTES) : NULL;
-    return endpoint->message != NULL && endpoint->block_bytes != NULL && endpoint->pool != NULL &&
-           make_endpoint(endpoint);
+    return endpoint->message != NULL && endpoint->block_bytes != NULL && make_endpoint(endpoint);
 }
 
 void sim_endpoint_free(struct sim_endpoint *endpoint) {
@@ -95,7 +91,6 @@ void sim_endpoint_free(struct sim_endpoint *endpoint) {
     if (endpoint->listener != NULL) {
         ue_listener_free(endpoint->listener);
     }
-    free(endpoint->region);
     free(endpoint->block_bytes);
     free(endpoint->message);
 }

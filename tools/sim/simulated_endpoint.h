@@ -26,8 +26,6 @@ struct sim_endpoint {
     const uint32_t *client_address; /* the client's current address */
     uint32_t peer_address;          /* server: the client's address as far as it knows */
     enum ue_role role;
-    void *region;
-    struct ue_pool *pool;
     struct ue_listener *listener; /* server that waits for a handshake */
     struct ue_conn *conn;         /* NULL: not accepted yet */
     struct ue_login login;        /* where has_login */

@@ -4,7 +4,6 @@
 
 #include "tests/bench/endpoint/pair.h"
 
-#define POOL_BYTES (16u << 20)
 #define RELEASE "5.1"
 #define WINDOW 256
 #define REORDER_WAIT_NS UINT64_C(20000000)
@@ -13,7 +12,6 @@
 
 struct pair {
     struct rival_host host;
-    void *region; /* of its own pool, or NULL */
     struct ue_conn *conns[2];
     bool is_open[2]; /* PAIR_CHANNEL */
 };
@@ -96,7 +94,6 @@ static void destroy(void *user) {
             ue_conn_free(pair->conns[i]);
         }
     }
-    free(pair->region);
     free(pair);
 }
 
@@ -108,16 +105,12 @@ void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
         return NULL;
     }
     pair->host = *host;
-    struct ue_pool *pool = config->pool;
-    if (pool == NULL && (pair->region = malloc(POOL_BYTES)) != NULL) {
-        pool = ue_pool_init(pair->region, POOL_BYTES);
-    }
     struct ue_conn_config ends = {.profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED};
-    for (enum rival_side side = RIVAL_CLIENT; pool != NULL && side <= RIVAL_SERVER; side++) {
+    for (enum rival_side side = RIVAL_CLIENT; side <= RIVAL_SERVER; side++) {
         ends.options = config->options[side];
         ends.keep_alive_ns = config->keep_alive_ns[side];
         ends.role = side == RIVAL_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-        pair->conns[side] = ue_conn_new(pool, &ends);
+        pair->conns[side] = ue_conn_new(NULL, &ends);
     }
     if (pair->conns[0] == NULL || pair->conns[1] == NULL || !connect(pair, now_ns, config->channels)) {
         destroy(pair);

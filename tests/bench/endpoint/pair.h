@@ -13,7 +13,6 @@ struct pair_config {
     struct ue_conn_options options[2]; /* by side */
     uint64_t keep_alive_ns[2];         /* by side; 0: the engine's */
     uint32_t channels;                 /* open, PAIR_CHANNEL among them; 0 counts as 1 */
-    struct ue_pool *pool;              /* shared by many, or NULL: one of its own */
 };
 
 /* As create of a rival. */

@@ -10,7 +10,6 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS UINT64_C(16666667)
 #define BEGIN_NS (100 * NS_PER_S)
-#define POOL_BYTES (64u << 20) /* shared by all connections, as a server does it */
 #define WARM_TICKS 20
 #define RELEASE "5.5"
 #define BUNCHES 200
@@ -49,18 +48,17 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
     (void)size_bytes;
 }
 
-static bool make(struct scaled *s, struct ue_pool *pool, const char *release, uint32_t channels, uint64_t seed) {
+static bool make(struct scaled *s, const char *release, uint32_t channels, uint64_t seed) {
     const struct rival_host host = {emit, deliver, s};
     memset(s, 0, sizeof *s);
-    s->pair = pair_create(&host, seed, BEGIN_NS,
-                          &(struct pair_config){.release = release, .channels = channels, .pool = pool});
+    s->pair = pair_create(&host, seed, BEGIN_NS, &(struct pair_config){.release = release, .channels = channels});
     return s->pair != NULL;
 }
 
 double scale_idle_bytes(const char *release) {
     struct scaled *s = malloc(sizeof *s);
     double bytes = 0;
-    if (s != NULL && make(s, NULL, release, 1, 1)) {
+    if (s != NULL && make(s, release, 1, 1)) {
         size_t client = ue_conn_memory_bytes(pair_conn(s->pair, RIVAL_CLIENT), NULL);
         size_t server = ue_conn_memory_bytes(pair_conn(s->pair, RIVAL_SERVER), NULL);
         bytes = (double)(client > server ? client : server);
@@ -87,7 +85,7 @@ static double bunch_bytes(struct scaled *s) {
 double scale_bunch_bytes(const char *release) {
     struct scaled *s = malloc(sizeof *s);
     double bytes = 0;
-    if (s != NULL && make(s, NULL, release, 1, 1)) {
+    if (s != NULL && make(s, release, 1, 1)) {
         bytes = bunch_bytes(s);
         line.counts[RIVAL_SERVER] = 0;
         rival_ue.destroy(s->pair);
@@ -146,10 +144,8 @@ static double time_steps(struct scaled *all, uint32_t connections, uint32_t tick
 
 double scale_packet_ns(uint32_t connections, uint32_t channels, uint32_t ticks) {
     struct scaled *all = calloc(connections, sizeof *all);
-    void *region = malloc(POOL_BYTES);
-    struct ue_pool *pool = region != NULL ? ue_pool_init(region, POOL_BYTES) : NULL;
     uint32_t made = 0;
-    while (all != NULL && pool != NULL && made < connections && make(&all[made], pool, RELEASE, channels, made)) {
+    while (all != NULL && made < connections && make(&all[made], RELEASE, channels, made)) {
         made++;
     }
     double ns = made == connections ? time_steps(all, connections, ticks) : 0;
@@ -157,6 +153,5 @@ double scale_packet_ns(uint32_t connections, uint32_t channels, uint32_t ticks) 
         rival_ue.destroy(all[i].pair);
     }
     free(all);
-    free(region);
     return ns;
 }

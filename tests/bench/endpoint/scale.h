@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Bytes of the pool that a connected end uses when nothing is under way; the larger of both ends. 0: failure. */
+/* Bytes that a connected end uses when nothing is under way; the larger of both ends. 0: failure. */
 double scale_idle_bytes(const char *release);
 
 /* Bytes per reliable bunch that is sent and not acknowledged, beyond its payload. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* One connection of Unreal Engine's reliable UDP as a state machine: calls are inputs, datagrams and events are
-   outputs. It uses no socket and no clock, allocates only from its pool, and is deterministic: the same configuration
-   and calls give the same bytes (endpoint.md 11). One tick of a program: ue_conn_receive for every datagram,
-   ue_conn_end_receive, ue_conn_send for its own data, then ue_conn_tick; it reads the outputs after each call. `now_ns`
-   is in nanoseconds on a monotonic scale and never runs backwards. */
+   outputs. It uses no socket and no clock, allocates from the program's allocator, and is deterministic: the same
+   configuration and calls give the same bytes (endpoint.md 11). One tick of a program: ue_conn_receive for every
+   datagram, ue_conn_end_receive, ue_conn_send for its own data, then ue_conn_tick; it reads the outputs after each
+   call. `now_ns` is in nanoseconds on a monotonic scale and never runs backwards. */
 #ifndef UERUDP_ENDPOINT_H
 #define UERUDP_ENDPOINT_H
 
 #include <uerudp/close_reason.h>
 #include <uerudp/codec.h>
 #include <uerudp/counters.h>
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 #include <uerudp/rate.h>
 #include <uerudp/seeded_random.h>
 
@@ -92,10 +92,10 @@ struct ue_conn_config {
 
 struct ue_conn;
 
-/* Creates a connection in a pool, which several may share. NULL: no memory, no profile, or unusable settings (a handler
-   that endpoints do not support, a number out of range). */
-struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config);
-/* Returns all memory to the pool. */
+/* Creates a connection. It copies the allocator, whose user must outlive it; allocator NULL: malloc. Returns NULL: no
+   memory, no profile, or unusable settings (a handler that endpoints do not support, a number out of range). */
+struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct ue_conn_config *config);
+/* Frees all its memory. NULL is ignored. */
 void ue_conn_free(struct ue_conn *c);
 
 /* Client: starts the handshake. */
@@ -230,7 +230,7 @@ enum ue_conn_state ue_conn_state(const struct ue_conn *c);
 const struct ue_counters *ue_conn_counters(const struct ue_conn *c);
 const struct ue_ping *ue_conn_ping(const struct ue_conn *c);
 double ue_conn_jitter_ms(const struct ue_conn *c);
-/* Bytes of the pool that this connection uses; *peak_bytes: the most so far. */
+/* Bytes that this connection uses; *peak_bytes: the most so far. */
 size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes);
 /* Reliable bunches of a channel that were sent and not released (NumOutRec). */
 uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 
 #ifdef __cplusplus
 extern "C" {

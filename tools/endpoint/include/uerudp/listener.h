@@ -62,8 +62,9 @@ struct ue_listener_counters {
 
 struct ue_listener;
 
-/* NULL: no profile, no memory, or libgcrypt failed. */
-struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns);
+/* allocator as in ue_conn_new. NULL: no profile, no memory, or libgcrypt failed. */
+struct ue_listener *ue_listener_new(const struct ue_allocator *allocator, const struct ue_listener_config *config,
+                                    uint64_t now_ns);
 void ue_listener_free(struct ue_listener *l);
 
 /* Why a handshake was refused. */

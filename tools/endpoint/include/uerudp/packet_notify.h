@@ -5,7 +5,7 @@
 #define UERUDP_PACKET_NOTIFY_H
 
 #include <uerudp/packet.h>
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 #include <uerudp/profile.h>
 
 #ifdef __cplusplus

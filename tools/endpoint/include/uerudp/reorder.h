@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uerudp/pool.h>
+#include <uerudp/memory_share.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -26,12 +26,13 @@ struct ue_server_config {
     bool verify_magic;
     uint32_t restart_requests_per_second; /* these two as well */
     uint32_t restart_requests_per_machine;
-    bool allow_unreachable;   /* AllowPlayerPortUnreach: ICMP errors do not close a client that has logged in */
-    uint32_t max_connections; /* 256 */
-    uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is dropped */
-    uint64_t recent_ns;       /* RecentlyDisconnectedTrackingTime, 180 s */
-    uint32_t max_per_machine; /* connections of one machine (struct ue_host); no limit */
-    uint32_t max_replies;     /* handshake replies that wait to be read, 256; further ones are lost and counted */
+    bool allow_unreachable;    /* AllowPlayerPortUnreach: ICMP errors do not close a client that has logged in */
+    uint32_t max_connections;  /* 256 */
+    size_t memory_limit_bytes; /* of everything, 16 MiB and 768 KiB for each of max_connections */
+    uint32_t max_recent;       /* addresses remembered after their connection ended, 1024; the oldest is dropped */
+    uint64_t recent_ns;        /* RecentlyDisconnectedTrackingTime, 180 s */
+    uint32_t max_per_machine;  /* connections of one machine (struct ue_host); no limit */
+    uint32_t max_replies;      /* handshake replies that wait to be read, 256; further ones are lost and counted */
 };
 
 struct ue_machine;
@@ -66,8 +67,9 @@ struct ue_server_counters {
 
 struct ue_server;
 
-/* NULL: no memory, or an unusable profile, login or flood configuration. */
-struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns);
+/* allocator as in ue_conn_new. NULL: no memory, or an unusable profile, login or flood configuration. */
+struct ue_server *ue_server_new(const struct ue_allocator *allocator, const struct ue_server_config *config,
+                                uint64_t now_ns);
 /* Frees all connections without sending anything. */
 void ue_server_free(struct ue_server *s);
 
@@ -93,6 +95,9 @@ struct ue_peer *ue_server_find(const struct ue_server *s, const struct ue_host *
 
 /* The refusal of the newest datagram; UE_REFUSAL_NONE: it was not a refused handshake message. */
 struct ue_refusal ue_server_refusal(const struct ue_server *s);
+
+/* The most bytes that the server and its connections used at the end of a tick. */
+size_t ue_server_peak_memory_bytes(const struct ue_server *s);
 
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s);
 const struct ue_listener_counters *ue_server_listener_counters(const struct ue_server *s);
