@@ -7,16 +7,21 @@
 
 #define COUNTER_BYTES 8
 
-/* libgcrypt must be initialised by one thread before any other uses it. Before main there is only one; whoever seals
-   or bakes cookies has a random source, so this file is linked wherever libgcrypt is used. */
-__attribute__((constructor)) static void initialise(void) {
+/* libgcrypt must be initialised by one thread before any other uses it. Whoever seals or bakes cookies has a random
+   source, so the first of them does it, while others wait. A program that uses libgcrypt itself may have done it. */
+static void initialise_libgcrypt(void) {
+    static bool is_taken;
+    while (__atomic_test_and_set(&is_taken, __ATOMIC_ACQUIRE)) {
+    }
     if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P) == 0 && gcry_check_version(NULL) != NULL) {
         gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
         gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
     }
+    __atomic_clear(&is_taken, __ATOMIC_RELEASE);
 }
 
 void ue_random_init(struct ue_random *random, const uint8_t *seed) {
+    initialise_libgcrypt();
     *random = (struct ue_random){0};
     if (seed != NULL) {
         memcpy(random->seed, seed, sizeof random->seed);
