@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include <uerudp/reference_model.h>
+#include "tools/replay/reference_model.h"
 #include "tools/capture/packet_headers.h"
 
 #define DATAGRAMS_MAX 2000
@@ -345,9 +345,8 @@ static struct ue_conn *new_model(unsigned role) {
         .opens_freely = role == SERVER, /* the library's client opens an actor channel */
         .is_whole = true,
     };
-    struct ue_conn *c = ue_conn_new(NULL, &config);
+    struct ue_conn *c = ue_model_new(&config, &start);
     assert_non_null(c);
-    ue_model_begin(c, &start);
     return c;
 }
 
@@ -465,7 +464,7 @@ static void assert_role(unsigned role) {
     assert_equal_records(role);
     free_record(&expected);
     free_record(&actual);
-    ue_conn_free(c);
+    ue_model_free(c);
 }
 
 static void recordings_are_followed_in_both_roles(void **state) {

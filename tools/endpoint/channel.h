@@ -81,16 +81,16 @@ struct ue_channel {
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
-    bool has_opened;                     /* the program knows of it */
-    bool is_dying;                       /* the close was acknowledged: freed behind the packet's bunches */
-    bool has_unsent;                     /* its lane owes numbers; a shadow's: OutRec holds what must be sent again */
-    bool paused_until_acked;             /* bPausedUntilReliableACK */
+    bool has_opened;         /* the program knows of it */
+    bool is_dying;           /* the close was acknowledged: freed behind the packet's bunches */
+    bool has_unsent;         /* its lane owes numbers; of a mute connection: OutRec holds what must be sent again */
+    bool paused_until_acked; /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out *out_first;
     struct ue_out *out_last;
     struct ue_out *out_before_last; /* NULL when it is gone */
     uint32_t out_count;             /* NumOutRec */
-    int32_t given_unseen;           /* a shadow's: numbers up to this one may have been given before it looked */
+    int32_t given_unseen; /* for tools/replay: up to this one numbers may have been given before the capture began */
     struct ue_in *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;

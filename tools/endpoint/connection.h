@@ -10,7 +10,6 @@
 #include <uerudp/listener.h>
 #include <uerudp/packet_notify.h>
 #include <uerudp/rate.h>
-#include <uerudp/reference_model.h>
 #include <uerudp/reorder.h>
 #include <uerudp/seeded_random.h>
 #include "tools/endpoint/assemble.h"
@@ -56,25 +55,6 @@ struct ue_send_buffer {
     struct ue_last last;
 };
 
-#define UE_MODEL_RETRANSMISSIONS 16
-
-/* State of the reference model (reference_model.h). */
-struct ue_model {
-    bool is_on;          /* nothing is ever sent */
-    bool opens_freely;   /* the peer may open channels that an engine would not */
-    bool learns;         /* channels are created as they appear */
-    int64_t first_in;    /* the peer's first packet; of those before nothing is known */
-    bool has_delivered;  /* the packet that is being received counts as delivered */
-    int64_t told;        /* newest packet of the peer that an own header reported */
-    int64_t flushed;     /* ... the newest that was reported when a history was cleared; INT64_MIN: none */
-    uint32_t overflows;  /* of the history at that time */
-    int64_t unknown_out; /* the newest own packet whose bytes are unknown */
-    struct ue_model_retransmissions notes;
-    int64_t retransmitted_id;                          /* the newest own packet with a retransmission that was due */
-    int64_t retransmissions[UE_MODEL_RETRANSMISSIONS]; /* since when the newest of these were due: own packets */
-    uint64_t retransmission_count;
-};
-
 struct ue_conn {
     struct ue_conn_config config; /* defaults filled in */
     struct ue_limits limits;
@@ -99,6 +79,7 @@ struct ue_conn {
     struct ue_notify notify;   /* generations A to C */
     struct ue_legacy legacy;   /* generation L */
     int64_t in_packet_id;      /* InPacketId: newest taken */
+    bool is_in_delivered;      /* ... and whether it counts as delivered */
     int64_t out_packet_id;     /* OutPacketId: what the next packet is */
     int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
     int64_t last_notified_id;  /* LastNotifiedPacketId */
@@ -138,7 +119,6 @@ struct ue_conn {
     struct ue_counters counters;
     struct ue_outbox datagrams;
     struct ue_outbox events;
-    struct ue_model shadow;
     ue_bunch_hook *hook;
     void *hook_user;
 };

@@ -87,7 +87,7 @@ static void open_remotely(struct ue_conn *c, struct ue_channel *channel, const s
 
 /* Changes the state by the quotas: counts of this second, and how long this frame has taken. */
 static bool is_open_for(struct ue_conn *c, struct ue_channel *channel, const struct whole *w, struct ue_taken *taken) {
-    bool both = ue_kind_both_open(channel->kind) || c->config.no_login || c->shadow.opens_freely;
+    bool both = ue_kind_both_open(channel->kind) || c->config.no_login || c->config.any_opener;
     if (w->bunch->open) {
         if (!both && (channel->opened_locally || channel->open_packets.first != UE_NO_PACKET)) {
             taken->error = UE_CLOSE_ALREADY_OPEN;

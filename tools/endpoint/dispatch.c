@@ -143,7 +143,7 @@ static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_b
 }
 
 static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c) || c->config.no_login || c->shadow.opens_freely) {
+    if (ue_conn_has_internal_ack(c) || c->config.no_login || c->config.any_opener) {
         return true;
     }
     switch (kind) {

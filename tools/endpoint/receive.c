@@ -198,7 +198,7 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct receive
     }
     take_info(c, now_ns, packet);
     bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
-    c->shadow.has_delivered = !skip;
+    c->is_in_delivered = !skip;
     ue_conn_bury(c, now_ns);
     ue_notify_report(&c->notify, packet->seq, !skip);
     note_verdict_due(c, bunches);
@@ -238,7 +238,7 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct receive
     c->in_packet_id = packet_id;
     c->counters.in_packets++;
     bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
-    c->shadow.has_delivered = !skip;
+    c->is_in_delivered = !skip;
     ue_conn_bury(c, now_ns);
     if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_conn_repeat_acks(c, now_ns);

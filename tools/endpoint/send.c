@@ -143,7 +143,7 @@ static void send_retransmissions(struct ue_conn *c, uint64_t now_ns) {
 }
 
 void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    if (c->shadow.is_on) { /* it sends nothing */
+    if (c->config.is_mute) {
         out->packet_id = UE_NO_PACKET;
         channel->has_unsent = c->has_unsent = true;
         return;

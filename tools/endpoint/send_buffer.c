@@ -96,7 +96,7 @@ bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
     if (p->parcel != NULL) {
         return true;
     }
-    if (in_flight(c) >= WINDOW_MAX || c->shadow.is_on) {
+    if (in_flight(c) >= WINDOW_MAX || c->config.is_mute) {
         return false;
     }
     p->parcel = ue_outbox_new(&c->datagrams, room_bytes(c));
@@ -239,7 +239,7 @@ static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
 void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns) {
     c->packer.last.end_bit = 0;
     c->time_sensitive = false;
-    if (c->shadow.is_on) {
+    if (c->config.is_mute) {
         return;
     }
     if (ue_send_buffer_is_empty(c) && c->dirty_acks == 0) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <uerudp/reference_model.h>
+#include "tools/replay/reference_model.h"
 
 void replay_check_options_init(struct replay_check_options *check_options) {
     *check_options = (struct replay_check_options){.is_checked = {true, true}};

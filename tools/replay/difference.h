@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_DIFFERENCE_H
 #define UERUDP_TOOLS_REPLAY_DIFFERENCE_H
 
-#include <uerudp/reference_model.h>
+#include "tools/replay/reference_model.h"
 #include "tools/print/text_buffer.h"
 
 #define REPLAY_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are cut */

@@ -23,7 +23,7 @@ struct ue_model_retransmissions replay_side_retransmissions(const struct replay_
 
 static void free_model(struct replay_side *side) {
     side->retransmissions = replay_side_retransmissions(side);
-    ue_conn_free(side->model);
+    ue_model_free(side->model);
     side->model = NULL;
 }
 
@@ -129,13 +129,12 @@ static bool start_at(struct replay_side *side, int64_t in, int64_t out, bool is_
         .opens_freely = (side->ignored >> UE_MODEL_DIFFERS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
-    side->model = ue_conn_new(NULL, &config);
+    side->model = ue_model_new(&config, &start);
     if (side->model == NULL) {
         side->obstacle = "the endpoint does not support this form";
         return false;
     }
     side->has_begun = true;
-    ue_model_begin(side->model, &start);
     side->lacks_state = !is_whole;
     side->next = side->limits.order_id = side->limits.silent_id = out;
     return true;

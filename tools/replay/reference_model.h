@@ -3,18 +3,14 @@
    the implementation received, and is shown what the implementation sent where it would send itself. It reports a
    difference where the implementation acknowledges, numbers, opens or retransmits in another way (endpoint.md 15 to
    20). It does not compare what is free: when packets leave, and which bunches share one. */
-#ifndef UERUDP_REFERENCE_MODEL_H
-#define UERUDP_REFERENCE_MODEL_H
+#ifndef UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_H
+#define UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_H
 
 #include <uerudp/endpoint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum ue_model_difference_type {
 #define X(id, name, text) UE_MODEL_DIFFERS_##id,
-#include <uerudp/reference_model.def>
+#include "tools/replay/reference_model.def"
 #undef X
     UE_MODEL_DIFFERENCE_COUNT
 };
@@ -52,8 +48,10 @@ struct ue_model_start {
     bool is_whole; /* they are the first of the connection; else channels are created as they appear */
 };
 
-/* Turns a new connection into a reference model. */
-void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start);
+/* A connection that is a reference model; the calls below are for such a connection only, and it is freed by the
+   second. NULL: the endpoint does not support these settings. */
+struct ue_conn *ue_model_new(const struct ue_conn_config *config, const struct ue_model_start *start);
+void ue_model_free(struct ue_conn *c); /* NULL is ignored */
 
 /* A packet of the peer that the implementation received. Returns whether the model counts it as delivered. */
 bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
@@ -110,9 +108,5 @@ struct ue_model_retransmissions {
     uint64_t copies, early, late;
 };
 const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

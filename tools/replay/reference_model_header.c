@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/seq.h>
-#include "tools/endpoint/reference_model_state.h"
+#include "tools/replay/reference_model_state.h"
 
 #define WORD_BITS 32
 
@@ -12,7 +12,7 @@ static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) 
 
 /* How many of `count` bits are known when the first of them is for this packet. */
 static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
-    int64_t known = packet_id - c->shadow.first_in + 1;
+    int64_t known = packet_id - ue_model_of(c)->first_in + 1;
     return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
 }
 
@@ -45,7 +45,7 @@ static bool is_overflowing(const struct ue_notify *n) {
 
 /* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until all its bits are newer. */
 static bool is_flushing(const struct ue_conn *c, int64_t told) {
-    return c->notify.generation == UE_ACKS_RESET && c->shadow.flushed >= told - UE_NOTIFY_HISTORY_BITS;
+    return c->notify.generation == UE_ACKS_RESET && ue_model_of(c)->flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Accepts what the header reports. */
@@ -65,19 +65,19 @@ void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, 
     struct ue_packet expected = *packet;
     int64_t told = told_id(c, packet);
     int64_t newest = ue_seq_expand(n->in_ack_seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
-    bool is_possible = told >= c->shadow.told && told <= newest;
+    bool is_possible = told >= ue_model_of(c)->told && told <= newest;
     if (n->generation == UE_ACKS_RESET) {
         expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
     bool differs = is_possible && (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same);
     bool is_beyond = !is_possible && is_overflowing(n);
-    if (packet->history_flush || n->overflows != c->shadow.overflows || is_beyond) {
-        c->shadow.flushed = told;
-        c->shadow.overflows = n->overflows;
+    if (packet->history_flush || n->overflows != ue_model_of(c)->overflows || is_beyond) {
+        ue_model_of(c)->flushed = told;
+        ue_model_of(c)->overflows = n->overflows;
     }
     bool is_excused = is_flushing(c, told) || is_beyond;
-    c->shadow.told = told;
+    ue_model_of(c)->told = told;
     if (is_possible && !differs) {
         return;
     }

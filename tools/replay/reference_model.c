@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/reference_model.h>
+#include "tools/replay/reference_model.h"
 
+#include <glib.h>
 #include <uerudp/seq.h>
-#include "tools/endpoint/reference_model_state.h"
+#include "tools/replay/reference_model_state.h"
 
 #define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, on which something must have come */
@@ -16,7 +17,7 @@ struct type {
 
 static const struct type types[UE_MODEL_DIFFERENCE_COUNT] = {
 #define X(id, name, text) [UE_MODEL_DIFFERS_##id] = {name, text},
-#include <uerudp/reference_model.def>
+#include "tools/replay/reference_model.def"
 #undef X
 };
 
@@ -33,11 +34,11 @@ int64_t ue_model_reported_id(const struct ue_conn *c) {
 }
 
 int64_t ue_model_unknown_id(const struct ue_conn *c) {
-    return c->shadow.unknown_out;
+    return ue_model_of(c)->unknown_out;
 }
 
 const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c) {
-    return &c->shadow.notes;
+    return &ue_model_of(c)->notes;
 }
 
 /* ---- begin ---- */
@@ -68,7 +69,7 @@ static void learn_control(struct ue_conn *c) {
     }
 }
 
-void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start) {
+static void begin(struct ue_conn *c, const struct ue_model_start *start) {
     enum ue_direction own = c->out_context.direction;
     c->in_context = c->out_context = *start->context;
     c->out_context.direction = own;
@@ -77,19 +78,37 @@ void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start) {
     ue_conn_adopt(c, 0, ue_seq_of(start->in), ue_seq_of(start->out));
     ue_conn_admit(c);
     c->session_id = start->prefix.session_id;
-    c->shadow = (struct ue_model){.is_on = true,
-                                  .opens_freely = start->opens_freely,
-                                  .learns = !start->is_whole,
-                                  .first_in = start->in,
-                                  .told = start->in - 1,
-                                  .flushed = INT64_MIN,
-                                  .unknown_out = INT64_MIN};
+    *ue_model_of(c) = (struct ue_model){.learns = !start->is_whole,
+                                        .first_in = start->in,
+                                        .told = start->in - 1,
+                                        .flushed = INT64_MIN,
+                                        .unknown_out = INT64_MIN};
     join(c, start);
-    if (c->shadow.learns) {
+    if (ue_model_of(c)->learns) {
         learn_control(c);
     }
-    if (c->shadow.learns && ue_conn_is_legacy(c)) { /* no header shows which packets wait for an acknowledgement */
-        c->shadow.unknown_out = start->out - 1;
+    if (ue_model_of(c)->learns &&
+        ue_conn_is_legacy(c)) { /* no header shows which packets wait for an acknowledgement */
+        ue_model_of(c)->unknown_out = start->out - 1;
+    }
+}
+
+struct ue_conn *ue_model_new(const struct ue_conn_config *config, const struct ue_model_start *start) {
+    struct ue_conn_config filled = *config;
+    filled.is_mute = true;
+    filled.any_opener = start->opens_freely;
+    struct ue_conn *c = ue_conn_new(NULL, &filled);
+    if (c != NULL) {
+        ue_conn_set_hook(c, NULL, g_new0(struct ue_model, 1));
+        begin(c, start);
+    }
+    return c;
+}
+
+void ue_model_free(struct ue_conn *c) {
+    if (c != NULL) {
+        g_free(ue_model_of(c));
+        ue_conn_free(c);
     }
 }
 
@@ -125,13 +144,13 @@ static void learn(void *user, const struct ue_item *item) {
 bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_visitor learner = {.item = learn, .user = c};
     struct ue_decode_result verdict;
-    if (c->shadow.learns) {
+    if (ue_model_of(c)->learns) {
         ue_datagram_decode(&c->in_context, bytes, size_bytes, NULL, &learner, &verdict);
     }
-    c->shadow.has_delivered = false;
+    c->is_in_delivered = false;
     ue_conn_receive(c, now_ns, bytes, size_bytes);
     ue_conn_end_receive(c, now_ns);
-    return c->shadow.has_delivered;
+    return c->is_in_delivered;
 }
 
 void ue_model_report_packet(struct ue_conn *c, int64_t packet_id, bool delivered) {
@@ -185,7 +204,7 @@ static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *p
 /* ---- what was sent: bunches ---- */
 
 static bool may_miss_numbers(const struct ue_conn *c) {
-    return c->shadow.unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
+    return ue_model_of(c)->unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
 }
 
 /* Whether the numbers before this one may have been used in packets with unknown bytes. */
@@ -299,24 +318,25 @@ static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch,
 }
 
 static void note_retransmission(struct ue_conn *c, const struct ue_out *out) {
-    c->shadow.retransmissions[c->shadow.retransmission_count++ % UE_MODEL_RETRANSMISSIONS] = -out->packet_id;
-    c->shadow.retransmitted_id = c->out_packet_id;
+    ue_model_of(c)->retransmissions[ue_model_of(c)->retransmission_count++ % UE_MODEL_RETRANSMISSIONS] =
+        -out->packet_id;
+    ue_model_of(c)->retransmitted_id = c->out_packet_id;
 }
 
 static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     struct ue_bunch expected;
-    c->shadow.notes.copies++;
+    ue_model_of(c)->notes.copies++;
     if (!out->unknown && !same_content(out, bunch, &expected)) {
         depart_item(s, UE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
     }
     if (is_owed(out)) {
-        c->shadow.notes.late += -out->packet_id < c->out_packet_id;
+        ue_model_of(c)->notes.late += -out->packet_id < c->out_packet_id;
         note_retransmission(c, out);
         c->counters.out_bunches_resent++;
     } else {
         ue_sent_packets_unlink(&c->flight, out->packet_id, lane->channel, out);
-        c->shadow.notes.early += !out->unknown && !out->repeated;
+        ue_model_of(c)->notes.early += !out->unknown && !out->repeated;
         out->repeated = true;
     }
     put_in_packet(s, lane->channel, out);
@@ -343,7 +363,7 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
         repeat(s, lane, out, bunch);
     } else if (ch_seq > lane->out_reliable || (lane->owed_from != 0 && ch_seq >= lane->owed_from)) {
         number(s, lane, bunch, ch_seq);
-    } else if (!c->shadow.learns && !may_miss_numbers(c)) {
+    } else if (!ue_model_of(c)->learns && !may_miss_numbers(c)) {
         depart_item(s, UE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
     }
 }
@@ -354,7 +374,7 @@ static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
     channel->has_unsent = false;
     for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
         if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            out->repeated |= c->shadow.unknown_out == c->out_packet_id - 1; /* perhaps in that packet already */
+            out->repeated |= ue_model_of(c)->unknown_out == c->out_packet_id - 1; /* perhaps in that packet already */
             out->packet_id = out->unknown || out->repeated ? c->out_packet_id : -c->out_packet_id;
         }
         channel->has_unsent |= is_owed(out);
@@ -397,7 +417,7 @@ static void settle_debts(struct ue_conn *c) {
 void ue_model_send_unknown(struct ue_conn *c, uint64_t now_ns) {
     date_debts(c);
     settle_debts(c);
-    c->shadow.unknown_out = c->out_packet_id;
+    ue_model_of(c)->unknown_out = c->out_packet_id;
     commit(c, now_ns, NULL);
 }
 
@@ -412,7 +432,7 @@ static void open_here(struct ue_channel *channel, const struct ue_bunch *bunch, 
 
 /* Channels that need no open, or whose open the model may not have seen. */
 static bool needs_no_open(const struct ue_conn *c, enum ue_channel_kind kind) {
-    return c->shadow.learns || may_miss_numbers(c) || ue_kind_both_open(kind);
+    return ue_model_of(c)->learns || may_miss_numbers(c) || ue_kind_both_open(kind);
 }
 
 static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
@@ -447,7 +467,7 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
     struct ue_bunch expected = *bunch;
     bool is_new = !is_copy(c, lane, bunch);
     if (bunch->open && is_new) {
-        if (channel->open_sent && !channel->closing && !c->shadow.learns && !may_miss_numbers(c) &&
+        if (channel->open_sent && !channel->closing && !ue_model_of(c)->learns && !may_miss_numbers(c) &&
             !ue_kind_both_open(channel->kind)) {
             expected.open = false;
             expected.control = bunch->close;
@@ -462,7 +482,7 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
         channel->open_packets.last = c->out_packet_id;
     }
     if (bunch->close && is_new) {
-        if (!channel->opened_locally && lane->index != 0 && !c->shadow.learns) {
+        if (!channel->opened_locally && lane->index != 0 && !ue_model_of(c)->learns) {
             expected.close = false;
             expected.control = bunch->open;
             depart_item(s, UE_MODEL_DIFFERS_CLOSE, &expected, 0);
@@ -477,7 +497,7 @@ static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, 
                            int64_t *nacked_id) {
     *nacked_id = -1;
     if (lane->channel == NULL || !is_copy(c, lane, bunch)) {
-        return lane->channel == NULL && !bunch->open && !c->shadow.learns;
+        return lane->channel == NULL && !bunch->open && !ue_model_of(c)->learns;
     }
     int64_t ch_seq = ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
     const struct ue_out *out = find_out(lane->channel, (int32_t)ch_seq);
@@ -514,19 +534,19 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
 /* ---- what was not sent ---- */
 
 /* Whether bunches that were due later were sent again. */
-static bool is_passed_over(const struct ue_model *shadow, const struct ue_out *out) {
+static bool is_passed_over(const struct ue_model *model, const struct ue_out *out) {
     unsigned count = 0;
-    for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_MODEL_RETRANSMISSIONS; i++) {
-        count += shadow->retransmissions[i] > -out->packet_id;
+    for (uint64_t i = 0; i < model->retransmission_count && i < UE_MODEL_RETRANSMISSIONS; i++) {
+        count += model->retransmissions[i] > -out->packet_id;
     }
     return count >= PASSED_OVER_MIN;
 }
 
 static bool is_missed(const struct ue_conn *c, const struct ue_out *out,
                       const struct ue_model_retransmission_limits *patience) {
-    bool is_silent = c->shadow.retransmitted_id < patience->silent_id;
+    bool is_silent = ue_model_of(c)->retransmitted_id < patience->silent_id;
     return (is_silent && -out->packet_id < patience->silent_id) ||
-           (-out->packet_id < patience->order_id && is_passed_over(&c->shadow, out));
+           (-out->packet_id < patience->order_id && is_passed_over(ue_model_of(c), out));
 }
 
 bool ue_model_is_out_of_memory(const struct ue_conn *c) {
