@@ -12,48 +12,9 @@
 #define NET_SPEED 100000
 #define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
 
-bool ue_conn_is_client_restarting(const struct ue_conn *c) {
-    return !ue_conn_is_server(c) && c->shake.restarting;
-}
-
-bool ue_conn_may_send(const struct ue_conn *c) {
-    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c) || c->config.no_login) {
-        return true;
-    }
-    const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    return lane != NULL && lane->in_reliable != c->lanes.in_first;
-}
-
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
     c->hook = hook;
     c->hook_user = user;
-}
-
-void ue_conn_settle(struct ue_conn *c) {
-    ue_outbox_settle(&c->datagrams);
-    ue_outbox_settle(&c->events);
-}
-
-/* Legal transitions; leaving for the same state is none. */
-static const bool transitions[][UE_CONN_CLOSED + 1] = {
-    [UE_CONN_INVALID] =
-        {[UE_CONN_HANDSHAKE] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
-    [UE_CONN_HANDSHAKE] = {[UE_CONN_PENDING] = true, [UE_CONN_CLOSED] = true},
-    [UE_CONN_PENDING] = {[UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
-    [UE_CONN_OPEN] = {[UE_CONN_CLOSED] = true},
-    [UE_CONN_CLOSED] = {false},
-};
-
-void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason) {
-    if (!transitions[c->state][state]) {
-        return;
-    }
-    c->state = state;
-    if (state == UE_CONN_CLOSED) {
-        c->closed_for = reason;
-    }
-    const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = reason};
-    ue_event_put(c, &event);
 }
 
 static void fill_size(size_t *value, size_t otherwise) {
@@ -201,9 +162,9 @@ static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint
 static void come_up(struct ue_conn *c) {
     uint32_t opened;
     bool has_control = (!ue_conn_is_server(c) || c->config.no_login) && !ue_conn_has_internal_ack(c);
-    ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING, UE_CLOSE_NONE);
+    ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING);
     if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
-        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_PENDING_CONNECTION_FAILURE);
+        ue_conn_end(c, UE_CLOSE_PENDING_CONNECTION_FAILURE);
     } else if (c->config.no_login) { /* without login, channel 0 carries nothing before the close */
         ue_conn_admit(c);
     }
@@ -247,7 +208,7 @@ void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted
 
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
     ue_conn_settle(c);
-    if (c->state != UE_CONN_INVALID) {
+    if (c->state != UE_CONN_INVALID || !ue_conn_is_server(c)) {
         return;
     }
     take_accepted(c, now_ns, accepted);
@@ -268,7 +229,7 @@ void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
     if (c->state != UE_CONN_INVALID || ue_conn_is_server(c)) {
         return;
     }
-    ue_conn_enter(c, UE_CONN_HANDSHAKE, UE_CLOSE_NONE);
+    ue_conn_enter(c, UE_CONN_HANDSHAKE);
     c->last_receive_ns = now_ns;
     ue_client_handshake_start(&c->shake, now_ns);
     ue_conn_send_handshake(c);
@@ -282,7 +243,7 @@ void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client
         come_up(c);
         break;
     case UE_CLIENT_HANDSHAKE_RESUMED: set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id); break;
-    case UE_CLIENT_HANDSHAKE_OUTDATED: ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_OUTDATED_CLIENT); break;
+    case UE_CLIENT_HANDSHAKE_OUTDATED: ue_conn_end(c, UE_CLOSE_OUTDATED_CLIENT); break;
     default: break;
     }
     ue_conn_send_handshake(c);
@@ -290,7 +251,9 @@ void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client
 
 void ue_conn_admit(struct ue_conn *c) {
     c->is_admitted = true;
-    ue_conn_enter(c, UE_CONN_OPEN, UE_CLOSE_NONE);
+    if (c->state == UE_CONN_PENDING) {
+        ue_conn_enter(c, UE_CONN_OPEN);
+    }
 }
 
 /* Names of the reasons, separated by commas, as the message carries them. */
@@ -357,7 +320,7 @@ void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_rea
     }
     bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_send_buffer_is_empty(c);
     c->closed_ns = now_ns;
-    ue_conn_enter(c, UE_CONN_CLOSED, reason);
+    ue_conn_end(c, reason); /* what was sent may have ended it */
     if (flushes) {
         ue_send_buffer_flush(c, now_ns);
     }

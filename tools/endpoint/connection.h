@@ -127,7 +127,7 @@ struct ue_conn {
 /* False: an endpoint cannot use these settings. */
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
 
-/* connection.c */
+/* state.c */
 static inline bool ue_conn_is_server(const struct ue_conn *c) {
     return c->config.role == UE_ROLE_SERVER;
 }
@@ -143,10 +143,22 @@ static inline bool ue_conn_is_up(const struct ue_conn *c) {
 }
 /* Each public call begins with it: frees the outputs that the program has read. */
 void ue_conn_settle(struct ue_conn *c);
-void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason);
+void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state);
+/* Closes at once and says nothing to the peer; a closed connection stays as it is. */
+void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
 /* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 19.5). */
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
+void ue_event_put(struct ue_conn *c, const struct ue_event *event);
+void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
+/* An event in memory of its own, with room for its data; and to the outbox, its data behind it. */
+struct ue_outbox_block *ue_event_new(struct ue_conn *c, size_t data_bits);
+static inline struct ue_event *ue_event_in(struct ue_outbox_block *parcel) {
+    return (void *)parcel->bytes;
+}
+void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel);
+
+/* connection.c */
 /* The result of a handshake packet. */
 void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
 void ue_conn_send_handshake(struct ue_conn *c);
@@ -193,12 +205,14 @@ bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_i
 void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns);
 
 /* send.c: bunches */
-/* On a lane with a channel. Control messages wait where there is no room for them. range may be NULL. */
+/* On a lane with a channel. range may be NULL. */
 enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                        struct ue_packet_range *range);
 /* The same, past the checks and past what waits. */
 enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                            struct ue_packet_range *range);
+/* Whether such a bunch may be sent at all. */
+enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
 /* Whether the reliable buffer takes all parts of a bunch. */
 bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
 /* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
@@ -214,7 +228,9 @@ bool ue_send_is_waiting(const struct ue_conn *c);
 
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
-enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch);
+/* ue_send for what the program sends: messages on channel 0 wait where there is no room for them. */
+enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                        const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Sends again what left before that time and was not acknowledged. */
 void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
@@ -237,8 +253,6 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
 void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 
 /* deliver.c: what the program gets */
-void ue_event_put(struct ue_conn *c, const struct ue_event *event);
-void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
 /* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (endpoint.md 17.3, 17.4). */
 struct ue_taken {
     enum ue_close_reason error; /* UE_CLOSE_NONE: none */

@@ -7,6 +7,38 @@
 #define RESEND_AFTER_NS UINT64_C(1000000000)
 #define RESEND_BUNCHES_MAX 8
 
+/* An entry of the queue: the number of bits, then the bits. */
+static enum ue_status queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
+    size_t bits = bunch->data.bits;
+    struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
+    if (parcel == NULL) {
+        ue_conn_end(c, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
+        return UE_E_FULL;
+    }
+    memcpy(parcel->bytes, &bits, sizeof bits);
+    ue_view_copy(bunch->data, parcel->bytes + sizeof bits);
+    ue_outbox_add(&c->control_queue, parcel);
+    return UE_OK;
+}
+
+/* Control messages that find no room, or others before them that found none, wait. */
+static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
+    return lane->index == 0 && bunch->reliable && !bunch->close &&
+           (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
+}
+
+enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                        const struct ue_outgoing *bunch, struct ue_packet_range *range) {
+    if (!is_to_wait(c, lane, bunch)) {
+        return ue_send(c, now_ns, lane, bunch, range);
+    }
+    enum ue_status status = ue_send_check(c, lane, bunch);
+    if (range != NULL) {
+        *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+    }
+    return status == UE_OK ? queue(c, bunch) : status;
+}
+
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message) {
     uint8_t bytes[MESSAGE_BYTES_MAX];
     struct ue_fault fault;
@@ -17,21 +49,8 @@ enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct 
     }
     const struct ue_outgoing bunch = {.channel = 0, .reliable = true, .merge = true, .data = {bytes, 0, bit}};
     struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    return lane != NULL && lane->channel != NULL ? ue_send(c, now_ns, lane, &bunch, NULL) : UE_E_CONFLICT;
-}
-
-/* An entry of the queue: the number of bits, then the bits. */
-enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
-    size_t bits = bunch->data.bits;
-    struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
-    if (parcel == NULL) {
-        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
-        return UE_E_FULL;
-    }
-    memcpy(parcel->bytes, &bits, sizeof bits);
-    ue_view_copy(bunch->data, parcel->bytes + sizeof bits);
-    ue_outbox_add(&c->control_queue, parcel);
-    return UE_OK;
+    return lane != NULL && lane->channel != NULL ? ue_control_send_or_queue(c, now_ns, lane, &bunch, NULL)
+                                                 : UE_E_CONFLICT;
 }
 
 static struct ue_outgoing queued_bunch(const struct ue_outbox_block *parcel) {

@@ -3,44 +3,6 @@
    17.4). */
 #include "tools/endpoint/connection.h"
 
-/* An event as a parcel: the event, then its data. */
-static struct ue_outbox_block *new_event(struct ue_conn *c, size_t data_bits) {
-    return ue_outbox_new(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
-}
-
-static struct ue_event *event_in(struct ue_outbox_block *parcel) {
-    return (void *)parcel->bytes;
-}
-
-/* The event's data move in behind it. */
-static void add_event(struct ue_conn *c, struct ue_outbox_block *parcel) {
-    struct ue_event *event = event_in(parcel);
-    uint8_t *data = parcel->bytes + sizeof *event;
-    ue_view_copy(event->data, data);
-    event->data.base = data;
-    event->data.bit = 0;
-    ue_outbox_add(&c->events, parcel);
-}
-
-void ue_event_put(struct ue_conn *c, const struct ue_event *event) {
-    struct ue_outbox_block *parcel = new_event(c, event->data.bits);
-    if (parcel != NULL) {
-        *event_in(parcel) = *event;
-        add_event(c, parcel);
-    } else {
-        c->counters.events_lost++;
-    }
-}
-
-void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel) {
-    struct ue_event event = {.type = UE_EVENT_FAULT, .reason = reason, .channel = channel};
-    if (fault != NULL) {
-        event.fault = *fault;
-    }
-    c->counters.malformed++;
-    ue_event_put(c, &event);
-}
-
 /* A whole bunch, assembled or not. */
 struct whole {
     const struct ue_bunch *bunch;
@@ -117,7 +79,7 @@ static struct ue_channel *same_channel(const struct ue_conn *c, uint32_t index, 
 static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct whole *w,
                                  struct ue_outbox_block *parcel) {
     struct ue_taken taken = {0};
-    struct ue_event *event = event_in(parcel);
+    struct ue_event *event = ue_event_in(parcel);
     bool is_open = is_open_for(c, channel, w, &taken);
     bool is_for_program = is_open && !channel->closing;
     describe(event, channel, w);
@@ -128,7 +90,7 @@ static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_c
     }
     if (is_for_program) {
         c->counters.delivered++;
-        add_event(c, parcel);
+        ue_event_add(c, parcel);
     } else {
         ue_share_free_block(&c->share, parcel);
     }
@@ -156,9 +118,9 @@ static void give_room(struct ue_conn *c, const struct room *room) {
 
 static bool make_room(struct ue_conn *c, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
     *room = (struct room){
-        .exports = part->has_exports ? new_event(c, part->data.bits) : NULL,
-        .custom_exports = part->partial_exports_final ? new_event(c, whole_bits) : NULL,
-        .whole = part->partial_final ? new_event(c, whole_bits) : NULL,
+        .exports = part->has_exports ? ue_event_new(c, part->data.bits) : NULL,
+        .custom_exports = part->partial_exports_final ? ue_event_new(c, whole_bits) : NULL,
+        .whole = part->partial_final ? ue_event_new(c, whole_bits) : NULL,
     };
     bool is_made = (room->exports != NULL) == part->has_exports &&
                    (room->custom_exports != NULL) == part->partial_exports_final &&
@@ -177,8 +139,8 @@ static void hand_over_exports(struct ue_conn *c, const struct ue_channel *channe
                                    .reliable = part->reliable,
                                    .has_exports = part->has_exports,
                                    .data = data};
-    *event_in(*parcel) = event;
-    add_event(c, *parcel);
+    *ue_event_in(*parcel) = event;
+    ue_event_add(c, *parcel);
     *parcel = NULL;
 }
 
@@ -238,7 +200,7 @@ struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_chan
     if (bunch->partial) {
         return take_part(c, now_ns, channel, bunch, ch_seq, packet_id);
     }
-    struct ue_outbox_block *parcel = new_event(c, bunch->data.bits);
+    struct ue_outbox_block *parcel = ue_event_new(c, bunch->data.bits);
     if (parcel == NULL) {
         return (struct ue_taken){.later = true, .skip = true};
     }

@@ -16,7 +16,7 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         c->counters.window_refused++;
         return UE_E_FULL;
     }
-    return ue_send(c, now_ns, lane, bunch, range);
+    return ue_control_send_or_queue(c, now_ns, lane, bunch, range);
 }
 
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
@@ -28,12 +28,6 @@ size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
     size_t bits = parts > 1 ? parts * c->limits.part_bits : parts * c->limits.single_bits;
     size_t most = (size_t)c->config.partial_max_bytes * 8;
     return bits < most ? bits : most;
-}
-
-bool ue_conn_is_ready(const struct ue_conn *c) {
-    struct ue_send_budget budget = c->budget;
-    return ue_conn_has_internal_ack(c) ||
-           ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {

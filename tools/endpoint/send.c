@@ -455,7 +455,7 @@ static enum ue_status check_sizes(const struct ue_conn *c, const struct ue_outgo
     return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
-static enum ue_status check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
+enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = lane->channel;
     bool may_close = channel->opened_locally || channel->index == 0;
     if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
@@ -485,12 +485,6 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
     return send_split(c, now_ns, lane, bunch, range);
 }
 
-/* Control messages that find no room, or others before them that found none, wait. */
-static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
-    return lane->index == 0 && bunch->reliable && !bunch->close &&
-           (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
-}
-
 /* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20.2). */
 static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
@@ -502,7 +496,7 @@ static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_l
 enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                        struct ue_packet_range *range) {
     struct ue_packet_range ignored;
-    enum ue_status status = check(c, lane, bunch);
+    enum ue_status status = ue_send_check(c, lane, bunch);
     range = range != NULL ? range : &ignored;
     *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
     if (status != UE_OK) {
@@ -511,5 +505,5 @@ enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
     if (lane->channel->kind == UE_KIND_VOICE && !bunch->reliable) {
         return send_voice(c, now_ns, lane, bunch, range);
     }
-    return is_to_wait(c, lane, bunch) ? ue_control_queue(c, bunch) : ue_send_now(c, now_ns, lane, bunch, range);
+    return ue_send_now(c, now_ns, lane, bunch, range);
 }

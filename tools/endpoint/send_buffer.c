@@ -91,6 +91,12 @@ static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_
     return ue_datagram_encode_head(&c->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
+bool ue_conn_is_ready(const struct ue_conn *c) {
+    struct ue_send_budget budget = c->budget;
+    return ue_conn_has_internal_ack(c) ||
+           ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
+}
+
 bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
     struct ue_send_buffer *p = &c->packer;
     if (p->parcel != NULL) {

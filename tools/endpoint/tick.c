@@ -13,7 +13,7 @@ static bool is_silent(const struct ue_conn *c, uint64_t now_ns) {
 
 static void tick_shaking(struct ue_conn *c, uint64_t now_ns) {
     if (is_silent(c, now_ns)) {
-        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONNECTION_TIMEOUT);
+        ue_conn_end(c, UE_CLOSE_CONNECTION_TIMEOUT);
         return;
     }
     ue_client_handshake_tick(&c->shake, now_ns);
@@ -28,7 +28,7 @@ static bool is_control_lost(const struct ue_conn *c) {
 
 static void tick_channels(struct ue_conn *c, uint64_t now_ns) {
     if (is_control_lost(c)) {
-        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
+        ue_conn_end(c, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
         return;
     }
     ue_send_waiting(c, now_ns);
