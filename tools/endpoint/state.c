@@ -57,7 +57,8 @@ void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct
 
 /* ---- states ---- */
 
-/* Legal transitions. */
+/* Legal transitions, which only the assertion below reads. */
+#ifndef NDEBUG
 static const bool transitions[][UE_CONN_CLOSED + 1] = {
     [UE_CONN_INVALID] =
         {[UE_CONN_HANDSHAKE] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
@@ -66,6 +67,7 @@ static const bool transitions[][UE_CONN_CLOSED + 1] = {
     [UE_CONN_OPEN] = {[UE_CONN_CLOSED] = true},
     [UE_CONN_CLOSED] = {false},
 };
+#endif
 
 void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state) {
     assert(transitions[c->state][state]);
