@@ -22,6 +22,7 @@ enum pcapng_option_code {
     PCAPNG_COMMENT = 1,
     PCAPNG_NAME = 2,         /* of an interface */
     PCAPNG_PACKET_FLAGS = 2, /* of a packet */
+    PCAPNG_APPLICATION = 4,  /* of a section */
     PCAPNG_PACKET_DROPS = 4,
     PCAPNG_PACKET_ID = 5,
     PCAPNG_PACKET_QUEUE = 6,

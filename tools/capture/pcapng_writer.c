@@ -1,76 +1,53 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* fwrite_unlocked, htole32 */
 #include "tools/capture/pcapng_writer.h"
 
+#include <endian.h>
 #include <string.h>
 
-enum { BLOCK_INTERFACE = 1, BLOCK_PACKET = 6, BLOCK_SECTION = 0x0a0d0d0a };
-enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_NAME = 2, OPTION_TSRESOL = 9 };
+#include "tools/capture/pcapng_layout.h"
 
 #define SNAP_BYTES 262144
 #define PACKET_MAX_BYTES (UINT32_C(8) << 20) /* half of what the capture reader accepts as a block */
 #define OPTION_MAX_BYTES 65535
 #define TSRESOL_NS 9
-#define FRAME_BYTES 12 /* type, length, length again */
+#define BYTE_ORDER_MAGIC 0x1a2b3c4d
+#define VERSION_1_0 1
+#define LENGTH_UNKNOWN UINT32_MAX /* one half of the 64 bits */
 #define PACKET_HEAD_BYTES 20
 
-static size_t padded(size_t size) {
-    return (size + 3) & ~(size_t)3;
-}
-
-static void write_out(struct pcapng_writer *writer, const void *bytes, size_t size) {
-    /* NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): nobody passes more than there is */
-    if (size > 0 && fwrite(bytes, 1, size, writer->file) != size) {
-        writer->failed = true;
-    }
-}
-
-static void flush_stage(struct pcapng_writer *writer) {
-    write_out(writer, writer->stage, writer->staged_bytes);
-    writer->staged_bytes = 0;
-}
-
-/* Collects a block and writes it at once unless it is large: one stdio call for each number is slow. */
+/* Unlocked, because a stdio lock for each part of a block is slow. */
 static void put(struct pcapng_writer *writer, const void *bytes, size_t size) {
-    if (size > PCAPNG_WRITER_STAGE_BYTES - writer->staged_bytes)
-        flush_stage(writer);
-    if (size > PCAPNG_WRITER_STAGE_BYTES) {
-        write_out(writer, bytes, size);
-    } else if (size > 0) {
-        memcpy(writer->stage + writer->staged_bytes, bytes, size);
-        writer->staged_bytes += size;
-    }
+    /* NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): nobody passes more than there is */
+    if (size > 0 && fwrite_unlocked(bytes, 1, size, writer->file) != size)
+        writer->failed = true;
 }
 
 static void put_padded(struct pcapng_writer *writer, const void *bytes, size_t size) {
     put(writer, bytes, size);
-    if (size % 4 != 0)
-        put(writer, "\0\0", padded(size) - size);
+    put(writer, "\0\0", pcapng_padded(size) - size);
 }
 
-static void put32(struct pcapng_writer *writer, uint32_t value) {
-    uint8_t bytes[] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
+/* Numbers of 32 bits, at most 8. */
+static void put_words(struct pcapng_writer *writer, const uint32_t *words, size_t count) {
+    uint32_t stored[8];
 
-    put(writer, bytes, sizeof bytes);
+    for (size_t i = 0; i < count; i++)
+        stored[i] = htole32(words[i]);
+    put(writer, stored, count * sizeof *stored);
 }
+
+#define PUT_WORDS(writer, ...)                                                                                         \
+    put_words(writer, (const uint32_t[]){__VA_ARGS__}, sizeof(const uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 /* The size of an option and the end of the list; 0 if there is no value. */
 static size_t options_bytes(const void *value, size_t size) {
-    return value == NULL ? 0 : 4 + padded(size) + 4;
+    return value == NULL ? 0 : 4 + pcapng_padded(size) + 4;
 }
 
 static void put_option(struct pcapng_writer *writer, uint16_t code, const void *value, size_t size) {
-    put32(writer, (uint32_t)size << 16 | code);
+    PUT_WORDS(writer, (uint32_t)size << 16 | code);
     put_padded(writer, value, size);
-}
-
-static void put_begin(struct pcapng_writer *writer, uint32_t type, uint32_t size) {
-    put32(writer, type);
-    put32(writer, size);
-}
-
-static void put_end(struct pcapng_writer *writer, uint32_t size) {
-    put32(writer, size);
-    flush_stage(writer);
 }
 
 static size_t text_bytes(const char *text) {
@@ -81,34 +58,29 @@ static size_t text_bytes(const char *text) {
 
 void pcapng_writer_begin(struct pcapng_writer *writer, FILE *file, const char *application) {
     size_t text = text_bytes(application);
-    uint32_t size = (uint32_t)(FRAME_BYTES + 16 + options_bytes(application, text));
+    uint32_t size = (uint32_t)(PCAPNG_FRAME_BYTES + 16 + options_bytes(application, text));
 
     *writer = (struct pcapng_writer){.file = file};
-    put_begin(writer, BLOCK_SECTION, size);
-    put32(writer, 0x1a2b3c4d);
-    put32(writer, 1);          /* version 1.0 */
-    put32(writer, UINT32_MAX); /* the length of the section is unknown */
-    put32(writer, UINT32_MAX);
+    PUT_WORDS(writer, PCAPNG_SECTION, size, BYTE_ORDER_MAGIC, VERSION_1_0, LENGTH_UNKNOWN, LENGTH_UNKNOWN);
     if (application != NULL) {
-        put_option(writer, OPTION_APPLICATION, application, text);
-        put32(writer, OPTION_END);
+        put_option(writer, PCAPNG_APPLICATION, application, text);
+        PUT_WORDS(writer, PCAPNG_END);
     }
-    put_end(writer, size);
+    PUT_WORDS(writer, size);
 }
 
 uint32_t pcapng_writer_add_interface(struct pcapng_writer *writer, uint16_t link_type, const char *name) {
     const uint8_t resolution = TSRESOL_NS;
     size_t text = text_bytes(name);
-    uint32_t size = (uint32_t)(FRAME_BYTES + 8 + (name == NULL ? 0 : 4 + padded(text)) + options_bytes(&resolution, 1));
+    uint32_t size = (uint32_t)(PCAPNG_FRAME_BYTES + 8 + (name == NULL ? 0 : 4 + pcapng_padded(text)) +
+                               options_bytes(&resolution, 1));
 
-    put_begin(writer, BLOCK_INTERFACE, size);
-    put32(writer, link_type);
-    put32(writer, SNAP_BYTES);
+    PUT_WORDS(writer, PCAPNG_INTERFACE, size, link_type, SNAP_BYTES);
     if (name != NULL)
-        put_option(writer, OPTION_NAME, name, text);
-    put_option(writer, OPTION_TSRESOL, &resolution, 1);
-    put32(writer, OPTION_END);
-    put_end(writer, size);
+        put_option(writer, PCAPNG_NAME, name, text);
+    put_option(writer, PCAPNG_TSRESOL, &resolution, 1);
+    PUT_WORDS(writer, PCAPNG_END);
+    PUT_WORDS(writer, size);
     return writer->interfaces++;
 }
 
@@ -121,20 +93,16 @@ void pcapng_writer_add_packet(struct pcapng_writer *writer, uint32_t interface, 
         writer->failed = true;
         return;
     }
-    size = (uint32_t)(FRAME_BYTES + PACKET_HEAD_BYTES + padded(packet->captured_bytes) +
+    size = (uint32_t)(PCAPNG_FRAME_BYTES + PACKET_HEAD_BYTES + pcapng_padded(packet->captured_bytes) +
                       options_bytes(packet->comment, comment));
-    put_begin(writer, BLOCK_PACKET, size);
-    put32(writer, interface);
-    put32(writer, (uint32_t)(time_ns >> 32));
-    put32(writer, (uint32_t)time_ns);
-    put32(writer, (uint32_t)packet->captured_bytes);
-    put32(writer, (uint32_t)packet->length_bytes);
+    PUT_WORDS(writer, PCAPNG_ENHANCED_PACKET, size, interface, (uint32_t)(time_ns >> 32), (uint32_t)time_ns,
+              (uint32_t)packet->captured_bytes, (uint32_t)packet->length_bytes);
     put_padded(writer, packet->bytes, packet->captured_bytes);
     if (packet->comment != NULL) {
-        put_option(writer, OPTION_COMMENT, packet->comment, comment);
-        put32(writer, OPTION_END);
+        put_option(writer, PCAPNG_COMMENT, packet->comment, comment);
+        PUT_WORDS(writer, PCAPNG_END);
     }
-    put_end(writer, size);
+    PUT_WORDS(writer, size);
 }
 
 void pcapng_writer_add_datagram(struct pcapng_writer *writer, uint32_t interface, int64_t time_ns,

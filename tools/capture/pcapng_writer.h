@@ -10,13 +10,9 @@
 #include "tools/capture/capture.h"
 #include "tools/capture/packet_builder.h"
 
-#define PCAPNG_WRITER_STAGE_BYTES 4096
-
 /* Members are private to the writer. */
 struct pcapng_writer {
     FILE *file;
-    uint8_t stage[PCAPNG_WRITER_STAGE_BYTES]; /* the block that is being built */
-    size_t staged_bytes;
     uint32_t interfaces;
     bool failed; /* sticky: a write failed or a packet could not be written */
     uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
