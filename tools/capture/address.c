@@ -51,7 +51,3 @@ bool capture_address_parse(const char *text, struct capture_address *address) {
     *address = parsed;
     return true;
 }
-
-bool capture_address_equal(const struct capture_address *a, const struct capture_address *b) {
-    return a->family == b->family && a->port == b->port && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
-}

@@ -25,6 +25,4 @@ char *capture_address_format(const struct capture_address *address, char text[CA
 /* Parses what capture_address_format writes. Returns false and leaves *address unchanged if text is anything else. */
 bool capture_address_parse(const char *text, struct capture_address *address);
 
-bool capture_address_equal(const struct capture_address *a, const struct capture_address *b);
-
 #endif

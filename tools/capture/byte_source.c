@@ -160,19 +160,20 @@ static bool source_begin(struct byte_source *source, char error[CAPTURE_ERROR_BY
     return true;
 }
 
-bool byte_source_open(struct byte_source *source, const char *path, char error[CAPTURE_ERROR_BYTES]) {
-    *source = (struct byte_source){.fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)};
+bool byte_source_open(struct byte_source *source, const char *path, const void *bytes, size_t size_bytes,
+                      char error[CAPTURE_ERROR_BYTES]) {
+    *source = (struct byte_source){.fd = -1};
+    if (path == NULL) {
+        source->window = bytes;
+        source->available = source->consumed_bytes = size_bytes;
+        source->at_end = true;
+        return source_begin(source, error);
+    }
+    source->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (source->fd < 0) {
         snprintf(error, CAPTURE_ERROR_BYTES, "cannot open: %s", strerror(errno));
         return false;
     }
-    return source_begin(source, error);
-}
-
-bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
-                             char error[CAPTURE_ERROR_BYTES]) {
-    *source = (struct byte_source){
-        .fd = -1, .window = bytes, .available = size_bytes, .at_end = true, .consumed_bytes = size_bytes};
     return source_begin(source, error);
 }
 

@@ -29,11 +29,10 @@ struct byte_source {
     struct byte_source_gzip *gzip;
 };
 
-/* Opens path, or standard input for "-". Returns false with a message in error. Call byte_source_close also after a
-   failure. */
-bool byte_source_open(struct byte_source *source, const char *path, char error[CAPTURE_ERROR_BYTES]);
-bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
-                             char error[CAPTURE_ERROR_BYTES]);
+/* Opens path, or standard input for "-", or the bytes in memory if path is NULL. Returns false with a message in error.
+   Call byte_source_close also after a failure. */
+bool byte_source_open(struct byte_source *source, const char *path, const void *bytes, size_t size_bytes,
+                      char error[CAPTURE_ERROR_BYTES]);
 void byte_source_close(struct byte_source *source);
 
 /* Makes at least size_bytes available and returns the number of available bytes; fewer only at the end or after an

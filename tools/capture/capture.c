@@ -56,17 +56,12 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
 static struct capture *capture_open(const char *path, const void *bytes, size_t size_bytes,
                                     char error[CAPTURE_ERROR_BYTES]) {
     struct capture *capture = calloc(1, sizeof *capture);
-    bool opened;
 
     if (capture == NULL) {
         snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
         return NULL;
     }
-    if (path != NULL)
-        opened = byte_source_open(&capture->source, path, error);
-    else
-        opened = byte_source_open_memory(&capture->source, bytes, size_bytes, error);
-    if (!opened || !format_open(capture, error)) {
+    if (!byte_source_open(&capture->source, path, bytes, size_bytes, error) || !format_open(capture, error)) {
         capture_close(capture);
         return NULL;
     }

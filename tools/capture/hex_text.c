@@ -429,17 +429,12 @@ const char *hex_text_error(const struct hex_text *hex) {
 static struct hex_text *hex_open(const char *path, const void *bytes, size_t size_bytes,
                                  char error[CAPTURE_ERROR_BYTES]) {
     struct hex_text *hex = calloc(1, sizeof *hex);
-    bool opened;
 
     if (hex == NULL) {
         snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
         return NULL;
     }
-    if (path != NULL)
-        opened = byte_source_open(&hex->source, path, error);
-    else
-        opened = byte_source_open_memory(&hex->source, bytes, size_bytes, error);
-    if (opened)
+    if (byte_source_open(&hex->source, path, bytes, size_bytes, error))
         return hex;
     hex_text_close(hex);
     return NULL;
