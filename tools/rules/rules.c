@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include <uerudp/time_ns.h>
-#include "tools/rules/bit_corruption.h"
 #include "tools/rules/number_ranges.h"
 #include "tools/rules/rule_parser.h"
 
 #define TEXT_BYTES_MAX (1 << 20)
+#define ANY_ITEM UINT32_MAX
 
 struct rules {
     uint64_t seed;
@@ -94,6 +94,85 @@ bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERR
     return good;
 }
 
+/* ---- bits to corrupt ---- */
+
+struct bit_range {
+    size_t bit, bits;
+};
+
+/* Searches the trace of a datagram for a field. */
+struct bit_range_search {
+    enum ue_field field;
+    uint32_t item;  /* the item to search */
+    uint32_t items; /* number of items begun */
+    bool is_inside_encrypted;
+    struct bit_range found; /* no bits: not found yet */
+};
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct bit_range_search *search = user;
+    (void)bit;
+    search->items += group == UE_GROUP_ACK || group == UE_GROUP_BUNCH;
+    search->is_inside_encrypted |= group == UE_GROUP_OPENED;
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
+    (void)structure;
+    struct bit_range_search *search = user;
+    (void)bit;
+    search->is_inside_encrypted &= group != UE_GROUP_OPENED;
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct bit_range_search *search = user;
+    bool is_here = search->item == ANY_ITEM || search->items == search->item + 1;
+    bool is_on_wire = !record->generated && !search->is_inside_encrypted;
+    if (record->field == search->field && is_here && is_on_wire && search->found.bits == 0) {
+        search->found = (struct bit_range){record->bit, record->bits};
+    }
+}
+
+/* Finds the first such field of the datagram, or of one of its items; UE_F_NONE: the whole datagram. Returns false
+   if there is none or it is encrypted. */
+static bool bit_range_find(const struct datagram_facts *facts, enum ue_field field, uint32_t item,
+                           struct bit_range *range) {
+    *range = (struct bit_range){0, facts->size_bytes * 8};
+    if (field != UE_F_NONE) {
+        struct bit_range_search search = {.field = field, .item = item};
+        struct ue_trace sink = {on_begin, on_field, on_end, &search};
+        struct ue_decode_result result;
+        if (facts->context != NULL) {
+            ue_datagram_trace(facts->context, facts->bytes, facts->size_bytes, NULL, &sink, &result);
+        }
+        *range = search.found;
+    }
+    return range->bits != 0;
+}
+
+static bool is_flipped(const struct rules_outcome *outcome, size_t bit) {
+    for (unsigned i = 0; i < outcome->flip_count; i++) {
+        if (outcome->flips[i] == bit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds `count` flips of random bits to the outcome, without repeating a bit, as far as the range has more bits. */
+static void bit_range_corrupt(const struct bit_range *range, unsigned count, struct sim_rng *rng,
+                              struct rules_outcome *outcome) {
+    for (unsigned i = 0; i < count && outcome->flip_count < RULES_FLIPS_MAX; i++) {
+        size_t start = (size_t)sim_rng_below(rng, range->bits), tried = 0;
+        while (tried < range->bits && is_flipped(outcome, range->bit + (start + tried) % range->bits)) {
+            tried++;
+        }
+        if (tried == range->bits) {
+            return;
+        }
+        outcome->flips[outcome->flip_count++] = range->bit + (start + tried) % range->bits;
+    }
+}
+
 /* ---- evaluation ---- */
 
 static bool datagram_matches(const struct rule *rule, const struct datagram_facts *facts) {
@@ -124,7 +203,7 @@ static bool bunch_matches(const struct rule *rule, const struct bunch_facts *bun
 /* Whether the conditions on kinds and on a bunch hold; *item gets the index of the bunch. */
 static bool content_matches(const struct rule *rule, const struct datagram_facts *facts, uint32_t *item) {
     bool is_kind = rule->kinds == 0 || (rule->kinds & facts->kinds) != 0;
-    *item = RULES_ANY_ITEM;
+    *item = ANY_ITEM;
     if (is_kind && !rule_needs_bunch(rule)) {
         return true;
     }
@@ -150,21 +229,21 @@ static bool is_due(struct rule *rule) {
     return true;
 }
 
-static bool matches(const struct rule *rule, const struct datagram_facts *facts, struct rules_bit_range *stretch) {
+static bool matches(const struct rule *rule, const struct datagram_facts *facts, struct bit_range *stretch) {
     uint32_t item;
     return datagram_matches(rule, facts) && content_matches(rule, facts, &item) &&
-           (rule->action != RULE_CORRUPT || rules_bit_range_find(facts, rule->field, item, stretch));
+           (rule->action != RULE_CORRUPT || bit_range_find(facts, rule->field, item, stretch));
 }
 
 /* Performs the action of the rule; false: no further rule is tried. */
-static bool act(struct rule *rule, const struct rules_bit_range *stretch, struct rules_outcome *outcome) {
+static bool act(struct rule *rule, const struct bit_range *stretch, struct rules_outcome *outcome) {
     switch (rule->action) {
     case RULE_DROP: *outcome = (struct rules_outcome){.is_dropped = true}; return false;
     case RULE_PASS: return false;
     case RULE_DUPLICATE: outcome->copies = MIN(outcome->copies + rule->amount, RULES_COPIES_MAX); break;
     case RULE_DELAY: outcome->delay_ns = MIN(outcome->delay_ns + rule->delay_ns, RULES_DELAY_MAX_NS); break;
     case RULE_REORDER: outcome->is_reordered = true; break;
-    case RULE_CORRUPT: rules_bit_range_corrupt(stretch, rule->amount, &rule->rng, outcome); break;
+    case RULE_CORRUPT: bit_range_corrupt(stretch, rule->amount, &rule->rng, outcome); break;
     }
     return true;
 }
@@ -173,7 +252,7 @@ void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct
     *outcome = (struct rules_outcome){0};
     for (guint i = 0; i < rules->list->len; i++) {
         struct rule *rule = rule_at(rules, i);
-        struct rules_bit_range stretch;
+        struct bit_range stretch;
         if (matches(rule, facts, &stretch) && is_due(rule) && !act(rule, &stretch, outcome)) {
             return;
         }
