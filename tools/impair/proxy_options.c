@@ -18,56 +18,21 @@
 
 /* ---- impairments ---- */
 
-static void set_loss(struct sim_link_config *config, double value) {
-    config->loss = value;
-}
-
-static void set_loss_burst(struct sim_link_config *config, double value) {
-    config->loss_burst = value;
-}
-
-static void set_corrupt(struct sim_link_config *config, double value) {
-    config->corrupt = value;
-}
-
-static void set_duplicate(struct sim_link_config *config, double value) {
-    config->duplicate = value;
-}
-
-static void set_reorder(struct sim_link_config *config, double value) {
-    config->reorder = value;
-}
-
-static void set_delay(struct sim_link_config *config, double value) {
-    config->delay_ns = (uint64_t)(value * NS_PER_MS);
-}
-
-static void set_jitter(struct sim_link_config *config, double value) {
-    config->jitter_ns = (uint64_t)(value * NS_PER_MS);
-}
-
-static void set_rate(struct sim_link_config *config, double value) {
-    config->rate_bytes = (uint64_t)value;
-}
-
-static void set_queue(struct sim_link_config *config, double value) {
-    config->queue_bytes = (uint32_t)value;
-}
+enum impairment_index { LOSS, LOSS_BURST, CORRUPT, DUPLICATE, REORDER, RATE, QUEUE, DELAY, JITTER };
 
 static const struct impairment {
     const char *name, *unit, *help;
     double max;
-    void (*set)(struct sim_link_config *config, double value);
 } impairments[IMPAIR_IMPAIRMENTS] = {
-    {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, set_loss},
-    {"loss-burst", "N", "mean length of a run of losses", 1000, set_loss_burst},
-    {"corrupt", "P", "flip one or more bits with this probability", 1, set_corrupt},
-    {"dup", "P", "duplicate with this probability", 1, set_duplicate},
-    {"reorder", "P", "reorder with this probability: the next one overtakes", 1, set_reorder},
-    {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12, set_rate},
-    {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX, set_queue},
-    {"delay", "MS", "delay each by this many milliseconds", MS_MAX, set_delay},
-    {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX, set_jitter},
+    [LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1},
+    [LOSS_BURST] = {"loss-burst", "N", "mean length of a run of losses", 1000},
+    [CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1},
+    [DUPLICATE] = {"dup", "P", "duplicate with this probability", 1},
+    [REORDER] = {"reorder", "P", "reorder with this probability: the next one overtakes", 1},
+    [RATE] = {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12},
+    [QUEUE] = {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX},
+    [DELAY] = {"delay", "MS", "delay each by this many milliseconds", MS_MAX},
+    [JITTER] = {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX},
 };
 
 static const struct form {
@@ -105,15 +70,20 @@ static gboolean set_impairment(const char *option, const char *text, void *user,
 }
 
 static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
-    struct sim_link_config path = {0};
+    double values[IMPAIR_IMPAIRMENTS];
     for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
         double own = options->values[1 + direction][i];
-        double value = isnan(own) ? options->values[0][i] : own;
-        if (!isnan(value)) {
-            impairments[i].set(&path, value);
-        }
+        values[i] = isnan(own) ? options->values[0][i] : own;
     }
-    return path;
+    return (struct sim_link_config){.loss = values[LOSS],
+                                    .loss_burst = values[LOSS_BURST],
+                                    .corrupt = values[CORRUPT],
+                                    .duplicate = values[DUPLICATE],
+                                    .reorder = values[REORDER],
+                                    .rate_bytes = (uint64_t)values[RATE],
+                                    .queue_bytes = (uint32_t)values[QUEUE],
+                                    .delay_ns = (uint64_t)(values[DELAY] * NS_PER_MS),
+                                    .jitter_ns = (uint64_t)(values[JITTER] * NS_PER_MS)};
 }
 
 static void resolve_stages(struct impair_options *options) {
@@ -285,10 +255,8 @@ void impair_options_init(struct impair_options *options) {
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
-        for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
-            options->values[form][i] = NAN;
-        }
+    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
+        options->values[1][i] = options->values[2][i] = NAN;
     }
 }
 

@@ -25,7 +25,7 @@ struct impair_options {
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 
-    double values[IMPAIR_OPTION_FORMS][IMPAIR_IMPAIRMENTS]; /* NAN: not given */
+    double values[IMPAIR_OPTION_FORMS][IMPAIR_IMPAIRMENTS]; /* NAN: as in both directions */
     struct sim_emulation engines[2];                        /* of the client and of the server */
     GPtrArray *rule_texts;                                  /* in order: a rule, or "@" and a file name */
     char *seed_text;
