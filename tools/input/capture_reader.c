@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/input/capture_reader.h"
 
-#include "tools/input/malformed_warning.h"
-
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,6 +13,7 @@
 #define NS_PER_S 1e9
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
+#define MALFORMED_SHOWN 20
 
 void capture_reader_init(struct capture_reader *reader) {
     *reader = (struct capture_reader){0};
@@ -275,6 +276,19 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
     }
 }
 
+/* "frame 7: malformed: bunch.channel at bit 40: ..."; above a limit nothing is printed. */
+static void warn_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault) {
+    if (summary->malformed > MALFORMED_SHOWN || summary->progress.is_silent) {
+        return;
+    }
+    progress_line_erase(&summary->progress);
+    fprintf(stderr, "frame %" PRIu64 ": malformed: %s at bit %zu: %s\n", frame, ue_field_row(fault->field)->name,
+            fault->bit, ue_status_text(fault->status));
+    if (summary->malformed == MALFORMED_SHOWN) {
+        fputs("further malformed datagrams are only counted\n", stderr);
+    }
+}
+
 static void count(struct capture_summary *summary, struct input_datagram *captured) {
     summary->decoded++;
     captured->listing = capture_summary_on_datagram(summary, captured);
@@ -284,8 +298,7 @@ static void count(struct capture_summary *summary, struct input_datagram *captur
         summary->cut++;
     } else if (captured->result.fault.status != UE_OK) {
         summary->malformed++;
-        malformed_warning_print(&summary->progress, summary->malformed, captured->observed->frame,
-                                &captured->result.fault);
+        warn_malformed(summary, captured->observed->frame, &captured->result.fault);
     }
 }
 
