@@ -48,7 +48,10 @@ struct impair_client *impair_client_new(const struct impair_client_config *confi
     client->link.data = client;
     client->owner = config->owner;
     client->begun_ns = client->last_received_ns = config->now_ns;
-    client->observer = impair_observer_new(&config->options->wire, config->number, (int64_t)config->now_ns);
+    client->number = config->number;
+    client->sides = observe_two_sides_new(&config->options->wire.settings, config->options->wire.generation);
+    datagram_facts_init(&client->facts);
+    client->facts.begun_ns = (int64_t)config->now_ns;
     bool good = open_endpoints(client, config);
     for (unsigned direction = 0; good && direction < 2; direction++) {
         client->directions[direction] = open_direction(client, config, direction);
@@ -65,9 +68,45 @@ void impair_client_free(struct impair_client *client) {
     impair_direction_free(client->directions[0]);
     impair_direction_free(client->directions[1]);
     event_loop_watch_free(client->watch);
-    impair_observer_free(client->observer);
+    observe_two_sides_free(client->sides);
+    datagram_facts_clear(&client->facts);
     net_socket_free(client->endpoints[1].socket);
     g_free(client);
+}
+
+/* ---- datagrams ---- */
+
+static void on_event(void *user, const struct ue_observed_event *event) {
+    struct impair_client *client = user;
+    client->is_closed |= event->type == UE_OBSERVED_CHANNEL_CLOSED && event->channel.bunch->channel == 0;
+    datagram_facts_on_event(&client->facts, event);
+}
+
+/* A new handshake begins another connection. */
+static void begin_if_new(struct impair_client *client, const struct ue_observed_connection *connection) {
+    if (client->connection != connection) {
+        client->connection = connection;
+        client->is_closed = false;
+    }
+}
+
+/* Decodes the datagram with what is known by now. */
+static void read_facts(struct impair_client *client, uint64_t frame, int64_t time_ns, unsigned side,
+                       const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_observed_datagram *observed =
+        observe_two_sides_feed(client->sides, frame, time_ns, side, bytes, size_bytes);
+    struct ue_tracker_datagram datagram = {
+        .frame = frame, .time_ns = time_ns, .side = side, .bytes = bytes, .size_bytes = size_bytes};
+    if (observed != NULL) {
+        begin_if_new(client, observed->record.connection);
+        client->context = observed->context;
+        datagram.packet_ids = &observed->record.decode.packet_ids;
+        datagram.context = observed->is_foreign ? NULL : &client->context;
+    }
+    datagram_facts_read(&client->facts, client->number, &datagram);
+    if (observed != NULL) {
+        observe_two_sides_track(client->sides, observed, on_event, client);
+    }
 }
 
 /* The names of the rules that applied, as far as their counts show it, separated by "; ". */
@@ -90,9 +129,8 @@ static char *apply_rules(struct rules *rules, const struct datagram_facts *facts
 void impair_client_receive(struct impair_client *client, struct rules *rules, uint64_t frame, uint64_t now_ns,
                            unsigned end, const uint8_t *bytes, size_t size_bytes) {
     struct rules_outcome outcome = {0};
-    const struct datagram_facts *facts =
-        impair_observer_read(client->observer, frame, (int64_t)now_ns, end, bytes, size_bytes);
-    char *comment = apply_rules(rules, facts, &outcome);
+    read_facts(client, frame, (int64_t)now_ns, end, bytes, size_bytes);
+    char *comment = apply_rules(rules, &client->facts, &outcome);
     client->last_received_ns = now_ns;
     client->is_confirmed |= end == 0 && client->is_answered;
     client->is_answered |= end == 1;
@@ -105,6 +143,19 @@ uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns) {
     uint64_t down_ns = impair_direction_run(client->directions[1], now_ns);
     return MIN(up_ns, down_ns);
 }
+
+/* Whether something proves that the traffic is of this protocol. */
+static bool is_certain(const struct ue_observed_connection *connection) {
+    enum ue_detection_reason reason = (enum ue_detection_reason)connection->detection.result.reason;
+    return connection->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
+}
+
+const char *impair_client_generation(const struct impair_client *client) {
+    bool is_known = client->connection != NULL && is_certain(client->connection);
+    return is_known ? client->context.profile.name : NULL;
+}
+
+/* ---- the end ---- */
 
 bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns, uint64_t now_ns) {
     return now_ns - client->last_received_ns > idle_ns;
@@ -124,5 +175,5 @@ const char *impair_client_end_reason(struct impair_client *client, uint64_t idle
         impair_client_run(client, now_ns) == UINT64_MAX) {
         return client->is_answered ? "idle" : "unanswered";
     }
-    return silent_ns > CLOSED_NS && impair_observer_is_closed(client->observer) ? "closed" : NULL;
+    return silent_ns > CLOSED_NS && client->is_closed ? "closed" : NULL;
 }

@@ -4,9 +4,10 @@
 #ifndef UERUDP_TOOLS_IMPAIR_PROXY_CLIENT_H
 #define UERUDP_TOOLS_IMPAIR_PROXY_CLIENT_H
 
-#include "tools/impair/observer.h"
 #include "tools/impair/proxy_options.h"
 #include "tools/net/event_loop.h"
+#include "tools/observe/two_sides.h"
+#include "tools/rules/datagram_facts.h"
 
 /* After this silence a confirmed client may be replaced by another, and one without an answer is removed. */
 #define IMPAIR_CLIENT_SILENCE_NS UINT64_C(5000000000)
@@ -17,9 +18,14 @@
 struct impair_client {
     struct impair_endpoint endpoints[2];    /* the client and the server */
     struct impair_direction *directions[2]; /* to the server, to the client */
-    struct impair_observer *observer;
-    struct event_loop_watch *watch; /* of the socket towards the server */
-    GList link;                     /* by last use; data is the client itself */
+    uint32_t number;                        /* in order of arrival, from 0 */
+    struct observe_two_sides *sides;
+    const struct ue_observed_connection *connection; /* of the newest datagram; NULL: none yet */
+    struct ue_context context;                       /* of the newest datagram */
+    struct datagram_facts facts;                     /* of the newest datagram, for the rules */
+    bool is_closed;                                  /* one side closed the connection */
+    struct event_loop_watch *watch;                  /* of the socket towards the server */
+    GList link;                                      /* by last use; data is the client itself */
     void *owner;
     uint64_t begun_ns, last_received_ns; /* when its first and newest datagrams arrived, from either side */
     bool is_answered;                    /* the server has sent something to it */
@@ -56,6 +62,9 @@ bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns,
 
 /* Whether a client was silent for long enough to be replaced by another. */
 bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns);
+
+/* The engine release, as far as it is known; NULL: unknown. */
+const char *impair_client_generation(const struct impair_client *client);
 
 /* Why a client is forgotten: "idle", "unanswered" or "closed"; NULL: it stays. Of a silent client that is not
    confirmed, sends what is due. */
