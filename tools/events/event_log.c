@@ -27,13 +27,9 @@ static void put_key(struct event_log *log, const char *key) {
 
 /* A title may be a file name in any encoding. */
 static void put_escaped(struct event_log *log, const char *text) {
-    char *valid = g_utf8_make_valid(text, -1);
     text_buffer_add_char(&log->lines, '"');
-    for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
-        text_buffer_add_code_point(&log->lines, g_utf8_get_char(at), TEXT_ESCAPE_JSON);
-    }
+    text_buffer_add_utf8(&log->lines, text, TEXT_ESCAPE_JSON);
     text_buffer_add_char(&log->lines, '"');
-    g_free(valid);
 }
 
 static void put_header(struct event_log *log, const char *title) {
