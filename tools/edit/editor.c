@@ -306,12 +306,8 @@ struct editor *editor_new(const struct editor_options *options, struct capture_r
     return editor;
 }
 
-static void free_edited(void *edited) {
-    edited_block_free(edited);
-}
-
 void editor_free(struct editor *editor) {
-    g_queue_clear_full(&editor->waiting, free_edited);
+    g_queue_clear_full(&editor->waiting, (GDestroyNotify)edited_block_free);
     edit_output_queue_free(editor->queue);
     datagram_facts_clear(&editor->facts);
     address_map_free(editor->addresses);

@@ -25,10 +25,6 @@ struct edit_output_queue {
     GHashTable *states; /* struct direction_state by stream and direction */
 };
 
-static void free_edited(void *edited) {
-    edited_block_free(edited);
-}
-
 static void free_state(void *user) {
     struct direction_state *state = user;
     if (state->reordered != NULL) {
@@ -40,7 +36,7 @@ static void free_state(void *user) {
 struct edit_output_queue *edit_output_queue_new(struct edit_writer *writer) {
     struct edit_output_queue *queue = g_new0(struct edit_output_queue, 1);
     queue->writer = writer;
-    queue->waiting = g_sequence_new(free_edited);
+    queue->waiting = g_sequence_new((GDestroyNotify)edited_block_free);
     queue->states = g_hash_table_new_full(NULL, NULL, NULL, free_state);
     return queue;
 }
