@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/capture/block.h"
 
-#include <stdlib.h>
+#include <glib.h>
 
 #include "tools/capture/pcapng_layout.h"
 
@@ -203,11 +203,9 @@ static void put_pcapng(struct block_writer *w) {
 }
 
 /* Writes the block without the options that strip removes. */
-static bool put_stripped(struct block_writer *w) {
-    uint8_t *options = malloc(w->options_bytes + 4);
+static void put_stripped(struct block_writer *w) {
+    uint8_t *options = g_malloc(w->options_bytes + 4);
 
-    if (options == NULL)
-        return false;
     w->options_bytes = strip(w, options);
     if (w->options_bytes > 0) {
         memset(options + w->options_bytes, 0, 4);
@@ -215,8 +213,7 @@ static bool put_stripped(struct block_writer *w) {
     }
     w->options = options;
     put_pcapng(w);
-    free(options);
-    return true;
+    g_free(options);
 }
 
 static void find_parts(struct block_writer *w) {
@@ -256,7 +253,8 @@ bool capture_block_write(FILE *file, const struct capture_block *block, const st
         return true;
     }
     if (change->is_stripped)
-        return put_stripped(&w);
-    put_pcapng(&w);
+        put_stripped(&w);
+    else
+        put_pcapng(&w);
     return true;
 }

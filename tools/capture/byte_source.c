@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -86,31 +86,23 @@ static size_t read_gzip(struct byte_source *source, uint8_t *into, size_t size) 
 }
 
 /* Makes the buffer hold size bytes from the start of the window on. */
-static bool make_room(struct byte_source *source, size_t size) {
-    if (size > source->buffer_bytes) {
-        uint8_t *buffer = malloc(size);
+static void make_room(struct byte_source *source, size_t size) {
+    uint8_t *buffer = size > source->buffer_bytes ? g_malloc(size) : source->buffer;
 
-        if (buffer == NULL) {
-            source_fail(source, "cannot read", strerror(ENOMEM));
-            return false;
-        }
-        if (source->available > 0)
-            memcpy(buffer, source->window, source->available);
-        free(source->buffer);
+    if (source->available > 0)
+        memmove(buffer, source->window, source->available);
+    if (buffer != source->buffer) {
+        g_free(source->buffer);
         source->buffer = buffer;
         source->buffer_bytes = size;
-    } else if (source->available > 0) {
-        memmove(source->buffer, source->window, source->available);
     }
     source->window = source->buffer;
-    return true;
 }
 
 size_t byte_source_fill(struct byte_source *source, size_t size_bytes) {
     if (source->available >= size_bytes || source->at_end)
         return source->available;
-    if (!make_room(source, size_bytes > WINDOW_BYTES ? size_bytes : WINDOW_BYTES))
-        return source->available;
+    make_room(source, MAX(size_bytes, WINDOW_BYTES));
     while (source->available < size_bytes && !source->at_end) {
         uint8_t *into = source->buffer + source->available;
         size_t room = source->buffer_bytes - source->available;
@@ -124,9 +116,9 @@ size_t byte_source_fill(struct byte_source *source, size_t size_bytes) {
 
 /* Inflates from here on, beginning with the bytes that are already in the window. */
 static bool gzip_begin(struct byte_source *source) {
-    struct byte_source_gzip *gzip = source->gzip = calloc(1, sizeof *source->gzip);
+    struct byte_source_gzip *gzip = source->gzip = g_new0(struct byte_source_gzip, 1);
 
-    if (gzip == NULL || inflateInit2(&gzip->stream, GZIP_WINDOW_BITS) != Z_OK) {
+    if (inflateInit2(&gzip->stream, GZIP_WINDOW_BITS) != Z_OK) {
         source_fail(source, "cannot inflate", strerror(ENOMEM));
         source->available = 0;
         return false;
@@ -182,7 +174,7 @@ void byte_source_close(struct byte_source *source) {
         close(source->fd);
     if (source->gzip != NULL)
         inflateEnd(&source->gzip->stream);
-    free(source->gzip);
-    free(source->buffer);
+    g_free(source->gzip);
+    g_free(source->buffer);
     *source = (struct byte_source){.fd = -1};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/capture/capture.h"
 
+#include <glib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/capture/format.h"
@@ -43,7 +43,7 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
     else if (available < 4)
         snprintf(error, CAPTURE_ERROR_BYTES, "too short for a capture file: %zu bytes", available);
     else if (is_pcapng(magic))
-        capture->pcapng = capture_pcapng_open(&capture->source, error);
+        capture->pcapng = capture_pcapng_new(&capture->source);
     else if (is_pcap(magic))
         capture->pcap = capture_pcap_open(&capture->source, error);
     else
@@ -55,12 +55,8 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
 /* Opens path, or the memory area if path is NULL. */
 static struct capture *capture_open(const char *path, const void *bytes, size_t size_bytes,
                                     char error[CAPTURE_ERROR_BYTES]) {
-    struct capture *capture = calloc(1, sizeof *capture);
+    struct capture *capture = g_new0(struct capture, 1);
 
-    if (capture == NULL) {
-        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
-        return NULL;
-    }
     if (!byte_source_open(&capture->source, path, bytes, size_bytes, error) || !format_open(capture, error)) {
         capture_close(capture);
         return NULL;
@@ -113,7 +109,7 @@ void capture_close(struct capture *capture) {
     if (capture == NULL)
         return;
     capture_pcap_close(capture->pcap);
-    capture_pcapng_close(capture->pcapng);
+    capture_pcapng_free(capture->pcapng);
     byte_source_close(&capture->source);
-    free(capture);
+    g_free(capture);
 }

@@ -9,9 +9,9 @@
 struct capture_pcap;
 struct capture_pcapng;
 
-/* Return NULL with a message in error on failure. The source must outlive the result. */
+/* The source must outlive the result. A pcap can fail: NULL with a message in error. */
 struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
-struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
+struct capture_pcapng *capture_pcapng_new(struct byte_source *source);
 
 /* Set all of *packet but its frame number, and *block to the block that holds it. */
 enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet,
@@ -24,6 +24,6 @@ void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap);
 void capture_pcapng_tap(struct capture_pcapng *pcapng, const struct capture_tap *tap);
 
 void capture_pcap_close(struct capture_pcap *pcap);
-void capture_pcapng_close(struct capture_pcapng *pcapng);
+void capture_pcapng_free(struct capture_pcapng *pcapng);
 
 #endif

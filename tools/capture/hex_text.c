@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/capture/hex_text.h"
 
+#include <glib.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/capture/byte_source.h"
@@ -428,12 +428,8 @@ const char *hex_text_error(const struct hex_text *hex) {
 /* Opens path, or the memory area if path is NULL. */
 static struct hex_text *hex_open(const char *path, const void *bytes, size_t size_bytes,
                                  char error[CAPTURE_ERROR_BYTES]) {
-    struct hex_text *hex = calloc(1, sizeof *hex);
+    struct hex_text *hex = g_new0(struct hex_text, 1);
 
-    if (hex == NULL) {
-        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
-        return NULL;
-    }
     if (byte_source_open(&hex->source, path, bytes, size_bytes, error))
         return hex;
     hex_text_close(hex);
@@ -452,5 +448,5 @@ void hex_text_close(struct hex_text *hex) {
     if (hex == NULL)
         return;
     byte_source_close(&hex->source);
-    free(hex);
+    g_free(hex);
 }

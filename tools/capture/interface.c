@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/capture/interface.h"
 
+#include <glib.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -122,11 +122,7 @@ static uint16_t link_type(pcap_t *pcap) {
 struct capture_interface *capture_interface_open(const struct capture_interface_options *options,
                                                  char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE] = "";
-    struct capture_interface *device = calloc(1, sizeof *device);
-    if (device == NULL) {
-        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
-        return NULL;
-    }
+    struct capture_interface *device = g_new0(struct capture_interface, 1);
     device->options = *options;
     device->pcap = pcap_create(options->name, reason);
     if (device->pcap == NULL) {
@@ -204,5 +200,5 @@ void capture_interface_close(struct capture_interface *device) {
     if (device->pcap != NULL) {
         pcap_close(device->pcap);
     }
-    free(device);
+    g_free(device);
 }

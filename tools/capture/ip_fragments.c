@@ -4,7 +4,7 @@
    discards the datagram (RFC 5722), because the two versions could differ; so do two different ends. */
 #include "tools/capture/ip_fragments.h"
 
-#include <stdlib.h>
+#include <glib.h>
 #include <string.h>
 
 #define SLOTS 64
@@ -36,15 +36,15 @@ struct ip_fragments {
 };
 
 struct ip_fragments *ip_fragments_new(void) {
-    return calloc(1, sizeof(struct ip_fragments));
+    return g_new0(struct ip_fragments, 1);
 }
 
 void ip_fragments_free(struct ip_fragments *fragments) {
     if (fragments == NULL)
         return;
     for (size_t i = 0; i < SLOTS; i++)
-        free(fragments->slots[i].data);
-    free(fragments);
+        g_free(fragments->slots[i].data);
+    g_free(fragments);
 }
 
 uint64_t ip_fragments_incomplete(const struct ip_fragments *fragments) {
@@ -82,13 +82,12 @@ static struct slot *find_slot(struct ip_fragments *fragments, const struct ip_fr
     return best;
 }
 
-/* False if memory allocation fails. */
-static bool begin_slot(struct ip_fragments *fragments, struct slot *slot, const struct ip_fragment *fragment) {
-    uint8_t *data = slot->data != NULL ? slot->data : malloc(DATA_BYTES);
+static void begin_slot(struct ip_fragments *fragments, struct slot *slot, const struct ip_fragment *fragment) {
+    uint8_t *data = slot->data != NULL ? slot->data : g_malloc(DATA_BYTES);
 
     fragments->incomplete += slot->used;
     *slot = (struct slot){
-        .used = data != NULL,
+        .used = true,
         .key = fragment->key,
         .first_frame = fragment->frame,
         .first_time_ns = fragment->time_ns,
@@ -96,7 +95,6 @@ static bool begin_slot(struct ip_fragments *fragments, struct slot *slot, const 
         .captured_bytes = LENGTH_UNKNOWN,
         .data = data,
     };
-    return data != NULL;
 }
 
 /* Counts the present 8-byte units from first to before end. */
@@ -167,8 +165,7 @@ enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, con
         return CAPTURE_HEADERS_MALFORMED;
     slot = find_slot(fragments, fragment);
     if (!slot->used || memcmp(&slot->key, &fragment->key, sizeof slot->key) != 0)
-        if (!begin_slot(fragments, slot, fragment))
-            return CAPTURE_HEADERS_FRAGMENT;
+        begin_slot(fragments, slot, fragment);
     if (!slot->condemned && !store(slot, fragment, data))
         slot->condemned = true;
     if (slot->condemned)

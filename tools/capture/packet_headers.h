@@ -38,7 +38,7 @@ enum capture_headers_result {
 /* Reassembly of IP fragments: at most 64 datagrams and 4.3 MB. */
 struct ip_fragments;
 
-/* Returns NULL if memory allocation fails. Free with ip_fragments_free. */
+/* Free with ip_fragments_free. */
 struct ip_fragments *ip_fragments_new(void);
 void ip_fragments_free(struct ip_fragments *fragments);
 

@@ -4,10 +4,9 @@
 #include "tools/capture/format.h"
 #include "tools/capture/pcapng_layout.h"
 
+#include <glib.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LINKTYPE_RAW 101
 
@@ -23,30 +22,15 @@ struct capture_pcap {
     uint8_t magic[4];
 
     /* Bytes that libpcap has read from the current packet on. */
-    uint8_t *buffered;
+    GByteArray *buffered;
     uint64_t buffered_offset; /* its offset in the file */
-    size_t buffered_bytes, buffered_capacity;
-    uint64_t offset; /* of the next packet */
+    uint64_t offset;          /* of the next packet */
 };
 
-/* Drops the bytes before the next packet and makes room for size_bytes more. */
-static bool make_room(struct capture_pcap *pcap, size_t count) {
-    size_t old = (size_t)(pcap->offset - pcap->buffered_offset), room;
-    uint8_t *buffered;
-
-    pcap->buffered_bytes -= old;
-    pcap->buffered_offset += old;
-    if (old > 0)
-        memmove(pcap->buffered, pcap->buffered + old, pcap->buffered_bytes);
-    if (pcap->buffered_capacity - pcap->buffered_bytes >= count)
-        return true;
-    room = (pcap->buffered_bytes + count) * 2;
-    buffered = realloc(pcap->buffered, room);
-    if (buffered == NULL)
-        return false;
-    pcap->buffered = buffered;
-    pcap->buffered_capacity = room;
-    return true;
+/* Drops the bytes before the next packet. */
+static void drop_read(struct capture_pcap *pcap) {
+    g_byte_array_remove_range(pcap->buffered, 0, (guint)(pcap->offset - pcap->buffered_offset));
+    pcap->buffered_offset = pcap->offset;
 }
 
 static ssize_t stream_read(void *cookie, char *into, size_t size) {
@@ -54,14 +38,11 @@ static ssize_t stream_read(void *cookie, char *into, size_t size) {
     struct byte_source *source = pcap->source;
     size_t count = byte_source_fill(source, 1);
 
-    count = count < size ? count : size;
-    if (!make_room(pcap, count))
-        return -1;
-    if (count > 0) {
+    count = MIN(count, size);
+    drop_read(pcap);
+    if (count > 0)
         memcpy(into, source->window, count);
-        memcpy(pcap->buffered + pcap->buffered_bytes, source->window, count);
-    }
-    pcap->buffered_bytes += count;
+    g_byte_array_append(pcap->buffered, source->window, (guint)count);
     byte_source_skip(source, count);
     return (ssize_t)count;
 }
@@ -97,22 +78,19 @@ static pcap_t *open_stream(struct capture_pcap *pcap, char text[PCAP_ERRBUF_SIZE
 }
 
 struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
-    char text[PCAP_ERRBUF_SIZE] = "out of memory";
-    struct capture_pcap *pcap = calloc(1, sizeof *pcap);
+    char text[PCAP_ERRBUF_SIZE];
+    struct capture_pcap *pcap = g_new0(struct capture_pcap, 1);
 
-    if (pcap != NULL) {
-        pcap->source = source;
-        pcap->handle = open_stream(pcap, text);
-    }
-    if (pcap == NULL || pcap->handle == NULL) {
+    pcap->source = source;
+    pcap->buffered = g_byte_array_new();
+    pcap->handle = open_stream(pcap, text);
+    if (pcap->handle == NULL) {
         snprintf(error, CAPTURE_ERROR_BYTES, "%.200s", source->error[0] != '\0' ? source->error : text);
-        if (pcap != NULL)
-            free(pcap->buffered);
-        free(pcap);
+        capture_pcap_close(pcap);
         return NULL;
     }
     pcap->link_type = link_type_of(pcap_datalink(pcap->handle));
-    memcpy(pcap->magic, pcap->buffered, sizeof pcap->magic);
+    memcpy(pcap->magic, pcap->buffered->data, sizeof pcap->magic);
     return pcap;
 }
 
@@ -125,7 +103,7 @@ void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap) 
     if (tap != NULL)
         tap->block(tap->user,
                    &(struct capture_block){
-                       .form = CAPTURE_BLOCK_FILE, .bytes = pcap->buffered, .size_bytes = (size_t)pcap->offset},
+                       .form = CAPTURE_BLOCK_FILE, .bytes = pcap->buffered->data, .size_bytes = (size_t)pcap->offset},
                    NULL);
 }
 
@@ -136,7 +114,7 @@ static struct capture_block block_before(const struct capture_pcap *pcap, uint64
 
     return (struct capture_block){
         .form = CAPTURE_BLOCK_CLASSIC,
-        .bytes = pcap->buffered + (pcap->offset - pcap->buffered_offset),
+        .bytes = pcap->buffered->data + (pcap->offset - pcap->buffered_offset),
         .size_bytes = (size_t)(end - pcap->offset),
         .is_swapped = is_swapped,
         .header_bytes = magic == LONG_RECORD_MAGIC ? LONG_RECORD_BYTES : RECORD_BYTES,
@@ -174,7 +152,8 @@ enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_
 void capture_pcap_close(struct capture_pcap *pcap) {
     if (pcap == NULL)
         return;
-    pcap_close(pcap->handle);
-    free(pcap->buffered);
-    free(pcap);
+    if (pcap->handle != NULL)
+        pcap_close(pcap->handle);
+    g_byte_array_unref(pcap->buffered);
+    g_free(pcap);
 }

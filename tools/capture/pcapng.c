@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pcapng: a sequence of blocks {type, length, body, length again}. Byte order may change between sections; link type
    and clock between interfaces. Blocks that are not needed to read packets are skipped. */
+#include <glib.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tools/capture/format.h"
 #include "tools/capture/pcapng_layout.h"
@@ -29,11 +29,10 @@ struct interface {
 
 struct capture_pcapng {
     struct byte_source *source;
-    char *error;    /* for the message of a failure, during a call */
-    uint64_t block; /* offset of the current block */
-    bool swapped;   /* the section is in the opposite byte order of this machine */
-    struct interface *interfaces;
-    uint32_t interface_count, interface_room;
+    char *error;                   /* for the message of a failure, during a call */
+    uint64_t block;                /* offset of the current block */
+    bool swapped;                  /* the section is in the opposite byte order of this machine */
+    GArray *interfaces;            /* struct interface, of the section */
     const struct capture_tap *tap; /* NULL: none */
 };
 
@@ -180,7 +179,7 @@ static bool section_order(struct capture_pcapng *pcapng) {
     pcapng->swapped = magic != BYTE_ORDER_MAGIC;
     if (pcapng->swapped && __builtin_bswap32(magic) != BYTE_ORDER_MAGIC)
         return damaged(pcapng, "a section header without byte-order magic");
-    pcapng->interface_count = 0;
+    g_array_set_size(pcapng->interfaces, 0);
     return true;
 }
 
@@ -223,22 +222,6 @@ static bool read_interface_option(struct capture_pcapng *pcapng, struct interfac
     return true;
 }
 
-static bool add_interface(struct capture_pcapng *pcapng, const struct interface *interface) {
-    if (pcapng->interface_count == INTERFACES_MAX)
-        return damaged(pcapng, "more than %u interfaces", INTERFACES_MAX);
-    if (pcapng->interface_count == pcapng->interface_room) {
-        uint32_t room = pcapng->interface_room == 0 ? 4 : pcapng->interface_room * 2;
-        struct interface *interfaces = realloc(pcapng->interfaces, room * sizeof *interfaces);
-
-        if (interfaces == NULL)
-            return damaged(pcapng, "out of memory");
-        pcapng->interfaces = interfaces;
-        pcapng->interface_room = room;
-    }
-    pcapng->interfaces[pcapng->interface_count++] = *interface;
-    return true;
-}
-
 static bool read_interface(struct capture_pcapng *pcapng, struct body *body) {
     struct interface interface = {.ticks_per_second = DEFAULT_TICKS};
     const uint8_t *header = read_bytes(body, INTERFACE_BYTES);
@@ -253,13 +236,16 @@ static bool read_interface(struct capture_pcapng *pcapng, struct body *body) {
             return false;
     if (option.value == NULL)
         return damaged(pcapng, "an option runs past the block's end");
-    return add_interface(pcapng, &interface);
+    if (pcapng->interfaces->len == INTERFACES_MAX)
+        return damaged(pcapng, "more than %u interfaces", INTERFACES_MAX);
+    g_array_append_val(pcapng->interfaces, interface);
+    return true;
 }
 
 static const struct interface *interface_of(struct capture_pcapng *pcapng, uint32_t number) {
-    if (number < pcapng->interface_count)
-        return &pcapng->interfaces[number];
-    damaged(pcapng, "a packet of interface %u, but the section has %u so far", number, pcapng->interface_count);
+    if (number < pcapng->interfaces->len)
+        return &g_array_index(pcapng->interfaces, struct interface, number);
+    damaged(pcapng, "a packet of interface %u, but the section has %u so far", number, pcapng->interfaces->len);
     return NULL;
 }
 
@@ -400,14 +386,16 @@ static struct capture_block whole_block(const struct capture_pcapng *pcapng, uin
 /* Copies the clock and snap length of a packet's interface, which exists because the packet was read. */
 static void set_clock(const struct capture_pcapng *pcapng, struct capture_block *block) {
     const uint8_t *number = block->bytes + PCAPNG_HEADER_BYTES;
+    const struct interface *interface;
     uint32_t index = 0;
 
     if (block->form == CAPTURE_BLOCK_ENHANCED)
         index = pcapng_load32(number, pcapng->swapped);
     else if (block->form == CAPTURE_BLOCK_OBSOLETE)
         index = pcapng_load16(number, pcapng->swapped);
-    block->ticks_per_second = pcapng->interfaces[index].ticks_per_second;
-    block->snap_bytes = pcapng->interfaces[index].snap_bytes;
+    interface = &g_array_index(pcapng->interfaces, struct interface, index);
+    block->ticks_per_second = interface->ticks_per_second;
+    block->snap_bytes = interface->snap_bytes;
 }
 
 /* Reads one block of any type, which *type receives. The block of a packet stays in the window. */
@@ -456,19 +444,17 @@ enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct ca
     return CAPTURE_PACKET;
 }
 
-struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
-    struct capture_pcapng *pcapng = calloc(1, sizeof *pcapng);
+struct capture_pcapng *capture_pcapng_new(struct byte_source *source) {
+    struct capture_pcapng *pcapng = g_new0(struct capture_pcapng, 1);
 
-    if (pcapng == NULL)
-        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
-    else
-        pcapng->source = source;
+    pcapng->source = source;
+    pcapng->interfaces = g_array_new(FALSE, FALSE, sizeof(struct interface));
     return pcapng;
 }
 
-void capture_pcapng_close(struct capture_pcapng *pcapng) {
+void capture_pcapng_free(struct capture_pcapng *pcapng) {
     if (pcapng == NULL)
         return;
-    free(pcapng->interfaces);
-    free(pcapng);
+    g_array_unref(pcapng->interfaces);
+    g_free(pcapng);
 }

@@ -12,15 +12,11 @@ static void begin(struct datagram_source *input) {
     input->error[0] = '\0';
 }
 
-static bool begin_packets(struct datagram_source *input) {
+static void begin_packets(struct datagram_source *input) {
     begin(input);
     if (input->fragments == NULL) {
         input->fragments = ip_fragments_new();
     }
-    if (input->fragments == NULL) {
-        snprintf(input->error, sizeof input->error, "out of memory");
-    }
-    return input->fragments != NULL;
 }
 
 bool datagram_source_open(struct datagram_source *input, const char *path, bool is_hex) {
@@ -29,7 +25,8 @@ bool datagram_source_open(struct datagram_source *input, const char *path, bool 
         input->hex = hex_text_open(path, input->error);
         return input->hex != NULL;
     }
-    input->capture = begin_packets(input) ? capture_open_file(path, input->error) : NULL;
+    begin_packets(input);
+    input->capture = capture_open_file(path, input->error);
     if (input->capture != NULL && input->tap != NULL) {
         capture_tap(input->capture, input->tap);
     }
@@ -37,7 +34,8 @@ bool datagram_source_open(struct datagram_source *input, const char *path, bool 
 }
 
 bool datagram_source_open_interface(struct datagram_source *input, const struct capture_interface_options *options) {
-    input->device = begin_packets(input) ? capture_interface_open(options, input->error) : NULL;
+    begin_packets(input);
+    input->device = capture_interface_open(options, input->error);
     return input->device != NULL;
 }
 
