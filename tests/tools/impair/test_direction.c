@@ -16,19 +16,19 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define WAIT_ROUNDS 1000
 
-struct direction_fixture {
+static struct direction_fixture {
     struct net_socket *receiver;
     struct impair_endpoint in, out;
     struct impair_recording *recording;
     struct impair_direction *direction;
     char *path;
     unsigned refusals;
-};
+} fixture;
 
 static void on_refused(void *user, enum net_socket_result result) {
-    struct direction_fixture *fixture = user;
+    (void)user;
     assert_int_not_equal(result, NET_SOCKET_DONE);
-    fixture->refusals++;
+    fixture.refusals++;
 }
 
 static struct impair_endpoint open_end(enum impair_side side, const struct net_socket *to) {
@@ -42,37 +42,34 @@ static struct impair_endpoint open_end(enum impair_side side, const struct net_s
 }
 
 /* A direction towards a listening socket. The test itself passes datagrams to it. */
-static void begin(struct direction_fixture *fixture, const struct sim_link_config stages[IMPAIR_STAGES]) {
-    int file = g_file_open_tmp("relay-XXXXXX.pcapng", &fixture->path, NULL);
+static void begin(const struct sim_link_config stages[IMPAIR_STAGES]) {
+    int file = g_file_open_tmp("relay-XXXXXX.pcapng", &fixture.path, NULL);
     assert_true(file >= 0);
     close(file);
-    const struct impair_recording_paths paths = {.both = fixture->path};
-    fixture->receiver = net_socket_listen("127.0.0.1", 0, NULL);
-    fixture->in = open_end(IMPAIR_SIDE_CLIENT, fixture->receiver);
-    fixture->out = open_end(IMPAIR_SIDE_SERVER, fixture->receiver);
-    fixture->recording = impair_recording_open(&paths);
-    fixture->refusals = 0;
-    struct impair_direction_config config = {.in = &fixture->in,
-                                             .out = &fixture->out,
-                                             .recording = fixture->recording,
-                                             .refused = on_refused,
-                                             .user = fixture};
+    const struct impair_recording_paths paths = {.both = fixture.path};
+    fixture.receiver = net_socket_listen("127.0.0.1", 0, NULL);
+    fixture.in = open_end(IMPAIR_SIDE_CLIENT, fixture.receiver);
+    fixture.out = open_end(IMPAIR_SIDE_SERVER, fixture.receiver);
+    fixture.recording = impair_recording_open(&paths);
+    fixture.refusals = 0;
+    struct impair_direction_config config = {
+        .in = &fixture.in, .out = &fixture.out, .recording = fixture.recording, .refused = on_refused};
     if (stages != NULL) {
         memcpy(config.stages, stages, sizeof config.stages);
     }
-    fixture->direction = impair_direction_new(&config);
-    assert_non_null(fixture->direction);
+    fixture.direction = impair_direction_new(&config);
+    assert_non_null(fixture.direction);
 }
 
 /* Closes the direction. Returns "payload[: comment]" of each recorded datagram, a line each; free with g_free. */
-static char *end(struct direction_fixture *fixture) {
+static char *end(void) {
     GString *said = g_string_new(NULL);
     char error[CAPTURE_ERROR_BYTES];
     struct capture_packet packet;
     struct capture_udp udp;
-    impair_direction_free(fixture->direction);
-    assert_true(impair_recording_close(fixture->recording));
-    struct capture *capture = capture_open_file(fixture->path, error);
+    impair_direction_free(fixture.direction);
+    assert_true(impair_recording_close(fixture.recording));
+    struct capture *capture = capture_open_file(fixture.path, error);
     struct ip_fragments *fragments = ip_fragments_new();
     assert_non_null(capture);
     while (capture_next(capture, &packet) == CAPTURE_PACKET) {
@@ -83,38 +80,37 @@ static char *end(struct direction_fixture *fixture) {
     }
     capture_close(capture);
     ip_fragments_free(fragments);
-    unlink(fixture->path);
-    g_free(fixture->path);
-    net_socket_free(fixture->in.socket);
-    net_socket_free(fixture->out.socket);
-    net_socket_free(fixture->receiver);
+    unlink(fixture.path);
+    g_free(fixture.path);
+    net_socket_free(fixture.in.socket);
+    net_socket_free(fixture.out.socket);
+    net_socket_free(fixture.receiver);
     return g_string_free(said, FALSE);
 }
 
-static void assert_record(struct direction_fixture *fixture, const char *expected) {
-    char *said = end(fixture);
+static void assert_record(const char *expected) {
+    char *said = end();
     assert_string_equal(said, expected);
     g_free(said);
 }
 
-static void enter(struct direction_fixture *fixture, uint64_t ms, const char *text, struct rules_outcome outcome,
-                  const char *rules) {
-    impair_direction_receive(fixture->direction, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
+static void enter(uint64_t ms, const char *text, struct rules_outcome outcome, const char *rules) {
+    impair_direction_receive(fixture.direction, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
 }
 
-static uint64_t run(struct direction_fixture *fixture, uint64_t ms) {
-    return impair_direction_run(fixture->direction, ms * NS_PER_MS);
+static uint64_t run(uint64_t ms) {
+    return impair_direction_run(fixture.direction, ms * NS_PER_MS);
 }
 
 /* The next datagrams at the receiver are those of the text, separated by spaces. Delivery is not immediate. */
-static void assert_arrives(struct direction_fixture *fixture, const char *expected) {
+static void assert_arrives(const char *expected) {
     char **texts = g_strsplit(expected, " ", -1);
     for (size_t i = 0; texts[i] != NULL && *expected != '\0'; i++) {
         struct net_address from;
         uint8_t bytes[64];
         size_t size = 0;
         for (int round = 0; round < WAIT_ROUNDS; round++) {
-            if (net_socket_receive(fixture->receiver, &from, bytes, sizeof bytes, &size) == NET_SOCKET_DONE) {
+            if (net_socket_receive(fixture.receiver, &from, bytes, sizeof bytes, &size) == NET_SOCKET_DONE) {
                 break;
             }
             g_usleep(1000);
@@ -126,151 +122,140 @@ static void assert_arrives(struct direction_fixture *fixture, const char *expect
     struct net_address from;
     uint8_t byte[64];
     size_t size;
-    assert_int_equal(net_socket_receive(fixture->receiver, &from, byte, sizeof byte, &size), NET_SOCKET_WOULD_BLOCK);
+    assert_int_equal(net_socket_receive(fixture.receiver, &from, byte, sizeof byte, &size), NET_SOCKET_WOULD_BLOCK);
 }
 
 static void test_nothing(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "one", (struct rules_outcome){0}, "");
-    enter(&fixture, 2, "", (struct rules_outcome){0}, "");
-    assert_true(run(&fixture, 3) == UINT64_MAX);
+    begin(NULL);
+    enter(1, "one", (struct rules_outcome){0}, "");
+    enter(2, "", (struct rules_outcome){0}, "");
+    assert_true(run(3) == UINT64_MAX);
     const struct impair_counters *counters = impair_direction_counters(fixture.direction);
     assert_int_equal(counters->datagrams, 2);
     assert_int_equal(counters->delivered, 2);
     assert_int_equal(counters->delivered_bytes, 3);
-    assert_record(&fixture, "one\none\n\n\n");
+    assert_record("one\none\n\n\n");
 }
 
 static void test_dropped(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "one", (struct rules_outcome){.is_dropped = true}, "rule: drop");
-    enter(&fixture, 2, "two", (struct rules_outcome){0}, "");
-    assert_arrives(&fixture, "two");
+    begin(NULL);
+    enter(1, "one", (struct rules_outcome){.is_dropped = true}, "rule: drop");
+    enter(2, "two", (struct rules_outcome){0}, "");
+    assert_arrives("two");
     assert_int_equal(impair_direction_counters(fixture.direction)->dropped, 1);
-    assert_record(&fixture, "one: rule: drop; dropped\ntwo\ntwo\n");
+    assert_record("one: rule: drop; dropped\ntwo\ntwo\n");
 }
 
 /* The recording is ordered by time, although the delay of the first datagram is known last. */
 static void test_delayed_by_a_rule(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "one", (struct rules_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
-    enter(&fixture, 2, "two", (struct rules_outcome){0}, "");
-    assert_true(run(&fixture, 5) == 6 * NS_PER_MS);
-    assert_arrives(&fixture, "two");
-    assert_true(run(&fixture, 7) == UINT64_MAX);
-    assert_arrives(&fixture, "one");
+    begin(NULL);
+    enter(1, "one", (struct rules_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
+    enter(2, "two", (struct rules_outcome){0}, "");
+    assert_true(run(5) == 6 * NS_PER_MS);
+    assert_arrives("two");
+    assert_true(run(7) == UINT64_MAX);
+    assert_arrives("one");
     assert_int_equal(impair_direction_counters(fixture.direction)->reordered, 1);
-    assert_record(&fixture, "one: rule: delay=5; delayed by 5.0 ms, reordered\ntwo\ntwo\n"
-                            "one: rule: delay=5; delayed by 5.0 ms, reordered\n");
+    assert_record("one: rule: delay=5; delayed by 5.0 ms, reordered\ntwo\ntwo\n"
+                  "one: rule: delay=5; delayed by 5.0 ms, reordered\n");
 }
 
 static void test_reordered_by_a_rule(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "one", (struct rules_outcome){.is_reordered = true}, "");
-    assert_arrives(&fixture, "");
-    enter(&fixture, 2, "two", (struct rules_outcome){0}, "");
-    assert_arrives(&fixture, "two one");
-    enter(&fixture, 10, "alone", (struct rules_outcome){.is_reordered = true}, "");
-    assert_true(run(&fixture, 11) == 10 * NS_PER_MS + SIM_LINK_REORDER_TIMEOUT_NS);
-    run(&fixture, 10 + SIM_LINK_REORDER_TIMEOUT_NS / NS_PER_MS);
-    assert_arrives(&fixture, "alone");
-    assert_record(&fixture, "one: delayed by 1.0 ms, reordered\ntwo\ntwo\none: delayed by 1.0 ms, reordered\n"
-                            "alone: delayed by 50.0 ms\nalone: delayed by 50.0 ms\n");
+    begin(NULL);
+    enter(1, "one", (struct rules_outcome){.is_reordered = true}, "");
+    assert_arrives("");
+    enter(2, "two", (struct rules_outcome){0}, "");
+    assert_arrives("two one");
+    enter(10, "alone", (struct rules_outcome){.is_reordered = true}, "");
+    assert_true(run(11) == 10 * NS_PER_MS + SIM_LINK_REORDER_TIMEOUT_NS);
+    run(10 + SIM_LINK_REORDER_TIMEOUT_NS / NS_PER_MS);
+    assert_arrives("alone");
+    assert_record("one: delayed by 1.0 ms, reordered\ntwo\ntwo\none: delayed by 1.0 ms, reordered\n"
+                  "alone: delayed by 50.0 ms\nalone: delayed by 50.0 ms\n");
 }
 
 static void test_copies(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "one", (struct rules_outcome){.copies = 2}, "rule: duplicate=2");
-    assert_arrives(&fixture, "one one one");
+    begin(NULL);
+    enter(1, "one", (struct rules_outcome){.copies = 2}, "rule: duplicate=2");
+    assert_arrives("one one one");
     assert_int_equal(impair_direction_counters(fixture.direction)->duplicated, 2);
-    assert_record(&fixture, "one: rule: duplicate=2\none: rule: duplicate=2\none: rule: duplicate=2\n"
-                            "one: rule: duplicate=2\n");
+    assert_record("one: rule: duplicate=2\none: rule: duplicate=2\none: rule: duplicate=2\n"
+                  "one: rule: duplicate=2\n");
 }
 
 static void test_flipped_bits(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
-    enter(&fixture, 1, "abc", (struct rules_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
-    assert_arrives(&fixture, "`ba");
+    begin(NULL);
+    enter(1, "abc", (struct rules_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
+    assert_arrives("`ba");
     assert_int_equal(impair_direction_counters(fixture.direction)->corrupted, 1);
-    assert_record(&fixture, "abc: rule: corrupt=2; corrupted bit 0, 17\n`ba: rule: corrupt=2; corrupted bit 0, 17\n");
+    assert_record("abc: rule: corrupt=2; corrupted bit 0, 17\n`ba: rule: corrupt=2; corrupted bit 0, 17\n");
 }
 
-/* The third fixture drops copies that the first fixture made, after the datagram itself has been lost. */
+/* The third stage drops copies that the first stage made, after the datagram itself has been lost. */
 static void test_lost_late(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
-    struct direction_fixture fixture;
-    begin(&fixture, stages);
-    enter(&fixture, 1, "one", (struct rules_outcome){0}, "");
-    assert_true(run(&fixture, 2) == 6 * NS_PER_MS);
-    run(&fixture, 6);
+    begin(stages);
+    enter(1, "one", (struct rules_outcome){0}, "");
+    assert_true(run(2) == 6 * NS_PER_MS);
+    run(6);
     assert_int_equal(impair_direction_counters(fixture.direction)->lost, 2);
-    assert_record(&fixture, "one: duplicated; lost; lost\n");
+    assert_record("one: duplicated; lost; lost\n");
 }
 
 static void test_ticks(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.frame_delay_ticks = 1}, {0}, {.frame_delay_ticks = 1}};
-    struct direction_fixture fixture;
-    begin(&fixture, stages);
-    enter(&fixture, 1, "one", (struct rules_outcome){0}, "");
-    assert_arrives(&fixture, "");
+    begin(stages);
+    enter(1, "one", (struct rules_outcome){0}, "");
+    assert_arrives("");
     impair_direction_tick(fixture.direction, 2 * NS_PER_MS);
-    assert_arrives(&fixture, "");
+    assert_arrives("");
     impair_direction_tick(fixture.direction, 3 * NS_PER_MS);
-    assert_arrives(&fixture, "one");
-    assert_record(&fixture, "one: delayed by 2.0 ms\none: delayed by 2.0 ms\n");
+    assert_arrives("one");
+    assert_record("one: delayed by 2.0 ms\none: delayed by 2.0 ms\n");
 }
 
 static void test_in_flight(void **state) {
     (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
-    struct direction_fixture fixture;
-    begin(&fixture, stages);
-    enter(&fixture, 1, "one", (struct rules_outcome){0}, "");
-    enter(&fixture, 1, "two", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
-    assert_record(&fixture, "one: under way when the link ended\ntwo: under way when the link ended\n");
+    begin(stages);
+    enter(1, "one", (struct rules_outcome){0}, "");
+    enter(1, "two", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
+    assert_record("one: under way when the link ended\ntwo: under way when the link ended\n");
 }
 
 /* The system reports the error of the first datagram with the second one. */
 static void test_refused(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
+    begin(NULL);
     net_socket_free(fixture.receiver);
     fixture.receiver = NULL;
     for (int round = 0; round < WAIT_ROUNDS && fixture.refusals == 0; round++) {
-        enter(&fixture, 1, "x", (struct rules_outcome){0}, "");
+        enter(1, "x", (struct rules_outcome){0}, "");
         g_usleep(1000);
     }
     assert_int_equal(fixture.refusals, 1);
     assert_int_equal(impair_direction_counters(fixture.direction)->refused, 1);
-    char *said = end(&fixture);
+    char *said = end();
     assert_true(g_str_has_suffix(said, "x: not sent: no program listens\n"));
     g_free(said);
 }
 
 static void test_memory_bounded(void **state) {
     (void)state;
-    struct direction_fixture fixture;
-    begin(&fixture, NULL);
+    begin(NULL);
     for (unsigned i = 0; i < SIM_LINK_DATAGRAMS_MAX + 3; i++) {
-        enter(&fixture, 1, "x", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
+        enter(1, "x", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
     }
     assert_int_equal(impair_direction_counters(fixture.direction)->overflowed, 3);
-    char *said = end(&fixture);
+    char *said = end();
     assert_true(g_str_has_suffix(said, "x: lost: queue full\n"));
     g_free(said);
 }

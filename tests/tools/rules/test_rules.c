@@ -17,13 +17,14 @@
 #define PACKET_SEQ 100
 #define PACKET_ID (16384 + PACKET_SEQ)
 
-struct rules_fixture {
+/* Made anew for each test. */
+static struct rules_fixture {
     struct ue_context context;
     struct datagram_facts facts;
     struct ue_tracker_datagram datagram;
     struct ue_packet_ids packet_ids;
     uint8_t bytes[256];
-};
+} fixture;
 
 static void make_items(const struct ue_context *x, struct ue_item items[3], uint8_t *hello, size_t room) {
     static const uint8_t payload[4] = {0xde, 0xad, 0xbe, 0xef};
@@ -47,30 +48,39 @@ static void make_items(const struct ue_context *x, struct ue_item items[3], uint
     items[2].bunch = (struct ue_bunch){.channel = 4, .data = {payload, 0, 32}};
 }
 
-static void read_stage(struct rules_fixture *s) {
-    datagram_facts_read(&s->facts, 2, &s->datagram);
+static void read_stage(void) {
+    datagram_facts_read(&fixture.facts, 2, &fixture.datagram);
 }
 
-static void set_up(struct rules_fixture *s) {
-    *s = (struct rules_fixture){.packet_ids = {.has_id = true, .packet_id = PACKET_ID}};
-    ue_context_init(&s->context, ue_profile_find("5.5"), NULL);
-    s->context.direction = UE_CLIENT_TO_SERVER;
+static int set_up(void **state) {
+    (void)state;
+    fixture = (struct rules_fixture){.packet_ids = {.has_id = true, .packet_id = PACKET_ID}};
+    ue_context_init(&fixture.context, ue_profile_find("5.5"), NULL);
+    fixture.context.direction = UE_CLIENT_TO_SERVER;
     uint8_t hello[64];
     struct ue_item items[3] = {0};
     struct ue_datagram datagram = {.items = items, .item_count = 3, .packet = {.seq = PACKET_SEQ, .history_words = 1}};
     struct ue_fault fault;
     size_t size;
-    make_items(&s->context, items, hello, sizeof hello);
-    assert_int_equal(ue_datagram_encode(&s->context, &datagram, s->bytes, sizeof s->bytes, &size, &fault), UE_OK);
-    s->datagram = (struct ue_tracker_datagram){.frame = 40,
-                                               .time_ns = 12 * SECOND,
-                                               .context = &s->context,
-                                               .packet_ids = &s->packet_ids,
-                                               .bytes = s->bytes,
-                                               .size_bytes = size};
-    datagram_facts_init(&s->facts);
-    s->facts.begun_ns = 10 * SECOND;
-    read_stage(s);
+    make_items(&fixture.context, items, hello, sizeof hello);
+    assert_int_equal(
+        ue_datagram_encode(&fixture.context, &datagram, fixture.bytes, sizeof fixture.bytes, &size, &fault), UE_OK);
+    fixture.datagram = (struct ue_tracker_datagram){.frame = 40,
+                                                    .time_ns = 12 * SECOND,
+                                                    .context = &fixture.context,
+                                                    .packet_ids = &fixture.packet_ids,
+                                                    .bytes = fixture.bytes,
+                                                    .size_bytes = size};
+    datagram_facts_init(&fixture.facts);
+    fixture.facts.begun_ns = 10 * SECOND;
+    read_stage();
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    datagram_facts_clear(&fixture.facts);
+    return 0;
 }
 
 static struct rules *rules_of(uint64_t seed, const char *const *texts) {
@@ -86,20 +96,20 @@ static struct rules *rules_of(uint64_t seed, const char *const *texts) {
 
 #define RULES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct rules_outcome apply_once(const struct rules_fixture *s, const char *const *texts) {
+static struct rules_outcome apply_once(const char *const *texts) {
     struct rules *rules = rules_of(1, texts);
     struct rules_outcome outcome;
-    rules_apply(rules, &s->facts, &outcome);
+    rules_apply(rules, &fixture.facts, &outcome);
     rules_free(rules);
     return outcome;
 }
 
-static bool drops(const struct rules_fixture *s, const char *text) {
-    return apply_once(s, RULES(text)).is_dropped;
+static bool drops(const char *text) {
+    return apply_once(RULES(text)).is_dropped;
 }
 
-static void assert_drops(const struct rules_fixture *s, const char *text, bool expected) {
-    if (drops(s, text) != expected) {
+static void assert_drops(const char *text, bool expected) {
+    if (drops(text) != expected) {
         fail_msg("'%s' should%s match", text, expected ? "" : " not");
     }
 }
@@ -112,13 +122,10 @@ struct rules_row {
 };
 
 static void assert_rows(const struct rules_row *rows, size_t count) {
-    struct rules_fixture s;
-    set_up(&s);
     for (size_t i = 0; i < count; i++) {
-        assert_drops(&s, rows[i].holds, true);
-        assert_drops(&s, rows[i].fails, false);
+        assert_drops(rows[i].holds, true);
+        assert_drops(rows[i].fails, false);
     }
-    datagram_facts_clear(&s.facts);
 }
 
 static void conditions_on_the_datagram_hold_or_not(void **state) {
@@ -157,111 +164,96 @@ static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
 }
 
 static void copies_are_those_of_the_tracker(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
-    assert_drops(&s, "drop copy=1-", false);
-    datagram_facts_on_event(&s.facts,
+    assert_drops("drop copy=1-", false);
+    datagram_facts_on_event(&fixture.facts,
                             &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 0, .copy = 2}});
-    datagram_facts_on_event(&s.facts,
+    datagram_facts_on_event(&fixture.facts,
                             &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 1, .copy = 1}});
-    datagram_facts_on_event(&s.facts, &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 2}});
-    assert_drops(&s, "drop channel=0 copy=2", true);
-    assert_drops(&s, "drop channel=3 copy=1", true);
-    assert_drops(&s, "drop channel=3 copy=2-", false);
-    assert_drops(&s, "drop channel=4 copy=0-", false);
-    read_stage(&s);
-    assert_drops(&s, "drop copy=1-", false);
-    datagram_facts_clear(&s.facts);
+    datagram_facts_on_event(&fixture.facts,
+                            &(struct ue_observed_event){.type = UE_OBSERVED_BUNCH, .bunch = {.item = 2}});
+    assert_drops("drop channel=0 copy=2", true);
+    assert_drops("drop channel=3 copy=1", true);
+    assert_drops("drop channel=3 copy=2-", false);
+    assert_drops("drop channel=4 copy=0-", false);
+    read_stage();
+    assert_drops("drop copy=1-", false);
     (void)state;
 }
 
 static void an_unknown_id_is_the_wire_number(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
-    s.packet_ids.has_id = false;
-    read_stage(&s);
-    assert_drops(&s, "drop id=100", true);
-    datagram_facts_on_event(&s.facts, &(struct ue_observed_event){.type = UE_OBSERVED_PACKET, .packet_id = PACKET_ID});
-    assert_drops(&s, "drop id=100", false);
-    assert_drops(&s, "drop id=16484", true);
-    datagram_facts_clear(&s.facts);
+    fixture.packet_ids.has_id = false;
+    read_stage();
+    assert_drops("drop id=100", true);
+    datagram_facts_on_event(&fixture.facts,
+                            &(struct ue_observed_event){.type = UE_OBSERVED_PACKET, .packet_id = PACKET_ID});
+    assert_drops("drop id=100", false);
+    assert_drops("drop id=16484", true);
     (void)state;
 }
 
 static void a_time_before_the_start_matches_nothing(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
-    s.datagram.time_ns = s.facts.begun_ns - SECOND;
-    read_stage(&s);
-    assert_drops(&s, "drop", true);
-    assert_drops(&s, "drop time=0-", false);
-    datagram_facts_clear(&s.facts);
+    fixture.datagram.time_ns = fixture.facts.begun_ns - SECOND;
+    read_stage();
+    assert_drops("drop", true);
+    assert_drops("drop time=0-", false);
     (void)state;
 }
 
 static void an_undecoded_datagram_has_no_numbers(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
-    s.datagram.context = NULL;
-    s.datagram.side = 1;
-    read_stage(&s);
-    assert_drops(&s, "drop kind=data dir=s2c", true);
-    assert_drops(&s, "drop id=0-", false);
-    assert_drops(&s, "drop seq=0-", false);
-    assert_drops(&s, "drop channel=0-", false);
-    assert_int_equal(apply_once(&s, RULES("corrupt@packet.seq")).flip_count, 0);
-    datagram_facts_clear(&s.facts);
+    fixture.datagram.context = NULL;
+    fixture.datagram.side = 1;
+    read_stage();
+    assert_drops("drop kind=data dir=s2c", true);
+    assert_drops("drop id=0-", false);
+    assert_drops("drop seq=0-", false);
+    assert_drops("drop channel=0-", false);
+    assert_int_equal(apply_once(RULES("corrupt@packet.seq")).flip_count, 0);
     (void)state;
 }
 
 /* ---- actions ---- */
 
 static void all_that_match_act_until_one_drops_or_passes(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
-    struct rules_outcome outcome = apply_once(
-        &s, RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
+    struct rules_outcome outcome =
+        apply_once(RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
     assert_int_equal(outcome.delay_ns, 50500000);
     assert_int_equal(outcome.copies, 3);
     assert_int_equal(outcome.flip_count, 3);
     assert_true(outcome.is_reordered);
     assert_false(outcome.is_dropped);
-    outcome = apply_once(&s, RULES("delay=50", "corrupt", "drop", "pass", "reorder"));
+    outcome = apply_once(RULES("delay=50", "corrupt", "drop", "pass", "reorder"));
     assert_true(outcome.is_dropped);
     assert_int_equal(outcome.delay_ns, 0);
     assert_int_equal(outcome.flip_count, 0);
     assert_false(outcome.is_reordered);
-    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
 static void sums_have_bounds(void **state) {
-    struct rules_fixture s;
-    set_up(&s);
     struct rules_outcome outcome =
-        apply_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
+        apply_once(RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
     assert_int_equal(outcome.copies, RULES_COPIES_MAX);
     assert_int_equal(outcome.delay_ns, RULES_DELAY_MAX_NS);
     assert_int_equal(outcome.flip_count, RULES_FLIPS_MAX);
     for (unsigned i = 0; i < outcome.flip_count; i++) {
-        assert_true(outcome.flips[i] < s.facts.size_bytes * 8);
+        assert_true(outcome.flips[i] < fixture.facts.size_bytes * 8);
         for (unsigned j = 0; j < i; j++) {
             assert_int_not_equal(outcome.flips[i], outcome.flips[j]);
         }
     }
-    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
 /* The channel sequences of the packet after the rules. */
-static void decode_corrupted(const struct rules_fixture *s, const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
-    uint8_t bytes[sizeof s->bytes];
-    memcpy(bytes, s->bytes, sizeof bytes);
+static void decode_corrupted(const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
+    uint8_t bytes[sizeof fixture.bytes];
+    memcpy(bytes, fixture.bytes, sizeof bytes);
     rules_outcome_corrupt(outcome, bytes);
     struct ue_item items[3];
     struct ue_datagram datagram = {.items = items, .item_capacity = 3};
     struct ue_decode_result result;
-    assert_int_equal(ue_datagram_decode(&s->context, bytes, s->facts.size_bytes, &datagram, NULL, &result), UE_OK);
+    assert_int_equal(ue_datagram_decode(&fixture.context, bytes, fixture.facts.size_bytes, &datagram, NULL, &result),
+                     UE_OK);
     assert_int_equal(datagram.item_count, 3);
     for (size_t i = 0; i < 3; i++) {
         ch_seqs[i] = items[i].bunch.ch_seq;
@@ -269,21 +261,18 @@ static void decode_corrupted(const struct rules_fixture *s, const struct rules_o
 }
 
 static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
-    struct rules_fixture s;
     uint32_t ch_seqs[3];
-    set_up(&s);
-    struct rules_outcome outcome = apply_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
+    struct rules_outcome outcome = apply_once(RULES("corrupt@bunch.ch_seq=2 channel=3"));
     assert_int_equal(outcome.flip_count, 2);
-    decode_corrupted(&s, &outcome, ch_seqs);
+    decode_corrupted(&outcome, ch_seqs);
     assert_int_equal(ch_seqs[0], 5);
     assert_int_equal(__builtin_popcount(ch_seqs[1] ^ 77), 2);
-    outcome = apply_once(&s, RULES("corrupt@bunch.ch_seq"));
-    decode_corrupted(&s, &outcome, ch_seqs);
+    outcome = apply_once(RULES("corrupt@bunch.ch_seq"));
+    decode_corrupted(&outcome, ch_seqs);
     assert_int_equal(__builtin_popcount(ch_seqs[0] ^ 5), 1);
     assert_int_equal(ch_seqs[1], 77);
-    assert_int_equal(apply_once(&s, RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
-    assert_int_equal(apply_once(&s, RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
-    datagram_facts_clear(&s.facts);
+    assert_int_equal(apply_once(RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
+    assert_int_equal(apply_once(RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
     (void)state;
 }
 
@@ -312,12 +301,11 @@ static void outcomes_have_texts(void **state) {
 /* ---- chance and count ---- */
 
 /* Whether the packet was dropped, for each of `count` applications of the rules. */
-static void apply_often(const struct rules_fixture *s, uint64_t seed, const char *const *texts, bool *dropped,
-                        size_t count) {
+static void apply_often(uint64_t seed, const char *const *texts, bool *dropped, size_t count) {
     struct rules *rules = rules_of(seed, texts);
     for (size_t i = 0; i < count; i++) {
         struct rules_outcome outcome;
-        rules_apply(rules, &s->facts, &outcome);
+        rules_apply(rules, &fixture.facts, &outcome);
         dropped[i] = outcome.is_dropped;
     }
     rules_free(rules);
@@ -334,19 +322,16 @@ static size_t count_of(const bool *dropped, size_t count) {
 static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
     enum { COUNT = 10000 };
     static bool once[COUNT], again[COUNT], other[COUNT];
-    struct rules_fixture s;
-    set_up(&s);
-    apply_often(&s, 7, RULES("drop p=0.1"), once, COUNT);
+    apply_often(7, RULES("drop p=0.1"), once, COUNT);
     assert_true(is_within(count_of(once, COUNT), 900, 1100));
-    apply_often(&s, 7, RULES("drop p=0.1", "corrupt p=0.5"), again, COUNT);
+    apply_often(7, RULES("drop p=0.1", "corrupt p=0.5"), again, COUNT);
     assert_memory_equal(once, again, sizeof once);
-    apply_often(&s, 8, RULES("drop p=0.1"), other, COUNT);
+    apply_often(8, RULES("drop p=0.1"), other, COUNT);
     assert_memory_not_equal(once, other, sizeof once);
-    apply_often(&s, 7, RULES("drop p=0"), once, COUNT);
+    apply_often(7, RULES("drop p=0"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), 0);
-    apply_often(&s, 7, RULES("drop p=1"), once, COUNT);
+    apply_often(7, RULES("drop p=1"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), COUNT);
-    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -360,23 +345,20 @@ static void counts_are_of_matching_packets(void **state) {
         {"drop first=1", {1, 0, 0, 0, 0, 0}},
         {"drop every=2 max=1", {0, 1, 0, 0, 0, 0}},
     };
-    struct rules_fixture s;
     bool dropped[6];
-    set_up(&s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        apply_often(&s, 1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
+        apply_often(1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
         assert_memory_equal(dropped, rows[i].dropped, sizeof dropped);
     }
     struct rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
     struct rules_outcome outcome;
-    rules_apply(rules, &s.facts, &outcome);
-    rules_apply(rules, &s.facts, &outcome);
+    rules_apply(rules, &fixture.facts, &outcome);
+    rules_apply(rules, &fixture.facts, &outcome);
     assert_int_equal(rules_count(rules), 2);
     assert_string_equal(rules_text(rules, 1), "reorder  max=1");
     assert_int_equal(rules_acted(rules, 0), 0);
     assert_int_equal(rules_acted(rules, 1), 1);
     rules_free(rules);
-    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -475,23 +457,25 @@ static void files_hold_a_rule_a_line(void **state) {
     (void)state;
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_on_the_datagram_hold_or_not),
-        cmocka_unit_test(conditions_on_a_bunch_hold_of_one_bunch),
-        cmocka_unit_test(copies_are_those_of_the_tracker),
-        cmocka_unit_test(an_unknown_id_is_the_wire_number),
-        cmocka_unit_test(a_time_before_the_start_matches_nothing),
-        cmocka_unit_test(an_undecoded_datagram_has_no_numbers),
-        cmocka_unit_test(all_that_match_act_until_one_drops_or_passes),
-        cmocka_unit_test(sums_have_bounds),
-        cmocka_unit_test(a_field_is_corrupted_in_the_bunch_that_matched),
-        cmocka_unit_test(outcomes_have_texts),
-        cmocka_unit_test(chance_is_seeded_and_each_rule_has_its_own),
-        cmocka_unit_test(counts_are_of_matching_packets),
-        cmocka_unit_test(an_error_for_an_unknown_field_names_similar_fields),
-        cmocka_unit_test(errors_name_the_wrong_word),
-        cmocka_unit_test(files_hold_a_rule_a_line),
+        TEST(conditions_on_the_datagram_hold_or_not),
+        TEST(conditions_on_a_bunch_hold_of_one_bunch),
+        TEST(copies_are_those_of_the_tracker),
+        TEST(an_unknown_id_is_the_wire_number),
+        TEST(a_time_before_the_start_matches_nothing),
+        TEST(an_undecoded_datagram_has_no_numbers),
+        TEST(all_that_match_act_until_one_drops_or_passes),
+        TEST(sums_have_bounds),
+        TEST(a_field_is_corrupted_in_the_bunch_that_matched),
+        TEST(outcomes_have_texts),
+        TEST(chance_is_seeded_and_each_rule_has_its_own),
+        TEST(counts_are_of_matching_packets),
+        TEST(an_error_for_an_unknown_field_names_similar_fields),
+        TEST(errors_name_the_wrong_word),
+        TEST(files_hold_a_rule_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
