@@ -2,6 +2,7 @@
 #include "tools/capture/address.h"
 
 #include <arpa/inet.h>
+#include <glib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,32 +15,17 @@ char *capture_address_format(const struct capture_address *address, char text[CA
     return text;
 }
 
-/* Parses a decimal number from 0 to 65535; false if text is anything else. */
-static bool port_parse(const char *text, uint16_t *port) {
-    uint32_t value = 0;
-
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        value = value * 10 + (uint32_t)(*text - '0');
-        if (value > UINT16_MAX)
-            return false;
-    }
-    *port = (uint16_t)value;
-    return true;
-}
-
 bool capture_address_parse(const char *text, struct capture_address *address) {
     struct capture_address parsed = {.family = *text == '[' ? CAPTURE_IPV6 : CAPTURE_IPV4};
     bool is_ipv6 = parsed.family == CAPTURE_IPV6;
     const char *host = text + is_ipv6;
     const char *end = strrchr(text, ':');
     char copy[INET6_ADDRSTRLEN];
+    guint64 port;
 
-    if (end == NULL || !port_parse(end + 1, &parsed.port))
+    if (end == NULL || !g_ascii_string_to_unsigned(end + 1, 10, 0, UINT16_MAX, &port, NULL))
         return false;
+    parsed.port = (uint16_t)port;
     if (is_ipv6 && *--end != ']')
         return false;
     if (end <= host || (size_t)(end - host) >= sizeof copy)

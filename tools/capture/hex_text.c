@@ -15,7 +15,6 @@
 #define DUMP_LINE_BYTES 16  /* bytes of a dump line after which two blanks end the hex column */
 #define DUMP_GAP 3          /* blanks that end the hex column of a shorter line */
 #define OFFSET_MIN_DIGITS 3 /* of a dump offset, as in text2pcap */
-#define NO_DIGIT 16
 
 /* The notation of the current datagram. */
 enum notation { MODE_NONE, MODE_LINE, MODE_BRACES, MODE_DUMP };
@@ -64,19 +63,10 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The value of a hex digit; NO_DIGIT for any other character. */
-static unsigned digit_value(char c) {
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f')
-        return (unsigned)(c - 'a' + 10);
-    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : NO_DIGIT;
-}
-
 static size_t count_digits(const struct hex_text *hex, size_t at) {
     size_t count = 0;
 
-    while (digit_value(char_at(hex, at + count)) != NO_DIGIT)
+    while (g_ascii_isxdigit(char_at(hex, at + count)))
         count++;
     return count;
 }
@@ -122,7 +112,7 @@ static enum step add_digits(struct hex_text *hex, size_t count, bool has_prefix)
     if ((count + 1) / 2 > sizeof hex->payload - hex->size)
         return bad(hex, hex->at, "the datagram is longer than %d bytes", CAPTURE_PACKET_PAYLOAD_MAX_BYTES);
     for (size_t end = hex->at + count; hex->at < end; hex->at += count == 1 ? 1 : 2) {
-        unsigned high = digit_value(char_at(hex, hex->at)), low = digit_value(char_at(hex, hex->at + 1));
+        int high = g_ascii_xdigit_value(char_at(hex, hex->at)), low = g_ascii_xdigit_value(char_at(hex, hex->at + 1));
 
         hex->payload[hex->size++] = (uint8_t)(count == 1 ? high : high << 4 | low);
     }
@@ -171,7 +161,7 @@ static bool at_time(const struct hex_text *hex) {
 static bool is_scalar(const struct hex_text *hex, size_t at) {
     while (is_blank(char_at(hex, at)))
         at++;
-    while (char_at(hex, at) >= '0' && char_at(hex, at) <= '9')
+    while (g_ascii_isdigit(char_at(hex, at)))
         at++;
     return char_at(hex, at) == ';';
 }
@@ -250,7 +240,7 @@ static bool find_offset(const struct hex_text *hex, size_t *offset, size_t *end)
         return false;
     *offset = 0;
     for (size_t i = begin; i < next; i++)
-        *offset = *offset << 4 | digit_value(char_at(hex, i));
+        *offset = *offset << 4 | (size_t)g_ascii_xdigit_value(char_at(hex, i));
     *end = next + has_colon;
     if (has_colon)
         return true;

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* timegm */
 #include "tools/capture/hex_timestamp.h"
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,20 +12,16 @@
 #define NS_PER_S INT64_C(1000000000)
 #define SECONDS_MAX INT64_C(9000000000) /* the largest number of seconds that fits in int64_t nanoseconds */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Parses a fraction from its point on, as nanoseconds; *length is the number of characters, 0: no fraction. */
 static int64_t read_fraction(const char *text, size_t *length) {
     int64_t ns = 0;
     int64_t unit = NS_PER_S;
     size_t at = 1;
     *length = 0;
-    if (text[0] != '.' || !is_digit(text[1])) {
+    if (text[0] != '.' || !g_ascii_isdigit(text[1])) {
         return 0;
     }
-    for (; is_digit(text[at]); at++) {
+    for (; g_ascii_isdigit(text[at]); at++) {
         unit /= 10;
         ns += (text[at] - '0') * unit;
     }
@@ -66,7 +63,7 @@ static size_t read_clock(const char *text, int64_t *seconds) {
 
 static size_t read_seconds(const char *text, int64_t *seconds) {
     size_t at = 0;
-    for (*seconds = 0; is_digit(text[at]) && *seconds <= SECONDS_MAX; at++) {
+    for (*seconds = 0; g_ascii_isdigit(text[at]) && *seconds <= SECONDS_MAX; at++) {
         *seconds = *seconds * 10 + (text[at] - '0');
     }
     return *seconds <= SECONDS_MAX ? at : 0;
@@ -81,7 +78,7 @@ size_t hex_timestamp_parse(const char *text, size_t size_bytes, int64_t *time_ns
     int64_t seconds;
     size_t fraction_length;
     memcpy(start, text, size_bytes < TEXT_BYTES - 1 ? size_bytes : TEXT_BYTES - 1);
-    if (!is_digit(start[0])) {
+    if (!g_ascii_isdigit(start[0])) {
         return 0; /* sscanf would accept blanks and signs */
     }
     size_t length = read_date(start, &seconds);

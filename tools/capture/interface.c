@@ -6,8 +6,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #define SNAP_BYTES 262144
 #define BUFFER_BYTES (16 << 20)
@@ -19,35 +17,24 @@ struct capture_interface {
     pcap_t *pcap;
     int fd; /* readable when packets are waiting */
     struct capture_interface_options options;
-    uint64_t begun_ns;
+    int64_t begun_us;
     uint64_t frames;
     uint16_t link_type;
     enum capture_result last;
     char error[CAPTURE_ERROR_BYTES];
 };
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* ---- opening ---- */
 
-/* Appends to the message, as far as it has room. */
-static void append(char error[CAPTURE_ERROR_BYTES], const char *text) {
-    size_t length = strlen(error);
-    snprintf(error + length, CAPTURE_ERROR_BYTES - length, "%s", text);
-}
-
+/* As far as the message has room. */
 static void name_interfaces(char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE];
     pcap_if_t *all = NULL;
     if (pcap_findalldevs(&all, reason) == 0 && all != NULL) {
         const char *separator = "; interfaces: ";
         for (const pcap_if_t *one = all; one != NULL; one = one->next) {
-            append(error, separator);
-            append(error, one->name);
+            g_strlcat(error, separator, CAPTURE_ERROR_BYTES);
+            g_strlcat(error, one->name, CAPTURE_ERROR_BYTES);
             separator = ", ";
         }
         pcap_freealldevs(all);
@@ -129,7 +116,7 @@ struct capture_interface *capture_interface_open(const struct capture_interface_
         snprintf(error, CAPTURE_ERROR_BYTES, "cannot capture: %.200s", reason);
     } else if (activate(device, error) && set_filter(device, error)) {
         device->link_type = link_type(device->pcap);
-        device->begun_ns = now_ns();
+        device->begun_us = g_get_monotonic_time();
         return device;
     }
     capture_interface_close(device);
@@ -141,7 +128,7 @@ struct capture_interface *capture_interface_open(const struct capture_interface_
 static bool is_over(const struct capture_interface *device) {
     const struct capture_interface_options *o = &device->options;
     return (o->stop != NULL && *o->stop != 0) || (o->packets != 0 && device->frames >= o->packets) ||
-           (o->duration_ns != 0 && now_ns() - device->begun_ns >= o->duration_ns);
+           (o->duration_us != 0 && g_get_monotonic_time() - device->begun_us >= o->duration_us);
 }
 
 static void fill(struct capture_interface *device, const struct pcap_pkthdr *header, const u_char *bytes,

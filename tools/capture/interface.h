@@ -12,7 +12,7 @@ struct capture_interface_options {
     const char *name;                  /* interface name for the system or libpcap: eth0, lo, any */
     const char *filter;                /* a libpcap filter expression; NULL: every packet */
     uint64_t packets;                  /* stop after this number of packets; 0: no limit */
-    uint64_t duration_ns;              /* stop after this time; 0: no limit */
+    int64_t duration_us;               /* stop after this time; 0: no limit */
     const volatile sig_atomic_t *stop; /* stop soon after this becomes nonzero; NULL: never */
 };
 

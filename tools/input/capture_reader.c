@@ -10,7 +10,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/observe/address.h"
 
-#define NS_PER_S 1e9
+#define US_PER_S 1e6
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
 #define MALFORMED_SHOWN 20
@@ -119,7 +119,7 @@ static bool listen_to(struct capture_reader *reader) {
         .name = live->interface,
         .filter = live->filter,
         .packets = live->count,
-        .duration_ns = (uint64_t)(live->seconds * NS_PER_S),
+        .duration_us = (int64_t)(live->seconds * US_PER_S),
         .stop = cli_stop_on_signals(),
     };
     return datagram_source_open_interface(&reader->input, &options);
