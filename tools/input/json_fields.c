@@ -157,13 +157,6 @@ static bool is_generated(enum ue_field field) {
     }
 }
 
-static bool is_ignored(const char *key, const char *const *ignored) {
-    while (ignored != NULL && *ignored != NULL && strcmp(*ignored, key) != 0) {
-        ignored++;
-    }
-    return ignored != NULL && *ignored != NULL;
-}
-
 static void check_key(struct input_json_fields *source, const char *prefix, const char *object_key, const char *key) {
     char name[2 * KEY_BYTES];
     char path[2 * KEY_BYTES];
@@ -199,7 +192,7 @@ void input_json_fields_check_unused(struct input_json_fields *source, json_t *ob
     json_t *value;
     json_object_foreach(object, key, value) {
         bool is_bare_message = json_is_object(value) && json_object_size(value) == 0 && input_json_is_message(key);
-        if (is_ignored(key, ignored) || (is_bare_message && strcmp(prefix, "control.") == 0)) {
+        if (g_strv_contains(ignored, key) || (is_bare_message && strcmp(prefix, "control.") == 0)) {
             continue;
         }
         if (!is_object_key(prefix, key)) {

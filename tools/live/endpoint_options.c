@@ -45,14 +45,9 @@ static gboolean add_setting(const char *option, const char *value, void *user, G
 
 /* Whether a setting changes what an endpoint does; the others describe captures. */
 static bool is_for_endpoints(const char *key) {
-    static const char *const keys[] = {"magic_bits",   "magic",      "max_packet",
-                                       "ch_seq_bound", "extra_bits", "reliable_buffer"};
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        if (strcmp(keys[i], key) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const keys[] = {"magic_bits", "magic",           "max_packet", "ch_seq_bound",
+                                       "extra_bits", "reliable_buffer", NULL};
+    return g_strv_contains(keys, key);
 }
 
 static void add_settings(GOptionGroup *group) {

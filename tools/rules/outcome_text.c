@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-
 #include "tools/rules/rules.h"
 
 #define NS_PER_MS 1e6
@@ -24,7 +22,8 @@ static void describe_flips(const struct rules_outcome *outcome, GString *text) {
     }
 }
 
-static void describe(const struct rules_outcome *outcome, GString *text) {
+char *rules_outcome_describe(const struct rules_outcome *outcome) {
+    GString *text = g_string_new(NULL);
     if (outcome->is_dropped) {
         g_string_append(text, "dropped");
     }
@@ -46,13 +45,5 @@ static void describe(const struct rules_outcome *outcome, GString *text) {
             g_string_append_printf(text, " %u times", outcome->copies);
         }
     }
-}
-
-bool rules_outcome_describe(const struct rules_outcome *outcome, char *text, size_t size_bytes) {
-    GString *whole = g_string_new(NULL);
-    describe(outcome, whole);
-    bool is_any = whole->len != 0;
-    g_strlcpy(text, whole->str, size_bytes);
-    g_string_free(whole, TRUE);
-    return is_any;
+    return g_string_free(text, FALSE);
 }

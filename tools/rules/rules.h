@@ -57,9 +57,9 @@ void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct
 /* Inverts the outcome's bits in the bytes of the datagram. */
 void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes);
 
-/* Describes the outcome, such as "corrupted bits 77, 80, delayed 50 ms"; the text is cut to size_bytes. Returns
-   false if there is nothing to do. */
-bool rules_outcome_describe(const struct rules_outcome *outcome, char *text, size_t size_bytes);
+/* Describes the outcome, such as "corrupted bits 77, 80, delayed 50 ms"; "" if there is nothing to do. Free it with
+   g_free. */
+char *rules_outcome_describe(const struct rules_outcome *outcome);
 
 /* The number of rules, the text of one, and the number of datagrams on which it has acted. */
 size_t rules_count(const struct rules *rules);

@@ -288,13 +288,11 @@ static void outcomes_have_texts(void **state) {
         {{.flips = {77, 80}, .flip_count = 2, .delay_ns = 50000000}, "corrupted bits 77, 80, delayed 50 ms"},
         {{.is_reordered = true, .delay_ns = 1500000}, "delayed 1.5 ms, moved after the next"},
     };
-    char text[64];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(rules_outcome_describe(&rows[i].outcome, text, sizeof text), rows[i].text[0] != '\0');
+        char *text = rules_outcome_describe(&rows[i].outcome);
         assert_string_equal(text, rows[i].text);
+        g_free(text);
     }
-    assert_true(rules_outcome_describe(&rows[4].outcome, text, 10));
-    assert_string_equal(text, "corrupted");
     (void)state;
 }
 
