@@ -162,16 +162,9 @@ static struct net_socket *connect_to_any(GSocketAddressEnumerator *addresses, GE
     struct net_socket *s = NULL;
     GSocketAddress *address;
     GError *problem = NULL;
-    while (s == NULL) {
-        GError *last = problem;
-        problem = NULL;
-        address = g_socket_address_enumerator_next(addresses, NULL, &problem);
-        if (address == NULL) {
-            problem = problem != NULL ? problem : g_steal_pointer(&last);
-            g_clear_error(&last);
-            break;
-        }
-        g_clear_error(&last);
+    while (s == NULL &&
+           (address = g_socket_address_enumerator_next(addresses, NULL, problem == NULL ? &problem : NULL)) != NULL) {
+        g_clear_error(&problem);
         s = connect_to(address, &problem);
         g_object_unref(address);
     }
