@@ -154,7 +154,7 @@ static gboolean set_emulation(const char *option, const char *text, void *user, 
 static gboolean add_rule(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     (void)error;
-    g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "", text, NULL));
+    g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "=", text, NULL));
     return TRUE;
 }
 
@@ -164,7 +164,7 @@ static bool resolve_rules(struct impair_options *options) {
         const char *text = options->rule_texts->pdata[i];
         char error[RULES_ERROR_BYTES];
         bool is_file = text[0] == '@';
-        if (!(is_file ? rules_read_file(options->rules, text + 1, error) : rules_add(options->rules, text, error))) {
+        if (!(is_file ? rules_read_file : rules_add)(options->rules, text + 1, error)) {
             cli_error(is_file ? "--rules: %s" : "--rule: %s", error);
             return false;
         }

@@ -27,7 +27,7 @@ struct impair_options {
 
     double values[IMPAIR_OPTION_FORMS][IMPAIR_IMPAIRMENTS]; /* NAN: as in both directions */
     struct sim_emulation engines[2];                        /* of the client and of the server */
-    GPtrArray *rule_texts;                                  /* in order: a rule, or "@" and a file name */
+    GPtrArray *rule_texts;                                  /* in order: "=" and a rule, or "@" and a file name */
     char *seed_text;
 };
 

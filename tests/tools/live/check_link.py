@@ -304,6 +304,8 @@ class Rules(Folder):
         result = uerudp.run("link", "--rule", "drop chanel=0", 0, "127.0.0.1:1", status=2)
         self.assertIn(b"chanel", result.stderr)
         uerudp.run("link", "--rules", self.folder / "absent", 0, "127.0.0.1:1", status=2)
+        result = uerudp.run("link", "--rule", f"@{__file__}", 0, "127.0.0.1:1", status=2)  # no file: --rules names one
+        self.assertIn(f"--rule: '@{__file__}': unknown action", result.stderr.decode())
 
 
 class Life(Folder):
