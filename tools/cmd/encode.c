@@ -88,9 +88,10 @@ static void write_hex_datagram(struct encode *e, const struct source_datagram *f
 
 static bool encode_hex(struct encode *e, const char *path) {
     struct source_datagram from;
+    bool is_udp;
     enum capture_result result = CAPTURE_DAMAGED;
     if (datagram_source_open(&e->input, path, true)) {
-        while ((result = datagram_source_next(&e->input, &from)) == CAPTURE_PACKET) {
+        while ((result = datagram_source_next(&e->input, &from, &is_udp)) == CAPTURE_PACKET) {
             write_hex_datagram(e, &from);
         }
     }

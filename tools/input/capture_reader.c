@@ -184,7 +184,7 @@ static void feed(struct capture_reader *reader, const struct source_datagram *da
 static void read_one(struct capture_reader *reader) {
     struct source_datagram datagram;
     bool is_udp;
-    enum capture_result result = datagram_source_next_packet(&reader->input, &datagram, &is_udp);
+    enum capture_result result = datagram_source_next(&reader->input, &datagram, &is_udp);
     if (result == CAPTURE_PACKET) {
         if (is_udp) {
             feed(reader, &datagram);

@@ -73,8 +73,8 @@ static enum capture_result next_packet(struct datagram_source *input, struct cap
     return input->device != NULL ? capture_interface_next(input->device, packet) : capture_next(input->capture, packet);
 }
 
-enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram,
-                                                bool *is_udp) {
+enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram,
+                                         bool *is_udp) {
     *is_udp = true;
     if (input->hex != NULL) {
         return next_hex(input, datagram);
@@ -92,15 +92,6 @@ enum capture_result datagram_source_next_packet(struct datagram_source *input, s
         snprintf(input->error, sizeof input->error, "%s",
                  input->device != NULL ? capture_interface_error(input->device) : capture_error(input->capture));
     }
-    return result;
-}
-
-enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram) {
-    enum capture_result result;
-    bool is_udp;
-    do {
-        result = datagram_source_next_packet(input, datagram, &is_udp);
-    } while (result == CAPTURE_PACKET && !is_udp);
     return result;
 }
 

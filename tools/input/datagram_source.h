@@ -40,12 +40,9 @@ bool datagram_source_open(struct datagram_source *input, const char *path, bool 
 /* Starts live capture; false with a sentence in error. */
 bool datagram_source_open_interface(struct datagram_source *input, const struct capture_interface_options *options);
 
-/* Reads the next datagram; after CAPTURE_DAMAGED error has the reason. */
-enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram);
-
-/* Reads the next packet; *is_udp says whether it is or completes a datagram. */
-enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram,
-                                                bool *is_udp);
+/* Reads the next packet; *is_udp says whether it is or completes a datagram, which it always does in a hex text. After
+   CAPTURE_DAMAGED error has the reason. */
+enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram, bool *is_udp);
 
 /* Bytes of the file consumed so far; 0 for hex texts and interfaces. */
 uint64_t datagram_source_consumed_bytes(const struct datagram_source *input);

@@ -24,11 +24,6 @@ void serve_report_joined(bool as_json, const struct ue_peer *peer) {
     live_report(as_json, "joined", members);
 }
 
-static void update(json_t *members, json_t *more) {
-    json_object_update(members, more);
-    json_decref(more);
-}
-
 void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
     json_t *members = address_of(peer);
     json_object_set_new(members, "reason", json_string(ue_close_reason_name(reason)));
@@ -37,9 +32,9 @@ void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_r
     }
     json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
     if (peer->user != NULL) {
-        update(members, serve_session_result(peer->user));
+        json_object_update_new(members, serve_session_result(peer->user));
     }
-    update(members, live_report_connection(peer->conn));
+    json_object_update_new(members, live_report_connection(peer->conn));
     live_report(as_json, "left", members);
 }
 
@@ -90,7 +85,7 @@ void serve_report_summary(bool as_json, const struct ue_server *server, const st
     set(members, "handshakes", ue_server_listener_counters(server)->initials);
     set(members, "unreachable", counters->unreachable);
     set(members, "memory_bytes", ue_server_peak_memory_bytes(server));
-    update(members, live_report_transport(transport));
+    json_object_update_new(members, live_report_transport(transport));
     live_report(as_json, "refused", refused(server, refusals));
     live_report(as_json, "served", members);
 }

@@ -72,9 +72,7 @@ json_t *serve_session_result(const struct serve_session *session) {
     json_t *result =
         json_pack("{s:I, s:I}", "messages", (json_int_t)session->messages, "message_bytes", (json_int_t)session->bytes);
     if (session->traffic != NULL) {
-        json_t *played = scenario_traffic_result(session->traffic);
-        json_object_update(result, played);
-        json_decref(played);
+        json_object_update_new(result, scenario_traffic_result(session->traffic));
     }
     return result;
 }
