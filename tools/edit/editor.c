@@ -192,7 +192,7 @@ static bool change(struct editor *editor, const struct input_datagram *captured,
     if (rules_count(editor->options->rules) != 0) {
         read_facts(editor, captured, edited);
         track(editor, captured);
-        rules_apply(editor->options->rules, &editor->facts, outcome);
+        rules_apply(editor->options->rules, &editor->facts, outcome, NULL);
         corrupt(outcome, edited);
     }
     return finish(editor, edited);

@@ -109,33 +109,17 @@ static void read_facts(struct impair_client *client, uint64_t frame, int64_t tim
     }
 }
 
-/* The names of the rules that applied, as far as their counts show it, separated by "; ". */
-static char *apply_rules(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome) {
-    size_t count = rules_count(rules);
-    uint64_t *before = g_newa(uint64_t, count + 1);
-    GString *comment = g_string_new(NULL);
-    for (size_t i = 0; i < count; i++) {
-        before[i] = rules_acted(rules, i);
-    }
-    rules_apply(rules, facts, outcome);
-    for (size_t i = 0; i < count; i++) {
-        if (rules_acted(rules, i) != before[i]) {
-            g_string_append_printf(comment, "%srule: %s", comment->len != 0 ? "; " : "", rules_text(rules, i));
-        }
-    }
-    return g_string_free(comment, FALSE);
-}
-
 void impair_client_receive(struct impair_client *client, struct rules *rules, uint64_t frame, uint64_t now_ns,
                            unsigned end, const uint8_t *bytes, size_t size_bytes) {
-    struct rules_outcome outcome = {0};
+    struct rules_outcome outcome;
+    GString *names = g_string_new(NULL);
     read_facts(client, frame, (int64_t)now_ns, end, bytes, size_bytes);
-    char *comment = apply_rules(rules, &client->facts, &outcome);
+    rules_apply(rules, &client->facts, &outcome, names);
     client->last_received_ns = now_ns;
     client->is_confirmed |= end == 0 && client->is_answered;
     client->is_answered |= end == 1;
-    impair_direction_receive(client->directions[end], now_ns, bytes, size_bytes, &outcome, comment);
-    g_free(comment);
+    impair_direction_receive(client->directions[end], now_ns, bytes, size_bytes, &outcome, names->str);
+    g_string_free(names, TRUE);
 }
 
 uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns) {

@@ -248,12 +248,19 @@ static bool act(struct rule *rule, const struct bit_range *stretch, struct rules
     return true;
 }
 
-void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome) {
+void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome,
+                 GString *names) {
     *outcome = (struct rules_outcome){0};
     for (guint i = 0; i < rules->list->len; i++) {
         struct rule *rule = rule_at(rules, i);
         struct bit_range stretch;
-        if (matches(rule, facts, &stretch) && is_due(rule) && !act(rule, &stretch, outcome)) {
+        if (!matches(rule, facts, &stretch) || !is_due(rule)) {
+            continue;
+        }
+        if (names != NULL) {
+            g_string_append_printf(names, "%srule: %s", names->len != 0 ? "; " : "", rule->text);
+        }
+        if (!act(rule, &stretch, outcome)) {
             return;
         }
     }

@@ -51,8 +51,10 @@ bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYT
 /* Adds the rules of a file, one for each line; # starts a comment. Returns false with path, line and word in error. */
 bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]);
 
-/* Computes the outcome for one datagram; it depends only on the seed and the datagrams so far. */
-void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome);
+/* Computes the outcome for one datagram; it depends only on the seed and the datagrams so far. Appends the rules that
+   act to names, as "rule: TEXT; rule: TEXT"; names may be NULL. */
+void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome,
+                 GString *names);
 
 /* Inverts the outcome's bits in the bytes of the datagram. */
 void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes);

@@ -99,7 +99,7 @@ static struct rules *rules_of(uint64_t seed, const char *const *texts) {
 static struct rules_outcome apply_once(const char *const *texts) {
     struct rules *rules = rules_of(1, texts);
     struct rules_outcome outcome;
-    rules_apply(rules, &fixture.facts, &outcome);
+    rules_apply(rules, &fixture.facts, &outcome, NULL);
     rules_free(rules);
     return outcome;
 }
@@ -303,7 +303,7 @@ static void apply_often(uint64_t seed, const char *const *texts, bool *dropped, 
     struct rules *rules = rules_of(seed, texts);
     for (size_t i = 0; i < count; i++) {
         struct rules_outcome outcome;
-        rules_apply(rules, &fixture.facts, &outcome);
+        rules_apply(rules, &fixture.facts, &outcome, NULL);
         dropped[i] = outcome.is_dropped;
     }
     rules_free(rules);
@@ -350,8 +350,11 @@ static void counts_are_of_matching_packets(void **state) {
     }
     struct rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
     struct rules_outcome outcome;
-    rules_apply(rules, &fixture.facts, &outcome);
-    rules_apply(rules, &fixture.facts, &outcome);
+    GString *names = g_string_new(NULL);
+    rules_apply(rules, &fixture.facts, &outcome, names);
+    rules_apply(rules, &fixture.facts, &outcome, names);
+    assert_string_equal(names->str, "rule: reorder  max=1");
+    g_string_free(names, TRUE);
     assert_int_equal(rules_count(rules), 2);
     assert_string_equal(rules_text(rules, 1), "reorder  max=1");
     assert_int_equal(rules_acted(rules, 0), 0);
