@@ -19,12 +19,8 @@ struct endpoint_log {
 };
 
 static void use_key(struct endpoint_log *endpoint_log, const struct live_options *options) {
-    char hex[2 * UE_CIPHER_KEY_BYTES + 1] = "";
-    for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
-        g_snprintf(hex + 2 * i, 3, "%02x", options->key[i]);
-    }
     endpoint_log->cipher = ue_cipher_new();
-    if (endpoint_log->cipher != NULL && ue_cipher_add_key(endpoint_log->cipher, hex)) {
+    if (endpoint_log->cipher != NULL && ue_cipher_add_key(endpoint_log->cipher, options->key_text)) {
         ue_cipher_decryptor(endpoint_log->cipher, &endpoint_log->decryptor);
         endpoint_log->settings.decryptor = &endpoint_log->decryptor;
     }
