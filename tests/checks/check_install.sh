@@ -42,15 +42,18 @@ cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 # The example of docs/endpoint.md is a client that joins uerudp serve.
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
     { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
-: >"$work/serve" # it is read before the server writes it
-timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
-server=$!
-for ((i = 0; i < 100; i++)); do
-    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")
-    [ -z "$port" ] || break
-    sleep 0.1
+for client in client client_cpp; do
+    : >"$work/serve" # it is read before the server writes it
+    timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
+    server=$!
+    for ((i = 0; i < 100; i++)); do
+        port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")
+        [ -z "$port" ] || break
+        sleep 0.1
+    done
+    [ -n "$port" ] || { echo "the server does not listen" && exit 1; }
+    timeout 30 "$work/consumer/$client" "$port" >"$work/events" || { cat "$work/serve" "$work/events" && exit 1; }
+    wait "$server" || { echo "the server did not end when the client had left" && cat "$work/serve" && exit 1; }
+    server=
+    grep -q '^state, channel 0, state open' "$work/events" || { cat "$work/events" && exit 1; }
 done
-[ -n "$port" ] || { echo "the server does not listen" && exit 1; }
-timeout 30 "$work/consumer/client" "$port" || { cat "$work/serve" && exit 1; }
-wait "$server" || { echo "the server did not end when the client had left" && cat "$work/serve" && exit 1; }
-server=

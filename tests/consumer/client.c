@@ -9,6 +9,14 @@
 #include <sys/socket.h>
 #include <time.h>
 
+/* Members that stay zero have the engine's default. */
+static struct ue_conn_config config;
+static struct ue_login_config login_config;
+static struct ue_login login;
+static uint8_t seed[UE_SEED_BYTES], bytes[65536];
+static struct sockaddr_in to;
+static const struct timespec tick_time = {0, 16666667};
+
 static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -16,17 +24,19 @@ static uint64_t now_ns(void) {
 }
 
 int main(int argc, char **argv) {
-    static uint8_t seed[UE_SEED_BYTES], bytes[65536];
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    to.sin_port = htons((uint16_t)atoi(argc > 1 ? argv[1] : "7777"));
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons((uint16_t)atoi(argc > 1 ? argv[1] : "7777"));
     if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 || getrandom(seed, sizeof seed, 0) != sizeof seed)
         return 2;
 
-    struct ue_conn_config config = {.profile = ue_profile_find("5.5"), .role = UE_ROLE_CLIENT, .seed = seed};
+    config.profile = ue_profile_find("5.5");
+    config.role = UE_ROLE_CLIENT;
+    config.seed = seed;
+    login_config.player = "Sample";
     struct ue_conn *conn = ue_conn_new(NULL, &config);
-    struct ue_login login;
-    ue_login_init(&login, conn, &(struct ue_login_config){.player = "Sample"});
+    ue_login_init(&login, conn, &login_config);
     ue_conn_connect(conn, now_ns());
     for (int tick = 0; tick < 120 && ue_conn_state(conn) != UE_CONN_CLOSED; tick++) {
         ssize_t size;
@@ -42,8 +52,9 @@ int main(int argc, char **argv) {
         while (ue_conn_next_datagram(conn, &datagram))
             send(fd, datagram.bytes, datagram.size_bytes, 0);
         while (ue_conn_next_event(conn, &event))
-            printf("event %d on channel %u\n", (int)event.type, event.channel);
-        nanosleep(&(struct timespec){.tv_nsec = 16666667}, NULL);
+            printf("%s, channel %u, state %s %s\n", ue_event_name(event.type), event.channel,
+                   ue_conn_state_name(ue_conn_state(conn)), ue_close_reason_name(event.reason));
+        nanosleep(&tick_time, NULL);
     }
     return login.state == UE_LOGIN_DONE ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/counting_allocator.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Each block begins with its size. */
@@ -8,7 +9,8 @@ static void *resize(void *user, void *old, size_t size_bytes) {
     struct counting_allocator *counting = user;
     size_t *head = old != NULL ? (size_t *)old - 2 : NULL;
     size_t old_bytes = head != NULL ? *head : 0;
-    if (counting->used_bytes - old_bytes + size_bytes > counting->limit_bytes) {
+    bool fails = size_bytes != 0 && ++counting->allocations == counting->failing;
+    if (fails || counting->used_bytes - old_bytes + size_bytes > counting->limit_bytes) {
         return NULL;
     }
     counting->used_bytes += size_bytes - old_bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator over the C library's heap that counts bytes and blocks and has a limit. */
+/* An allocator over the C library's heap that counts bytes and blocks, has a limit, and can fail at one
+   allocation. */
 #ifndef UERUDP_TESTS_SUPPORT_COUNTING_ALLOCATOR_H
 #define UERUDP_TESTS_SUPPORT_COUNTING_ALLOCATOR_H
 
@@ -10,6 +11,8 @@
 struct counting_allocator {
     struct ue_allocator allocator;
     size_t limit_bytes; /* an allocation beyond it fails */
+    size_t failing;     /* the number of the allocation that fails, from 1 on; 0: none */
+    size_t allocations; /* blocks that were asked for, or asked to change their size */
     size_t used_bytes;
     size_t peak_bytes;
     size_t blocks;

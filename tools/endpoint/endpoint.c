@@ -93,3 +93,28 @@ uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index) {
 const struct ue_context *ue_conn_context(const struct ue_conn *c) {
     return &c->out_context;
 }
+
+/* ---- names ---- */
+
+const char *ue_conn_state_name(enum ue_conn_state state) {
+    static const char *const names[] = {[UE_CONN_INVALID] = "invalid",
+                                        [UE_CONN_HANDSHAKE] = "handshaking",
+                                        [UE_CONN_PENDING] = "pending",
+                                        [UE_CONN_OPEN] = "open",
+                                        [UE_CONN_CLOSED] = "closed"};
+    return names[state];
+}
+
+const char *ue_event_name(enum ue_event_type type) {
+    static const char *const names[] = {
+        [UE_EVENT_STATE] = "state",     [UE_EVENT_CHANNEL_OPENED] = "channel opened", [UE_EVENT_BUNCH] = "bunch",
+        [UE_EVENT_EXPORTS] = "exports", [UE_EVENT_CHANNEL_CLOSED] = "channel closed", [UE_EVENT_PACKET] = "packet",
+        [UE_EVENT_FAULT] = "fault"};
+    return names[type];
+}
+
+const char *ue_channel_kind_name(enum ue_channel_kind kind) {
+    static const char *const names[] = {
+        [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = "Other"};
+    return names[kind];
+}

@@ -567,3 +567,11 @@ uint64_t ue_login_deadline(const struct ue_login *l) {
     }
     return l->state == UE_LOGIN_WELCOMED ? l->welcomed_ns + l->config.load_ns : UINT64_MAX;
 }
+
+const char *ue_login_state_name(enum ue_login_state state) {
+    static const char *const names[] = {
+        [UE_LOGIN_IDLE] = "idle",   [UE_LOGIN_GREETED] = "greeted",   [UE_LOGIN_CHALLENGED] = "challenged",
+        [UE_LOGIN_ASKED] = "asked", [UE_LOGIN_WELCOMED] = "welcomed", [UE_LOGIN_JOINING] = "joining",
+        [UE_LOGIN_DONE] = "done",   [UE_LOGIN_FAILED] = "failed"};
+    return names[state];
+}

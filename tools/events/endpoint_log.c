@@ -77,18 +77,12 @@ void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent
 
 /* ---- events ---- */
 
+/* NULL: the engine's name is not known. */
 static const char *kind_name(enum ue_channel_kind kind) {
-    static const char *const names[] = {
-        [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = NULL};
-    return names[kind];
+    return kind != UE_KIND_OTHER ? ue_channel_kind_name(kind) : NULL;
 }
 
 static void put_state(struct endpoint_log *endpoint_log, const struct ue_event *event) {
-    static const char *const names[] = {[UE_CONN_INVALID] = "invalid",
-                                        [UE_CONN_HANDSHAKE] = "handshaking",
-                                        [UE_CONN_PENDING] = "pending",
-                                        [UE_CONN_OPEN] = "open",
-                                        [UE_CONN_CLOSED] = "closed"};
     struct event_log_place source = source_of(endpoint_log, true);
     if (event->reason == UE_CLOSE_CONTROL_CHANNEL_CLOSE) {
         struct event_log_place peer = source_of(endpoint_log, false);
@@ -96,7 +90,7 @@ static void put_state(struct endpoint_log *endpoint_log, const struct ue_event *
                                  endpoint_log->closing == 0 ? endpoint_log->close_reason : 0);
     }
     event_log_begin(endpoint_log->log, &source, "connectivity:connection_state_updated");
-    event_log_text(endpoint_log->log, "new", names[event->state]);
+    event_log_text(endpoint_log->log, "new", ue_conn_state_name(event->state));
     event_log_text(endpoint_log->log, "reason",
                    event->reason != UE_CLOSE_NONE ? ue_close_reason_name(event->reason) : NULL);
     event_log_end(endpoint_log->log);

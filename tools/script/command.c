@@ -361,12 +361,12 @@ static bool do_open(struct script_player *p, unsigned side, char *line) {
         return false;
     }
     const char *token = script_token_require(&line, "the channel's kind", &p->error);
-    size_t kind = 0;
-    while (token != NULL && kind < SCRIPT_TESTBED_CHANNEL_KINDS &&
-           !script_token_is(token, script_testbed_channel_kinds[kind])) {
+    int kind = UE_KIND_CONTROL;
+    while (token != NULL && kind <= UE_KIND_OTHER &&
+           !script_token_is(token, ue_channel_kind_name((enum ue_channel_kind)kind))) {
         kind++;
     }
-    if (token == NULL || kind == SCRIPT_TESTBED_CHANNEL_KINDS) {
+    if (token == NULL || kind > UE_KIND_OTHER) {
         return fail(p, token, "a channel is Control, Actor, Voice or Other");
     }
     enum ue_status status = ue_conn_open(p->testbed.sides[side].conn, (enum ue_channel_kind)kind, channel, &opened);

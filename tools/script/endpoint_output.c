@@ -5,8 +5,6 @@
 
 #include "tools/script/testbed.h"
 
-const char *const script_testbed_channel_kinds[SCRIPT_TESTBED_CHANNEL_KINDS] = {
-    [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = "Other"};
 static const char *const state_names[] = {[UE_CONN_INVALID] = "invalid",
                                           [UE_CONN_HANDSHAKE] = "shaking",
                                           [UE_CONN_PENDING] = "pending",
@@ -56,7 +54,7 @@ static void describe(const struct script_testbed *testbed, unsigned side, const 
         break;
     case UE_EVENT_FAULT: g_string_append_printf(w->head, "faults %s", ue_close_reason_name(e->reason)); break;
     case UE_EVENT_CHANNEL_OPENED:
-        g_string_append_printf(w->head, "opens %u %s", e->channel, script_testbed_channel_kinds[e->kind]);
+        g_string_append_printf(w->head, "opens %u %s", e->channel, ue_channel_kind_name(e->kind));
         break;
     case UE_EVENT_EXPORTS: g_string_append_printf(w->head, "exports %u", e->channel); break;
     case UE_EVENT_CHANNEL_CLOSED: g_string_append_printf(w->head, "closes %u", e->channel); break;

@@ -51,10 +51,6 @@ struct script_testbed_config {
 #define SCRIPT_TESTBED_STEPS_MAX 1000000
 #define SCRIPT_TESTBED_BYTES_MAX (128u << 20)
 
-/* Names of the channel kinds in transcripts and commands [enum ue_channel_kind]. */
-#define SCRIPT_TESTBED_CHANNEL_KINDS 4
-extern const char *const script_testbed_channel_kinds[SCRIPT_TESTBED_CHANNEL_KINDS];
-
 struct script_testbed {
     struct script_testbed_config config;
     struct ue_allocator allocator; /* of the connections */

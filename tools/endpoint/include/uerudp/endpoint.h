@@ -228,6 +228,11 @@ void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user);
    while early packets wait. UINT64_MAX: never. */
 uint64_t ue_conn_deadline(const struct ue_conn *c);
 
+/* Names of states, events and kinds; static. */
+const char *ue_conn_state_name(enum ue_conn_state state);
+const char *ue_event_name(enum ue_event_type type);
+const char *ue_channel_kind_name(enum ue_channel_kind kind);
+
 enum ue_conn_state ue_conn_state(const struct ue_conn *c);
 const struct ue_counters *ue_conn_counters(const struct ue_conn *c);
 const struct ue_ping *ue_conn_ping(const struct ue_conn *c);

@@ -25,6 +25,9 @@ enum ue_login_state {
     UE_LOGIN_FAILED      /* refused by either side; the connection is closed */
 };
 
+/* The name of a state; static. */
+const char *ue_login_state_name(enum ue_login_state state);
+
 #define UE_LOGIN_TEXT_BYTES 256 /* with NUL: longer received texts are cut, longer configured ones refused */
 #define UE_LOGIN_URL_BYTES 1024
 
