@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cli/command_line.h"
-#include "uerudp_version.h"
+#include "tools/cli/suggestion.h"
 
 static const struct cli_command commands[] = {
     {"decode", "print captured datagrams as text, JSON Lines or columns", cmd_decode},
@@ -38,6 +38,19 @@ static int usage(FILE *to) {
     return to == stdout ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
+static void report_unknown(const char *name) {
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        g_ptr_array_add(names, (char *)commands[i].name);
+    }
+    g_ptr_array_add(names, (char *)"help");
+    g_ptr_array_add(names, (char *)"--version");
+    char *hint = suggestion_text(name, names, "; see uerudp help");
+    cli_error("unknown subcommand '%s'%s", name, hint);
+    g_free(hint);
+    g_ptr_array_unref(names);
+}
+
 static int run(const char *name, int argc, char **argv) {
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0) {
@@ -47,7 +60,7 @@ static int run(const char *name, int argc, char **argv) {
             return commands[i].run(argc, argv);
         }
     }
-    cli_error("unknown subcommand '%s'; see uerudp help", name);
+    report_unknown(name);
     return CLI_EXIT_UNUSABLE;
 }
 
@@ -71,7 +84,7 @@ static int perform(int argc, char **argv) {
         return usage(stderr);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        puts("uerudp " UERUDP_VERSION);
+        cli_print_version();
         return CLI_EXIT_OK;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "tools/cli/help.h"
+#include "tools/cli/suggestion.h"
 #include "tools/print/text_buffer.h"
+#include "uerudp_version.h"
 
 /* Returns the escaped line, NUL-terminated, to be freed with text_buffer_free. */
 static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
@@ -50,14 +52,13 @@ void cli_print_line(FILE *file, const char *format, ...) {
     text_buffer_free(&line);
 }
 
-/* GLib's own help hides the options of all groups but one. */
-static void print_help(GOptionContext *context) {
-    g_option_context_set_help_enabled(context, false);
-    char *raw = g_option_context_get_help(context, FALSE, NULL);
-    char *text = cli_wrap_help(raw);
-    bool written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
-    g_free(text);
-    g_free(raw);
+void cli_print_version(void) {
+    puts("uerudp " UERUDP_VERSION);
+}
+
+/* Ends the program after output that is all that was asked for. */
+static void leave(GOptionContext *context) {
+    bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
     g_option_context_free(context);
     if (!written) {
         cli_error("cannot write: %s", g_strerror(errno));
@@ -65,16 +66,70 @@ static void print_help(GOptionContext *context) {
     exit(written ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE);
 }
 
+/* GLib's own help hides the options of all groups but one. */
+static char *help_of(GOptionContext *context) {
+    g_option_context_set_help_enabled(context, false);
+    return g_option_context_get_help(context, FALSE, NULL);
+}
+
+static void print_help(GOptionContext *context) {
+    char *raw = help_of(context);
+    char *text = cli_wrap_help(raw);
+    fputs(text, stdout);
+    g_free(text);
+    g_free(raw);
+    leave(context);
+}
+
+/* ---- unknown options ---- */
+
+/* The names of the options, from the help, because GLib does not list them; to be freed. */
+static GPtrArray *option_names(GOptionContext *context) {
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    char *text = help_of(context);
+    char **lines = g_strsplit(text, "\n", -1);
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const char *name = g_str_has_prefix(lines[i], "  -") ? strstr(lines[i], "--") : NULL;
+        if (name != NULL) {
+            g_ptr_array_add(names, g_strndup(name, strcspn(name, " =")));
+        }
+    }
+    g_ptr_array_add(names, g_strdup("--help"));
+    g_ptr_array_add(names, g_strdup("--version"));
+    g_strfreev(lines);
+    g_free(text);
+    return names;
+}
+
+static void report_wrong_options(GOptionContext *context, const GError *error) {
+    GPtrArray *names = option_names(context);
+    bool is_unknown = g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
+    const char *option = is_unknown ? strstr(error->message, "--") : NULL;
+    char *name = g_strndup(option, option != NULL ? strcspn(option, "=") : 0);
+    char *elsewhere = g_strdup_printf("; see %s --help", g_get_prgname());
+    bool has_hint = strstr(error->message, "did you mean") != NULL;
+    char *hint = suggestion_text(name != NULL ? name : "", names, has_hint ? "" : elsewhere);
+    cli_error("%s%s", error->message, hint);
+    g_free(hint);
+    g_free(elsewhere);
+    g_free(name);
+    g_ptr_array_unref(names);
+}
+
 bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
     GError *error = NULL;
-    for (int i = 1; i < *argc; i++) {
+    for (int i = 1; i < *argc && strcmp((*argv)[i], "--") != 0; i++) {
         if (strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0) {
             print_help(context);
+        }
+        if (strcmp((*argv)[i], "--version") == 0) {
+            cli_print_version();
+            leave(context);
         }
     }
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     if (!parsed) {
-        cli_error("%s; see %s --help", error->message, g_get_prgname());
+        report_wrong_options(context, error);
         g_error_free(error);
     }
     g_option_context_free(context);

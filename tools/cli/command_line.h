@@ -40,7 +40,10 @@ void cli_set_error_sink(void (*sink)(const char *line));
 /* Prints a line without "uerudp: " on any file. */
 void cli_print_line(FILE *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Parses and removes the options in argv; false after a message if they are wrong. */
+void cli_print_version(void);
+
+/* Parses and removes the options in argv; false after a message if they are wrong. --help and --version end the
+   program. */
 bool cli_parse(GOptionContext *context, int *argc, char ***argv);
 
 /* Splits "1,2,3" and calls take for each number; false if the text is anything else or a number exceeds max. */

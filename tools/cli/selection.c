@@ -46,8 +46,9 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     struct selection *selection = user;
     bool good = datagram_kinds_parse(value, &selection->kinds);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                    "%s=%s: must be a list of kinds; --help lists them", option, value);
+        char *what = datagram_kinds_error(value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, value, what);
+        g_free(what);
     }
     return good;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/suggestion.h"
 #include "tools/observe/address.h"
 
 void wire_options_init(struct wire_options *options) {
@@ -176,6 +177,20 @@ const struct ue_profile *wire_options_find_generation(const struct wire_options 
     return user->has_base ? &user->base : NULL;
 }
 
+static void report_unknown_generation(const struct wire_options *options, const char *name) {
+    GPtrArray *names = g_ptr_array_new();
+    g_ptr_array_add(names, (char *)"auto");
+    suggestion_add_releases(names);
+    for (guint i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
+        g_ptr_array_add(names, ((const struct user_profile *)options->profiles->pdata[i])->name);
+    }
+    char *hint = suggestion_text(name, names, "");
+    cli_error("--generation=%s: must be auto, an engine release from 4.13 to 5.8, or a profile of --profiles%s", name,
+              hint);
+    g_free(hint);
+    g_ptr_array_unref(names);
+}
+
 static bool resolve_generation(struct wire_options *options) {
     const char *name = options->generation_name;
     if (name == NULL || strcmp(name, "auto") == 0) {
@@ -183,8 +198,7 @@ static bool resolve_generation(struct wire_options *options) {
     }
     options->generation = wire_options_find_generation(options, name, &options->settings);
     if (options->generation == NULL && user_profiles_find(options->profiles, name) == NULL) {
-        cli_error("--generation=%s: must be auto, an engine release from 4.13 to 5.8, or a profile of --profiles",
-                  name);
+        report_unknown_generation(options, name);
         return false;
     }
     return true;

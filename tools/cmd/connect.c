@@ -136,6 +136,27 @@ static void report_end(struct connect *c, const char *why) {
     live_report(c->live.json, "connection", members);
 }
 
+/* Whether a datagram of the server arrived. */
+static bool is_answered(const struct connect *c) {
+    struct live_transport_counters counters;
+    live_transport_get_counters(c->port, &counters);
+    return counters.in_datagrams != 0;
+}
+
+/* Why a connection ended without any datagram of the server; to be freed. */
+static char *no_answer(const struct connect *c) {
+    char peer[NET_ADDRESS_TEXT_BYTES];
+    net_address_format(net_socket_peer(live_transport_socket(c->port)), peer);
+    if (live_error_timer_is_expired(&c->client.receiving, c->now_ns)) {
+        return g_strdup_printf("no program listens at %s; start the server, or check address and port", peer);
+    }
+    if (live_error_timer_is_expired(&c->client.sending, c->now_ns)) {
+        return g_strdup_printf("cannot send to %s; check address and network", peer);
+    }
+    return g_strdup_printf("no answer from %s within %.1f s; check address, port and firewall", peer,
+                           (double)(c->now_ns - c->begun_ns) / NS_PER_S);
+}
+
 /* Prints the report once, closes the connection, and answers the server a little longer. */
 static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (c->left_ns != 0) {
@@ -146,13 +167,21 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (why != NULL) {
         cli_error("%s", why);
     }
-    report_end(c, why);
+    if (c->live.json || is_answered(c)) { /* else there is nothing to report */
+        report_end(c, why);
+    }
     ue_conn_close(c->client.conn, c->now_ns, UE_CLOSE_DISCONNECT);
 }
 
 /* The server, the network or a rule ended the connection. */
 static void lose(struct connect *c, enum ue_close_reason reason) {
     const struct ue_login *login = &c->client.login;
+    if (!is_answered(c)) {
+        char *silence = no_answer(c);
+        leave(c, CLI_EXIT_MALFORMED, silence);
+        g_free(silence);
+        return;
+    }
     GString *why = g_string_new(NULL);
     g_string_printf(why, "the connection ended: %s", ue_close_reason_name(reason));
     const char *reported = login->failure[0] != '\0' ? login->failure : login->close_reason;
@@ -238,6 +267,16 @@ static void check_joined(struct connect *c) {
     }
 }
 
+/* The time of --timeout is over. */
+static void give_up(struct connect *c) {
+    char *silence = is_answered(c) ? NULL : no_answer(c);
+    leave(c, CLI_EXIT_MALFORMED,
+          silence != NULL     ? silence
+          : c->joined_ns != 0 ? "the job was not finished in time"
+                              : "the login was not finished in time (does the server use the same --generation?)");
+    g_free(silence);
+}
+
 static void run_mode(struct connect *c) {
     check_joined(c);
     if (c->left_ns != 0) {
@@ -254,9 +293,7 @@ static void run_mode(struct connect *c) {
     } else if (c->mode->state == CONNECT_MODE_DONE) {
         leave(c, CLI_EXIT_OK, NULL);
     } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
-        leave(c, CLI_EXIT_MALFORMED,
-              c->joined_ns != 0 ? "the job was not finished in time"
-                                : "the login was not finished in time (does the server use the same --generation?)");
+        give_up(c);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/selection.h"
+#include "tools/cli/suggestion.h"
 #include "tools/edit/redactor.h"
 #include "tools/events/capture_log.h"
 #include "tools/input/capture_reader.h"
@@ -53,8 +54,8 @@ static void add_options(struct decode *d, GOptionContext *context) {
          "also decode the content of complete messages, reassembled from partial bunches: exports, actors, content "
          "blocks, voice",
          NULL},
-        {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "print only these fields, as columns, one line per datagram",
-         "KEY[,KEY...]"},
+        {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields,
+         "print only these fields, as columns, one line per datagram; help lists the keys", "KEY[,KEY...]"},
         {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "separator of columns: tab (default) or comma", "NAME"},
         {"events", 0, 0, G_OPTION_ARG_FILENAME, &d->events,
          "write an event log of the connections (JSON Lines) to this file, - for standard output, instead of "
@@ -100,6 +101,19 @@ static const char description[] =
     "  tcpdump -w - udp port 7777 | uerudp decode --kind handshake -\n"
     "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
 
+static void complain_field(const char *key, const char *wrong) {
+    GPtrArray *names = g_ptr_array_new();
+    for (const struct print_columns_key *row = print_columns_keys; row->key != NULL; row++) {
+        g_ptr_array_add(names, (char *)row->key);
+    }
+    suggestion_add_fields(names);
+    bool is_unknown = strcmp(wrong, PRINT_COLUMNS_UNKNOWN) == 0;
+    char *hint = is_unknown ? suggestion_text(key, names, "; --fields help lists all") : g_strdup("");
+    cli_error("--fields=%s: %s%s", key, wrong, hint);
+    g_free(hint);
+    g_ptr_array_unref(names);
+}
+
 static bool resolve_columns(struct decode *d) {
     bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;
     if (d->separator != NULL && !comma && strcmp(d->separator, "tab") != 0) {
@@ -110,9 +124,10 @@ static bool resolve_columns(struct decode *d) {
     char **keys = g_strsplit(d->fields, ",", -1);
     bool good = keys[0] != NULL;
     for (size_t i = 0; good && keys[i] != NULL; i++) {
-        good = print_columns_add(&d->columns, keys[i]);
+        const char *wrong = print_columns_add(&d->columns, keys[i]);
+        good = wrong == NULL;
         if (!good) {
-            cli_error("--fields: unknown field '%s'", keys[i]);
+            complain_field(keys[i], wrong);
         }
     }
     g_strfreev(keys);
@@ -281,6 +296,13 @@ static enum cli_exit run(struct decode *d, int path_count, char **paths) {
     return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reader);
 }
 
+static enum cli_exit list_fields(struct decode *d) {
+    d->format = FORMAT_COLUMNS;
+    print_columns_list(&d->columns.lines);
+    flush(d);
+    return d->output_failed ? CLI_EXIT_UNUSABLE : CLI_EXIT_OK;
+}
+
 static void clear(struct decode *d) {
     capture_reader_clear(&d->reader);
     g_clear_pointer(&d->completed, completed_messages_free);
@@ -303,7 +325,10 @@ int cmd_decode(int argc, char **argv) {
     g_option_context_set_description(context, description);
     add_options(&d, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
-    if (cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
+    bool is_parsed = cli_parse(context, &argc, &argv);
+    if (is_parsed && g_strcmp0(d.fields, "help") == 0) {
+        status = list_fields(&d);
+    } else if (is_parsed && resolve(&d, argc)) {
         status = run(&d, argc - 1, argv + 1);
     }
     clear(&d);

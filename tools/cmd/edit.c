@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tools/cli/output_file.h"
+#include "tools/cli/suggestion.h"
 #include "tools/edit/editor.h"
 #include "tools/rules/number_ranges.h"
 
@@ -174,8 +175,12 @@ static bool parse_generation(struct edit_arguments *c) {
         return !c->skip;
     }
     c->options.generation = ue_profile_find(c->generation);
-    return c->options.generation != NULL ||
-           complain_value("to-generation", c->generation, "not an engine release from 4.13 to 5.8");
+    if (c->options.generation == NULL) {
+        char *hint = suggestion_of_release(c->generation);
+        cli_error("--to-generation=%s: not an engine release from 4.13 to 5.8%s", c->generation, hint);
+        g_free(hint);
+    }
+    return c->options.generation != NULL;
 }
 
 static bool parse_seed(struct edit_arguments *c) {

@@ -36,7 +36,8 @@ static gboolean choose(struct replay_arguments *command, const char *name, GErro
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s and %s exclude each other",
                     command->mode->name, name);
     } else {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "unknown mode '%s'", name);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "unknown mode '%s'; modes are observe, check, wire and live", name);
     }
     return FALSE;
 }

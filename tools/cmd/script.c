@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/suggestion.h"
 #include "tools/script/expectation_update.h"
 #include "tools/script/result.h"
 
@@ -99,7 +100,10 @@ static bool resolve(struct script_job *job) {
 static bool add_from_options(GArray *generations, char **names) {
     for (size_t i = 0; names[i] != NULL; i++) {
         if (!script_generation_add(generations, names[i])) {
-            cli_error("--generation=%s: must be an engine release from 4.13 to 5.8, A, B, C, L or all", names[i]);
+            char *hint = suggestion_of_release(names[i]);
+            cli_error("--generation=%s: must be an engine release from 4.13 to 5.8, A, B, C, L or all%s", names[i],
+                      hint);
+            g_free(hint);
             return false;
         }
     }

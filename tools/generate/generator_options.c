@@ -6,6 +6,7 @@
 
 #include <uerudp/settings.h>
 #include "tools/cli/command_line.h"
+#include "tools/cli/suggestion.h"
 #include "tools/generate/scenario_file.h"
 
 #define NS_PER_MS 1e6
@@ -156,6 +157,18 @@ static bool resolve_network(struct generate_options *o) {
     return true;
 }
 
+static void report_unknown_scenario(const char *name) {
+    GPtrArray *names = g_ptr_array_new();
+    const struct sim_scenario *scenario;
+    for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
+        g_ptr_array_add(names, (char *)scenario->name);
+    }
+    char *hint = suggestion_text(name, names, "; see uerudp generate --list");
+    cli_error("%s: neither a scenario nor a file%s", name, hint);
+    g_free(hint);
+    g_ptr_array_unref(names);
+}
+
 static bool find_scenario(struct generate_options *o, const char *name) {
     const struct sim_scenario *named = sim_scenario_find(name);
     if (named != NULL) {
@@ -165,7 +178,7 @@ static bool find_scenario(struct generate_options *o, const char *name) {
     if (g_file_test(name, G_FILE_TEST_EXISTS)) {
         return scenario_file_read(name, &o->scenario);
     }
-    cli_error("%s: neither a scenario nor a file; see uerudp generate --list", name);
+    report_unknown_scenario(name);
     return false;
 }
 
@@ -188,7 +201,9 @@ static bool resolve_generation(struct generate_options *o) {
         return true;
     }
     if (ue_profile_find(o->generation) == NULL) {
-        cli_error("--generation=%s: not an engine release from 4.13 to 5.8", o->generation);
+        char *hint = suggestion_of_release(o->generation);
+        cli_error("--generation=%s: not an engine release from 4.13 to 5.8%s", o->generation, hint);
+        g_free(hint);
         return false;
     }
     o->scenario.sides[UE_ROLE_CLIENT].release = o->generation;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/suggestion.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9
@@ -190,7 +191,9 @@ static bool resolve_generation(struct live_options *o) {
     const char *name = o->generation_text != NULL ? o->generation_text : "5.5";
     o->profile = ue_profile_find(name);
     if (o->profile == NULL) {
-        cli_error("--generation=%s: not an engine release from 4.13 to 5.8", name);
+        char *hint = suggestion_of_release(name);
+        cli_error("--generation=%s: not an engine release from 4.13 to 5.8%s", name, hint);
+        g_free(hint);
     }
     return o->profile != NULL;
 }

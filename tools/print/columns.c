@@ -13,23 +13,52 @@ enum column_kind {
     KIND_COUNT
 };
 
-static const char *const capture_keys[KIND_COUNT] = {NULL, "frame", "time", "src", "dst", "length", "raw"};
+/* In the order of enum column_kind, from KIND_FRAME on. */
+const struct print_columns_key print_columns_keys[] = {
+    {"frame", "Number of the frame in the capture, from 1"},
+    {"time", "Time of the capture, in nanoseconds since 1970"},
+    {"src", "Address and port of the sender"},
+    {"dst", "Address and port of the receiver"},
+    {"length", "Bytes of the UDP payload on the wire"},
+    {"raw", "All captured bytes of the UDP payload"},
+    {NULL, NULL},
+};
 
-bool print_columns_add(struct print_columns *columns, const char *key) {
+/* Fields from this row on are computed by the plugin. */
+#define FIELDS_END UE_F_ANALYSIS_FLAGS
+
+const char *print_columns_add(struct print_columns *columns, const char *key) {
     if (columns->count == PRINT_COLUMNS_MAX) {
-        return false;
+        return "only 64 fields can be printed";
     }
     enum column_kind kind = KIND_FIELD;
-    for (int i = KIND_FIELD + 1; i < KIND_COUNT; i++) {
-        kind = strcmp(capture_keys[i], key) == 0 ? (enum column_kind)i : kind;
+    for (size_t i = 0; print_columns_keys[i].key != NULL; i++) {
+        kind = strcmp(print_columns_keys[i].key, key) == 0 ? (enum column_kind)(KIND_FRAME + i) : kind;
     }
     enum ue_field field = ue_field_find(key);
     if (kind == KIND_FIELD && field == UE_F_NONE) {
-        return false;
+        return PRINT_COLUMNS_UNKNOWN;
+    }
+    if (kind == KIND_FIELD && field >= FIELDS_END) {
+        return "this field exists only in Wireshark";
     }
     columns->kinds[columns->count] = (uint8_t)kind;
     columns->fields[columns->count++] = (uint16_t)field;
-    return true;
+    return NULL;
+}
+
+static void list_key(struct text_buffer *out, const char *key, const char *description) {
+    text_buffer_add_format(out, "%-36s  %s\n", key, description);
+}
+
+void print_columns_list(struct text_buffer *out) {
+    for (const struct print_columns_key *row = print_columns_keys; row->key != NULL; row++) {
+        list_key(out, row->key, row->description);
+    }
+    for (unsigned i = UE_F_NONE + 1; i < FIELDS_END; i++) {
+        const struct ue_field_row *row = ue_field_row((enum ue_field)i);
+        list_key(out, row->name, row->description);
+    }
 }
 
 static void put_value(struct text_buffer *out, const struct ue_record *record) {

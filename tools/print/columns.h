@@ -19,8 +19,18 @@ struct print_columns {
     struct text_buffer values[PRINT_COLUMNS_MAX];
 };
 
-/* Adds a column by its key; false if there is no such field or the limit of columns is reached. */
-bool print_columns_add(struct print_columns *columns, const char *key);
+#define PRINT_COLUMNS_UNKNOWN "unknown field"
+
+/* Adds a column by its key. Returns NULL, or what is wrong: PRINT_COLUMNS_UNKNOWN or another static text. */
+const char *print_columns_add(struct print_columns *columns, const char *key);
+
+/* The keys that are not fields of a datagram, with their descriptions; key is NULL after the last one. */
+extern const struct print_columns_key {
+    const char *key, *description;
+} print_columns_keys[];
+
+/* Appends a line for each key: the key and its description. */
+void print_columns_list(struct text_buffer *out);
 
 /* Appends one line. */
 void print_columns_datagram(struct print_columns *columns, const struct print_datagram *datagram);

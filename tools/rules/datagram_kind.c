@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tools/cli/suggestion.h"
+
 /* In the order of the mask bits. */
 static const char *const names[] = {
     "handshake", "packet",     "empty",   "ack",     "bunch",  "control",   "open", "close",
@@ -32,6 +34,36 @@ bool datagram_kinds_parse(const char *list, uint32_t *kinds) {
         }
         list += length + 1;
     }
+}
+
+/* "; kinds are A, B and C" */
+static char *list_of_names(void) {
+    GString *text = g_string_new("; kinds are ");
+    for (size_t i = 0; i < NAMES; i++) {
+        g_string_append_printf(text, "%s%s", i == 0 ? "" : i + 1 == NAMES ? " and " : ", ", names[i]);
+    }
+    return g_string_free(text, FALSE);
+}
+
+char *datagram_kinds_error(const char *list) {
+    GPtrArray *known = g_ptr_array_new();
+    char *all = list_of_names();
+    uint32_t kinds = 0;
+    size_t length = strcspn(list, ",");
+    for (; list[length] == ',' && add_one(list, length, &kinds); length = strcspn(list, ",")) {
+        list += length + 1;
+    }
+    for (size_t i = 0; i < NAMES; i++) {
+        g_ptr_array_add(known, (char *)names[i]);
+    }
+    char *word = g_strndup(list, length);
+    char *hint = suggestion_text(word, known, all);
+    char *error = g_strdup_printf("unknown kind '%s'%s", word, hint);
+    g_free(hint);
+    g_free(word);
+    g_free(all);
+    g_ptr_array_unref(known);
+    return error;
 }
 
 uint32_t datagram_kinds_of_item(const struct ue_item *item) {

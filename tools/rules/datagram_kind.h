@@ -25,6 +25,9 @@
 /* Adds the kinds in a comma-separated list of names; false if a name is unknown. */
 bool datagram_kinds_parse(const char *list, uint32_t *kinds);
 
+/* What is wrong with a list that cannot be parsed, with the kinds that may be meant; to be freed. */
+char *datagram_kinds_error(const char *list);
+
 /* The kinds of an item: ACK, or BUNCH and the kinds of that bunch. */
 uint32_t datagram_kinds_of_item(const struct ue_item *item);
 

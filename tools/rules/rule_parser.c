@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/suggestion.h"
 #include "tools/rules/number_ranges.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_SECOND 1e9
-#define NEAR_CHARS 4         /* equal first characters of similar names */
-#define NEAR_MAX 5           /* suggested names */
 #define TIME_SECONDS_MAX 9e9 /* the limit of int64_t nanoseconds */
 
 /* A word of a rule: its name, whether a value must follow, and the function that parses it; value is NULL if none
@@ -189,29 +188,57 @@ static char *cut(char *word, char at) {
     return found;
 }
 
-/* The name without its group: "ch_seq" of "bunch.ch_seq". */
-static const char *last_part(const char *key) {
-    const char *dot = strrchr(key, '.');
-    return dot != NULL ? dot + 1 : key;
-}
-
-static bool is_near(const char *name, const char *key) {
-    const char *part = last_part(key);
-    return *part != '\0' && (is_alike(last_part(name), part) || strstr(name, key) != NULL ||
-                             (strlen(part) >= NEAR_CHARS && strncmp(last_part(name), part, NEAR_CHARS) == 0));
+/* "unknown action; did you mean drop?" */
+static bool fail_unknown(char error[RULES_ERROR_BYTES], const char *word, const char *what, const char *name,
+                         const GPtrArray *names, const char *otherwise) {
+    char *hint = suggestion_text(name, names, otherwise);
+    fail(error, word, what, hint);
+    g_free(hint);
+    return false;
 }
 
 static bool fail_field(char error[RULES_ERROR_BYTES], const char *word, const char *key) {
-    GString *near = g_string_new(NULL);
-    unsigned count = 0;
-    for (unsigned i = UE_F_NONE + 1; i < UE_FIELD_COUNT && count < NEAR_MAX; i++) {
-        const char *name = ue_field_row((enum ue_field)i)->name;
-        if (is_near(name, key)) {
-            g_string_append_printf(near, "%s%s", count++ == 0 ? "; did you mean " : ", ", name);
-        }
+    GPtrArray *names = g_ptr_array_new();
+    suggestion_add_fields(names);
+    fail_unknown(error, word, "unknown field", key, names, "; for example bunch.ch_seq");
+    g_ptr_array_unref(names);
+    return false;
+}
+
+static GPtrArray *names_of(const struct word *words, size_t count) {
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t i = 0; i < count; i++) {
+        g_ptr_array_add(names, (char *)words[i].name);
     }
-    fail(error, word, "unknown field", near->len != 0 ? near->str : "; for example bunch.ch_seq");
-    g_string_free(near, TRUE);
+    return names;
+}
+
+static bool fail_action(char error[RULES_ERROR_BYTES], const char *word, const char *name) {
+    GPtrArray *names = names_of(actions, G_N_ELEMENTS(actions));
+    fail_unknown(error, word, "unknown action", name, names,
+                 "; actions are drop, duplicate, delay, reorder, corrupt and pass");
+    g_ptr_array_unref(names);
+    return false;
+}
+
+static bool fail_condition(char error[RULES_ERROR_BYTES], const char *word, const char *name) {
+    GPtrArray *names = names_of(conditions, G_N_ELEMENTS(conditions));
+    for (size_t i = 0; i < RULE_NUMBERS; i++) {
+        g_ptr_array_add(names, (char *)number_names[i]);
+    }
+    fail_unknown(error, word, "unknown condition", name, names, "");
+    g_ptr_array_unref(names);
+    return false;
+}
+
+static bool fail_value(char error[RULES_ERROR_BYTES], const char *word, const struct word *condition,
+                       const char *value) {
+    if (condition->parse != parse_kinds || value == NULL || *value == '\0') {
+        return fail(error, word, "must be ", condition->form);
+    }
+    char *what = datagram_kinds_error(value);
+    fail(error, word, what, "");
+    g_free(what);
     return false;
 }
 
@@ -224,7 +251,7 @@ static bool parse_action(struct rule *rule, const char *whole, char error[RULES_
     rule->field = key != NULL ? ue_field_find(key) : UE_F_NONE;
     bool good = true;
     if (action == NULL) {
-        good = fail(error, whole, "unknown action; actions are drop, duplicate, delay, reorder, corrupt and pass", "");
+        good = fail_action(error, whole, name);
     } else if (key != NULL && rule->action == RULE_CORRUPT && rule->field == UE_F_NONE) {
         good = fail_field(error, whole, key);
     } else if (key != NULL && rule->action != RULE_CORRUPT) {
@@ -254,14 +281,14 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
     uint32_t bit = number >= 0 ? 1u << number : condition != NULL ? 1u << (RULE_NUMBERS + (condition - conditions)) : 0;
     bool good = true;
     if (bit == 0) {
-        good = fail(error, whole, "unknown condition", "");
+        good = fail_condition(error, whole, name);
     } else if ((*given & bit) != 0) {
         good = fail(error, whole, "occurs twice", "");
     } else if (number >= 0) {
         rule->numbers[number] = value != NULL ? number_ranges_parse(value) : NULL;
         good = rule->numbers[number] != NULL || fail(error, whole, "must be numbers and ranges such as 3,100-110", "");
     } else if (!condition->parse(rule, value)) {
-        good = fail(error, whole, "must be ", condition->form);
+        good = fail_value(error, whole, condition, value);
     }
     *given |= bit;
     g_free(name);

@@ -7,6 +7,7 @@ import json
 import pathlib
 import random
 import signal
+import socket
 import tempfile
 import time
 import types
@@ -265,7 +266,18 @@ class Errors(unittest.TestCase):
         self.errors("connect", "127.0.0.1:99999")
 
     def test_nobody_listens(self):
-        self.assertIn("no program listens", self.errors("connect", f"127.0.0.1:{live.free_port()}", status=1))
+        """One sentence, and nothing else."""
+        result = uerudp.run("connect", f"127.0.0.1:{live.free_port()}", status=1)
+        self.assertRegex(result.stderr.decode(), r"^uerudp: no program listens at 127\.0\.0\.1:\d+; .*\n$")
+        self.assertEqual(b"", result.stdout)
+
+    def test_nobody_answers(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+            silent.bind(("127.0.0.1", 0))
+            port = silent.getsockname()[1]
+            result = uerudp.run("connect", "--timeout", 1, f"127.0.0.1:{port}", status=1)
+        self.assertRegex(result.stderr.decode(), rf"^uerudp: no answer from 127\.0\.0\.1:{port} within 1\.\d s; .*\n$")
+        self.assertEqual(b"", result.stdout)
 
     def test_wrong_key(self):
         with live.Server("--key", KEY) as server:

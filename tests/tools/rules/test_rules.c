@@ -369,8 +369,8 @@ static void an_error_for_an_unknown_field_names_similar_fields(void **state) {
     static const struct {
         const char *text, *error;
     } rows[] = {
-        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': unknown field; did you mean bunch.ch_seq"},
-        {"corrupt@ch_seq", "'corrupt@ch_seq': unknown field; did you mean bunch.ch_seq"},
+        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': unknown field; did you mean bunch.ch_seq?"},
+        {"corrupt@ch_seq", "'corrupt@ch_seq': unknown field; did you mean bunch.ch_seq?"},
         {"corrupt@nonsense", "'corrupt@nonsense': unknown field; for example bunch.ch_seq"},
         {"corrupt@", "'corrupt@': unknown field; for example bunch.ch_seq"},
     };
