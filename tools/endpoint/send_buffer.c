@@ -189,11 +189,13 @@ static struct ue_outbox_block *seal(struct ue_conn *c, size_t size_bytes) {
 }
 
 /* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
-   cut to their size. */
+   cut to their size, where the allocator does it. */
 static struct ue_outbox_block *keep(struct ue_conn *c, size_t size_bytes) {
     struct ue_outbox_block *parcel = c->packer.parcel;
     parcel->size_bytes = size_bytes;
-    return c->datagrams.count == 0 ? parcel : ue_share_resize(&c->share, parcel, sizeof *parcel + size_bytes);
+    struct ue_outbox_block *cut =
+        c->datagrams.count == 0 ? NULL : ue_share_resize(&c->share, parcel, sizeof *parcel + size_bytes);
+    return cut != NULL ? cut : parcel;
 }
 
 /* To the outbox, encrypted where that is agreed. Returns the size on the wire. */

@@ -162,12 +162,13 @@ static void free_peer(struct ue_server *s, struct ue_peer *peer) {
 }
 
 void ue_server_free(struct ue_server *s) {
+    if (s == NULL) {
+        return;
+    }
     for (uint32_t i = 0; i < s->peer_count; i++) {
         free_peer(s, s->peers[i]);
     }
-    if (s->listener != NULL) {
-        ue_listener_free(s->listener);
-    }
+    ue_listener_free(s->listener);
     ue_table_free(&s->by_address, &s->share);
     ue_table_free(&s->by_cookie, &s->share);
     ue_machines_free(&s->machines);

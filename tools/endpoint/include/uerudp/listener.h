@@ -65,6 +65,7 @@ struct ue_listener;
 /* allocator as in ue_conn_new. NULL: no profile, no memory, or libgcrypt failed. */
 struct ue_listener *ue_listener_new(const struct ue_allocator *allocator, const struct ue_listener_config *config,
                                     uint64_t now_ns);
+/* NULL is ignored. */
 void ue_listener_free(struct ue_listener *l);
 
 /* Why a handshake was refused. */

@@ -70,7 +70,7 @@ struct ue_server;
 /* allocator as in ue_conn_new. NULL: no memory, or an unusable profile, login or flood configuration. */
 struct ue_server *ue_server_new(const struct ue_allocator *allocator, const struct ue_server_config *config,
                                 uint64_t now_ns);
-/* Frees all connections without sending anything. */
+/* Frees all connections without sending anything. NULL is ignored. */
 void ue_server_free(struct ue_server *s);
 
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
