@@ -21,6 +21,9 @@ WIRESHARK = re.compile(r"(epan|wiretap|wsutil|wireshark)[./]")
 FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
 
 CODEC = {"libcodec/base", "libcodec/wire", "libcodec/content", "libcodec/observe", "libcodec/findings", "libcodec"}
+# tools/endpoint is what is installed.
+ENDPOINT = {"tools/endpoint", "tools/endpoint/handshake", "tools/endpoint/core"}
+ENDPOINT_SYSTEM = FREESTANDING | {"assert.h", "gcrypt.h", "stdlib.h"}
 PROGRAM = {"tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net", "tools"}
 
 # Layer: the layers it may include, and its system headers (None: any but Wireshark's).
@@ -32,12 +35,17 @@ LAYERS = {
     "libcodec/findings": (CODEC - {"libcodec"}, FREESTANDING),
     "libcodec/cipher": (CODEC | {"libcodec/cipher"}, None),
     "libcodec": (CODEC, FREESTANDING),
-    "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h", "stdlib.h"}),
+    "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING),
+    "tools/endpoint/handshake": (CODEC | ENDPOINT - {"tools/endpoint/core"}, ENDPOINT_SYSTEM),
+    "tools/endpoint/core": (CODEC | ENDPOINT, ENDPOINT_SYSTEM),
+    "tools/endpoint/login": (CODEC | ENDPOINT | {"tools/endpoint/login"}, ENDPOINT_SYSTEM),
+    "tools/endpoint/replication": (CODEC | ENDPOINT | {"tools/endpoint/replication"}, ENDPOINT_SYSTEM),
+    "tools/endpoint/server": (CODEC | ENDPOINT | {"tools/endpoint/login", "tools/endpoint/server"}, ENDPOINT_SYSTEM),
     "tools/sim": (CODEC | {"tools/endpoint", "tools/sim"}, None),
     "tools/capture": (CODEC | {"tools/capture"}, None),
     "tools/print": (CODEC | {"tools/print"}, None),
     "tools/net": ({"tools/net"}, None),
-    "tools": (CODEC | {"libcodec/cipher"} | PROGRAM, None),
+    "tools": (CODEC | {"libcodec/cipher", "tools/endpoint/core"} | PROGRAM, None),
     "plugin": (CODEC | {"libcodec/cipher", "plugin"}, None),
     "tests": (None, None),
 }
@@ -53,7 +61,7 @@ SOURCELESS = {
     "observed_event.h": "libcodec/observe",
 }
 # Sources that look into a part that is private to another.
-INSPECTORS = {"tools/endpoint/connection.h": ("tools/replay/reference_model",)}
+INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model",)}
 # Headers of these folders that the rest of the program may include.
 CONTRACTS = {
     "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",

@@ -4,7 +4,7 @@
 #define UERUDP_TESTS_SUPPORT_CONN_PAIR_H
 
 #include "tests/support/counting_allocator.h"
-#include "tools/endpoint/connection.h"
+#include "tools/endpoint/core/connection.h"
 
 #define PAIR_CLIENT 0u
 #define PAIR_SERVER 1u

@@ -3,7 +3,7 @@
 #ifndef UERUDP_TESTS_SUPPORT_HOSTILE_H
 #define UERUDP_TESTS_SUPPORT_HOSTILE_H
 
-#include "tools/endpoint/connection.h"
+#include "tools/endpoint/core/connection.h"
 
 enum hostile_traffic {
     HOSTILE_PARTS,   /* partial bunches that add up to 63,000 bytes and lack the final one */

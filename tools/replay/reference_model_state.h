@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_STATE_H
 #define UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_STATE_H
 
-#include "tools/endpoint/connection.h"
+#include "tools/endpoint/core/connection.h"
 #include "tools/replay/reference_model.h"
 
 #define UE_MODEL_RETRANSMISSIONS 16

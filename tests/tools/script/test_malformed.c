@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include <uerudp/login.h>
-#include "tools/endpoint/connection.h"
+#include "tools/endpoint/core/connection.h"
 #include "tools/script/testbed.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* All of one connection. The parts below know each other; whoever uses endpoint.h does not. */
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_H
+
+#include <uerudp/client_handshake.h>
+#include <uerudp/datagram_encryption.h>
+#include <uerudp/endpoint.h>
+#include <uerudp/legacy_notify.h>
+#include <uerudp/listener.h>
+#include <uerudp/packet_notify.h>
+#include <uerudp/rate.h>
+#include <uerudp/reorder.h>
+#include <uerudp/seeded_random.h>
+#include "tools/endpoint/core/assemble.h"
+#include "tools/endpoint/core/channel.h"
+#include "tools/endpoint/core/outbox.h"
+#include "tools/endpoint/core/sent_packets.h"
+
+#define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
+
+/* Sizes that follow from the configuration (endpoint.md 19.2). */
+struct ue_limits {
+    size_t prefix_bits;      /* in front of the packet header, handler flags included */
+    size_t buffer_bits;      /* SendBuffer capacity: packet header to inner terminator */
+    size_t header_bits;      /* MAX_PACKET_HEADER_BITS */
+    size_t single_bits;      /* MaxSingle: the largest bunch that is not split */
+    size_t part_bits;        /* PartMax */
+    uint32_t reliable;       /* RELIABLE_BUFFER */
+    uint32_t parts_reliable; /* PartialBunchReliableThreshold; 0 = never */
+};
+
+/* The bunch that the next one may be merged into (LastOut); its data are the last bits of what is written. */
+struct ue_last {
+    size_t begin_bit;
+    size_t end_bit; /* LastEnd; 0 = none */
+    size_t data_bits;
+    uint32_t channel_id;
+    bool reliable;
+    bool may_grow;              /* whole, without exports or must-be-mapped ids */
+    struct ue_out *out;         /* its OutRec entry when reliable */
+    struct ue_bunch unreliable; /* else its header */
+};
+
+/* The packet being filled (SendBuffer). */
+struct ue_send_buffer {
+    struct ue_outbox_block *parcel; /* NULL: nothing begun; has room for the largest packet */
+    size_t bit;                     /* written so far */
+    size_t head_bits;
+    struct ue_datagram head; /* prefix and packet header as begun */
+    uint64_t head_ns;        /* when it was written */
+    struct ue_jitter_clock clock_before;
+    bool may_merge; /* AllowMerge */
+    uint32_t bunches;
+    struct ue_last last;
+};
+
+struct ue_conn {
+    struct ue_conn_config config; /* defaults filled in */
+    struct ue_limits limits;
+    struct ue_share share;
+    struct ue_context out_context; /* how own datagrams are written, and the peer's read */
+    struct ue_context in_context;
+    enum ue_conn_state state;
+    enum ue_close_reason closed_for;
+    bool is_admitted;
+    bool is_encrypting;
+    bool peer_seals; /* the peer has sent an encrypted packet */
+    bool has_told_reason;
+    bool is_leaving; /* closing is under way */
+    uint8_t session_id;
+    uint8_t client_id;
+    struct ue_random random;
+    struct ue_client_handshake shake; /* client */
+    struct ue_accepted accepted;      /* server */
+    bool answers_handshakes;          /* server: the Ack may have been missed */
+    struct ue_encryption *seal;       /* AES-GCM, or NULL */
+
+    struct ue_notify notify;   /* generations A to C */
+    struct ue_legacy legacy;   /* generation L */
+    int64_t in_packet_id;      /* InPacketId: newest taken */
+    bool is_in_delivered;      /* ... and whether it counts as delivered */
+    int64_t out_packet_id;     /* OutPacketId: what the next packet is */
+    int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
+    int64_t last_notified_id;  /* LastNotifiedPacketId */
+    uint64_t acked_sent_ns;    /* when the packet out_ack_packet_id left, until it gave its sample; else UE_NO_TIME */
+    struct ue_reorder reorder;
+    uint64_t reorder_since_ns;
+    struct ue_sent_packets flight;
+    struct ue_lanes lanes;
+    bool has_dying;  /* some channel is_dying */
+    bool has_unsent; /* some channel has_unsent */
+    bool has_due;    /* some channel's InRec holds what is in order, and found no memory when it came to its turn */
+    struct ue_send_buffer packer;
+    struct ue_outbox control_queue; /* control messages beyond the reliable buffer */
+
+    uint32_t dirty_acks;    /* HasDirtyAcks */
+    bool time_sensitive;    /* TimeSensitive */
+    bool flushed_this_tick; /* FlushedThisTick */
+    bool peer_wants_frame_time;
+    uint8_t frame_time_ms;    /* between the last two ticks, 255 at most */
+    uint32_t burst_packets;   /* packets since the last tick with bunches that waited, for the burst limit; */
+    int64_t burst_packet_id;  /* ... the newest of them */
+    uint64_t last_receive_ns; /* LastReceiveTime */
+    uint64_t last_packet_ns;  /* of the newest ordinary packet */
+    uint64_t last_send_ns;    /* LastSendTime */
+    uint64_t last_tick_ns;
+    uint64_t last_probe_ns;
+    uint64_t last_stall_look_ns;
+    uint64_t connected_ns;
+    uint64_t closed_ns;
+    bool has_ticked;
+
+    struct ue_send_budget budget;
+    struct ue_jitter_clock jitter_clock;
+    struct ue_jitter jitter;
+    struct ue_ping ping;
+    struct ue_traffic traffic;
+    struct ue_counters counters;
+    struct ue_outbox datagrams;
+    struct ue_outbox events;
+    ue_bunch_hook *hook;
+    void *hook_user;
+};
+
+/* limits.c */
+/* False: an endpoint cannot use these settings. */
+bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
+
+/* state.c */
+static inline bool ue_conn_is_server(const struct ue_conn *c) {
+    return c->config.role == UE_ROLE_SERVER;
+}
+static inline bool ue_conn_has_internal_ack(const struct ue_conn *c) {
+    return c->out_context.settings.internal_ack;
+}
+static inline bool ue_conn_is_legacy(const struct ue_conn *c) {
+    return c->out_context.profile.packet == UE_PACKET_LEGACY;
+}
+/* Connected: packets may be sent. */
+static inline bool ue_conn_is_up(const struct ue_conn *c) {
+    return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
+}
+/* Each public call begins with it: frees the outputs that the program has read. */
+void ue_conn_settle(struct ue_conn *c);
+void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state);
+/* Closes at once and says nothing to the peer; a closed connection stays as it is. */
+void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
+/* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 19.5). */
+bool ue_conn_may_send(const struct ue_conn *c);
+bool ue_conn_is_client_restarting(const struct ue_conn *c);
+void ue_event_put(struct ue_conn *c, const struct ue_event *event);
+void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
+/* An event in memory of its own, with room for its data; and to the outbox, its data behind it. */
+struct ue_outbox_block *ue_event_new(struct ue_conn *c, size_t data_bits);
+static inline struct ue_event *ue_event_in(struct ue_outbox_block *parcel) {
+    return (void *)parcel->bytes;
+}
+void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel);
+
+/* connection.c */
+/* The result of a handshake packet. */
+void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
+void ue_conn_send_handshake(struct ue_conn *c);
+/* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
+void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
+/* Close with a cause behind the reason, both told to the peer. */
+void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
+
+/* channel_set.c: channels of a connection */
+struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
+/* A channel opened by the peer; NULL: no memory. */
+struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind);
+/* What kind the bunch's name says; false: none that is known. */
+bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
+/* Whether this side may open channels of this kind. */
+bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind);
+bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
+static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
+    return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
+}
+/* How many more parts the channel's reliable buffer takes (endpoint.md 19.2); one more when the last of them closes
+   it. */
+uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
+/* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
+void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel);
+/* Frees the channels that closed while a packet's acks were processed. */
+void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
+
+/* packer.c: the packet being filled */
+static inline bool ue_send_buffer_is_empty(const struct ue_conn *c) {
+    return c->packer.parcel == NULL;
+}
+/* Forgets what was written. */
+void ue_send_buffer_discard(struct ue_conn *c);
+/* Written so far, without what stands in front of the packet header. */
+size_t ue_send_buffer_used_bits(const struct ue_conn *c);
+/* Room for the next bunch, header included. */
+size_t ue_send_buffer_free_bits(const struct ue_conn *c);
+/* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */
+bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns);
+/* Writes one item, in a new packet when it does not fit. */
+bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
+/* FlushNet. */
+void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns);
+
+/* send.c: bunches */
+/* On a lane with a channel. range may be NULL. */
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
+                       struct ue_packet_range *range);
+/* The same, past the checks and past what waits. */
+enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
+                           struct ue_packet_range *range);
+/* Whether such a bunch may be sent at all. */
+enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
+/* Whether the reliable buffer takes all parts of a bunch. */
+bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
+/* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
+void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
+void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
+   ack of the copy's packet does not count for it. */
+void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
+/* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
+void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
+bool ue_send_is_waiting(const struct ue_conn *c);
+
+/* control.c: channel 0 */
+enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
+/* ue_send for what the program sends: messages on channel 0 wait where there is no room for them. */
+enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                        const struct ue_outgoing *bunch, struct ue_packet_range *range);
+/* Sends again what left before that time and was not acknowledged. */
+void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
+void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
+
+/* acks.c */
+/* The next own packet was acknowledged or reported as not received (endpoint.md 18). */
+void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
+/* A replay's packets all arrive. */
+void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
+
+/* receive.c */
+/* Legacy acks are written a second time. */
+void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
+
+/* dispatch.c: the bunches of one packet (endpoint.md 17) */
+/* Returns whether the packet must count as not delivered. *bunches: how many there were. */
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
+                 uint32_t *bunches);
+/* Takes what is due since memory was short. */
+void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
+
+/* deliver.c: what the program gets */
+/* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (endpoint.md 17.3, 17.4). */
+struct ue_taken {
+    enum ue_close_reason error; /* UE_CLOSE_NONE: none */
+    bool skip;                  /* the packet counts as not delivered */
+    bool later;                 /* not taken: no memory; as if it had not come */
+    bool is_gone;               /* the channel was freed */
+};
+struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+                              const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id);
+
+/* stall.c: closes a connection whose bunches wait too long for one that is missing */
+void ue_stall_tick(struct ue_conn *c, uint64_t now_ns);
+
+/* options.c: what the engine does not do (endpoint.md 7) */
+void ue_options_tick(struct ue_conn *c, uint64_t now_ns);
+void ue_options_fill(struct ue_conn *c, uint64_t now_ns);
+void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/core/connection.h"
+
+#define TRAILER_BITS 1 /* MAX_PACKET_TRAILER_BITS */
+#define WRAPPER_BYTES_MAX 512
+#define IDS_BITS 5 /* reserved from 5.1 on, whatever version is spoken in the end */
+
+/* What a handler component may add to a packet (endpoint.md 19.2); 0: not spoken by this endpoint. */
+static size_t reserved_bits(enum ue_handler handler) {
+    switch (handler) {
+    case UE_HANDLER_AESGCM: return 361;
+    case UE_HANDLER_OODLE: return 1;   /* never compresses */
+    case UE_HANDLER_AES_ECB: return 1; /* never encrypts */
+    default: return 0;
+    }
+}
+
+/* The flag that a component writes in front of a clear packet. */
+#define CLEAR_FLAG_BITS 1
+
+static bool add_handlers(struct ue_limits *limits, const struct ue_settings *settings, size_t *handler_bits) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
+        size_t bits = reserved_bits(settings->handlers[i]);
+        if (bits == 0) {
+            return false;
+        }
+        *handler_bits += bits;
+        limits->prefix_bits += CLEAR_FLAG_BITS;
+    }
+    return true;
+}
+
+static size_t header_bits(const struct ue_profile *profile) {
+    switch (profile->packet) {
+    case UE_PACKET_LEGACY: return 15;
+    case UE_PACKET_KBPS: return 305;
+    default: return 308;
+    }
+}
+
+/* The most that the header of a legacy bunch takes: the engine's reserve is for its own bounds. */
+static size_t legacy_header_bits(const struct ue_context *context) {
+    size_t index_bits = context->profile.channel == UE_CHANNEL_PACKED ? 24 : 14;
+    size_t flag_bits = 15; /* up to the channel type */
+    return flag_bits + index_bits + ue_bits_width(context->ch_seq_bound) + ue_bits_width(context->data_bound);
+}
+
+/* MAX_BUNCH_HEADER_BITS */
+static size_t bunch_header_bits(const struct ue_context *context) {
+    if (context->profile.packet != UE_PACKET_LEGACY) {
+        return 256;
+    }
+    size_t most = legacy_header_bits(context);
+    return most > 64 ? most : 64;
+}
+
+static bool are_speakable(const struct ue_settings *settings, const struct ue_context *context) {
+    uint32_t bound = context->ch_seq_bound;
+    return settings->skip_bytes <= WRAPPER_BYTES_MAX && settings->extra_bits <= UE_EXTRA_BITS_MAX &&
+           settings->max_packet_bytes <= UE_MAX_PACKET_BYTES_MAX && (bound & (bound - 1)) == 0;
+}
+
+bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context) {
+    const struct ue_settings *settings = &config->settings;
+    const struct ue_profile *profile = &context->profile;
+    size_t handler_bits = (size_t)settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
+    size_t prefix_bits = settings->skip_bytes * (size_t)8 + settings->magic_bits + (context->ids ? IDS_BITS : 0) + 1;
+    *limits = (struct ue_limits){.prefix_bits = prefix_bits};
+    if (!are_speakable(settings, context) || !add_handlers(limits, settings, &handler_bits)) {
+        return false;
+    }
+    handler_bits += settings->terminators == 1 ? 0 : 1; /* the one behind the handlers */
+    limits->header_bits = header_bits(profile) + settings->extra_bits;
+    if (settings->internal_ack) { /* replays have neither */
+        limits->prefix_bits = 0;
+        handler_bits = 0;
+    }
+    size_t reserve = bunch_header_bits(context) + TRAILER_BITS + limits->header_bits;
+    if (context->data_bound < handler_bits + reserve + 8) {
+        return false;
+    }
+    limits->buffer_bits = context->data_bound - handler_bits;
+    limits->single_bits = limits->buffer_bits - reserve;
+    limits->part_bits = limits->single_bits / 8 * 8;
+    limits->reliable = settings->reliable_buffer != 0 ? settings->reliable_buffer : profile->reliable_buffer;
+    limits->parts_reliable = config->partial_threshold < 0    ? 0
+                             : config->partial_threshold == 0 ? profile->partial_threshold
+                                                              : (uint32_t)config->partial_threshold;
+    return limits->reliable >= 2 && limits->reliable <= context->ch_seq_bound / 2;
+}

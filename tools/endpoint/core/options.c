@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that the engine does not have and that a peer cannot distinguish from it (endpoint.md 7). */
+#include "tools/endpoint/core/connection.h"
+
+#define CLOSE_REPEATS_NS UINT64_C(100000000)
+
+/* The oldest reliable bunch without verdict that sits in a packet which left; NULL: none. */
+static struct ue_out *oldest_unacked(struct ue_channel *channel) {
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (!out->acked && out->packet_id != UE_NO_PACKET) {
+            return out;
+        }
+    }
+    return NULL;
+}
+
+static struct ue_channel *channel_at(const struct ue_conn *c, uint32_t slot) {
+    return c->lanes.slots[slot] != NULL ? c->lanes.slots[slot]->channel : NULL;
+}
+
+static struct ue_out *oldest_of_all(const struct ue_conn *c, struct ue_channel **owner) {
+    struct ue_out *oldest = NULL;
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = channel_at(c, i);
+        struct ue_out *out = channel != NULL ? oldest_unacked(channel) : NULL;
+        if (out != NULL && (oldest == NULL || out->sent_ns < oldest->sent_ns)) {
+            oldest = out;
+            *owner = channel;
+        }
+    }
+    return oldest;
+}
+
+static uint64_t probe_after_ns(const struct ue_conn *c, uint64_t elapsed_ns) {
+    uint64_t by_rtt = c->ping.smoothed_ns + c->ping.smoothed_ns / 2;
+    return by_rtt > 2 * elapsed_ns ? by_rtt : 2 * elapsed_ns;
+}
+
+/* The fate of a burst's last packet is learnt only from a later one. */
+static void probe(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_channel *channel = NULL;
+    uint64_t wait_ns = probe_after_ns(c, (uint64_t)c->frame_time_ms * 1000000);
+    if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || !ue_send_buffer_is_empty(c)) {
+        return;
+    }
+    struct ue_out *out = oldest_of_all(c, &channel);
+    if (out == NULL) {
+        return;
+    }
+    c->last_probe_ns = now_ns;
+    c->counters.probes++;
+    if (c->config.options.tail_probe_data) {
+        ue_resend_early(c, now_ns, channel, out);
+    } else {
+        ue_send_buffer_begin(c, now_ns);
+    }
+    c->time_sensitive = true;
+}
+
+void ue_options_tick(struct ue_conn *c, uint64_t now_ns) {
+    const struct ue_conn_options *options = &c->config.options;
+    if ((options->tail_probe || options->tail_probe_data) && ue_conn_may_send(c) && !ue_conn_has_internal_ack(c)) {
+        probe(c, now_ns);
+    }
+}
+
+static bool may_repeat(const struct ue_conn *c, const struct ue_out *out) {
+    return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
+}
+
+static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        size_t needed = out->data_bits + c->limits.header_bits;
+        if (!may_repeat(c, out)) {
+            continue;
+        }
+        if (needed > ue_send_buffer_free_bits(c)) {
+            return;
+        }
+        ue_repeat(c, now_ns, channel, out);
+    }
+}
+
+void ue_options_fill(struct ue_conn *c, uint64_t now_ns) {
+    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c) || ue_conn_has_internal_ack(c)) {
+        return;
+    }
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = channel_at(c, i);
+        if (channel != NULL && channel->out_first != NULL) {
+            repeat_of(c, now_ns, channel);
+        }
+    }
+}
+
+/* The reason and the close behind it: the peer waits for the first while it has only the second. */
+void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_channel *channel = ue_conn_channel(c, 0);
+    if (channel == NULL || now_ns - c->last_probe_ns < CLOSE_REPEATS_NS) {
+        return;
+    }
+    c->last_probe_ns = now_ns;
+    c->burst_packets = 0;
+    ue_control_repeat(c, now_ns, channel, UE_NO_TIME);
+    ue_send_buffer_flush(c, now_ns);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* In which state a connection is, and the events that tell the program of it (endpoint.md 3). Nothing here acts. */
+#include "tools/endpoint/core/connection.h"
+
+#include <assert.h>
+
+void ue_conn_settle(struct ue_conn *c) {
+    ue_outbox_settle(&c->datagrams);
+    ue_outbox_settle(&c->events);
+}
+
+bool ue_conn_is_client_restarting(const struct ue_conn *c) {
+    return !ue_conn_is_server(c) && c->shake.restarting;
+}
+
+bool ue_conn_may_send(const struct ue_conn *c) {
+    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c) || c->config.no_login) {
+        return true;
+    }
+    const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
+    return lane != NULL && lane->in_reliable != c->lanes.in_first;
+}
+
+/* ---- events ---- */
+
+struct ue_outbox_block *ue_event_new(struct ue_conn *c, size_t data_bits) {
+    return ue_outbox_new(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
+}
+
+void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel) {
+    struct ue_event *event = ue_event_in(parcel);
+    uint8_t *data = parcel->bytes + sizeof *event;
+    ue_view_copy(event->data, data);
+    event->data.base = data;
+    event->data.bit = 0;
+    ue_outbox_add(&c->events, parcel);
+}
+
+void ue_event_put(struct ue_conn *c, const struct ue_event *event) {
+    struct ue_outbox_block *parcel = ue_event_new(c, event->data.bits);
+    if (parcel != NULL) {
+        *ue_event_in(parcel) = *event;
+        ue_event_add(c, parcel);
+    } else {
+        c->counters.events_lost++;
+    }
+}
+
+void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel) {
+    struct ue_event event = {.type = UE_EVENT_FAULT, .reason = reason, .channel = channel};
+    if (fault != NULL) {
+        event.fault = *fault;
+    }
+    c->counters.malformed++;
+    ue_event_put(c, &event);
+}
+
+/* ---- states ---- */
+
+/* Legal transitions, which only the assertion below reads. */
+#ifndef NDEBUG
+static const bool transitions[][UE_CONN_CLOSED + 1] = {
+    [UE_CONN_INVALID] =
+        {[UE_CONN_HANDSHAKE] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_HANDSHAKE] = {[UE_CONN_PENDING] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_PENDING] = {[UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_OPEN] = {[UE_CONN_CLOSED] = true},
+    [UE_CONN_CLOSED] = {false},
+};
+#endif
+
+void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state) {
+    assert(transitions[c->state][state]);
+    c->state = state;
+    const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = c->closed_for};
+    ue_event_put(c, &event);
+}
+
+void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason) {
+    if (c->state != UE_CONN_CLOSED) {
+        c->closed_for = reason;
+        ue_conn_enter(c, UE_CONN_CLOSED);
+    }
+}
