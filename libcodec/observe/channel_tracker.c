@@ -234,7 +234,8 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     }
     handle_transmission(p, state, step > 0, event);
     if (state->released_back > step) { /* else no earlier bunch is unreleased */
-        ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->decoded->channel);
+        ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->decoded->channel,
+                                    step > 0);
     }
     event->in_flight = in_flight(state, id);
 }

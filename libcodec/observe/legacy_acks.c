@@ -163,6 +163,21 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
     p->tracker->sides[p->in->side].unread_since_ack = 0;
 }
 
+/* The first ack of a capture that begins in the middle. Skipped packets that were captured were not delivered; others
+   may have been reported before the capture began. */
+static void begin_in_the_middle(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
+    int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
+    for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+        if (packet != NULL && packet->is_seen) {
+            ue_tracker_report_ack(p, id, false);
+        } else {
+            other->counts.unsure++;
+            other->hidden_id = id > other->hidden_id ? id : other->hidden_id;
+        }
+    }
+}
+
 /* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read. */
 static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
@@ -199,10 +214,13 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     if (!is_plausible(other, id)) {
         return;
     }
+    bool is_first = !other->has_reported;
     ue_tracker_begin_acks(other, id - 1);
     if (id > other->reported_id) {
         if (side->unread_since_ack != 0 || side->missing_since_ack != 0) {
             skip_unread(p, other, id - 1);
+        } else if (is_first) {
+            begin_in_the_middle(p, other, id - 1);
         } else {
             ue_tracker_report_naks(p, id - 1, id);
         }

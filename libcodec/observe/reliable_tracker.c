@@ -62,6 +62,14 @@ static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tra
     return packet_is_delivered(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
 }
 
+/* Whether the sender is shown to know that the latest transmission was not delivered. It retransmits at once, before
+   any new bunch; if it seems not to, the retransmission was in a packet that was not captured or was damaged. */
+static bool is_due(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+    int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
+    return packet_id <= side->shown_id && packet != NULL && packet->state == UE_TRACKER_PACKET_NOT_DELIVERED;
+}
+
 /* Whether a bunch that was not captured can have been in a packet that was delivered, or of which no report was
    captured. Such a packet that is much older than the bunch before it did not hold it. */
 static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
@@ -94,12 +102,13 @@ find_first(const struct ue_tracker_side *side, const struct ue_channel_state *st
     return ue_reliable_tracker_find(side, channel, state->newest - back + 1);
 }
 
-static void release_maybe(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel) {
+static void release_maybe(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel,
+                          bool is_new) {
     while (state->maybe_released_back != 0) {
         uint32_t back = state->maybe_released_back;
         const struct ue_tracked_bunch *bunch = find_first(side, state, channel, back);
         bool was_evicted = bunch == NULL && back > state->evicted_back;
-        if (bunch != NULL ? !may_be_acked(side, bunch)
+        if (bunch != NULL ? !may_be_acked(side, bunch) && !(is_new && is_due(side, bunch))
                           : !was_evicted && !unseen_may_be_acked(side, channel, state->newest - back + 1)) {
             return;
         }
@@ -121,8 +130,8 @@ static void release_shown(const struct ue_tracker *tracker, const struct ue_trac
 }
 
 void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                                 struct ue_channel_state *state, uint32_t channel) {
-    release_maybe(side, state, channel);
+                                 struct ue_channel_state *state, uint32_t channel, bool is_new) {
+    release_maybe(side, state, channel, is_new);
     release_shown(tracker, side, state, channel);
     if (state->maybe_released_back > state->released_back) {
         state->maybe_released_back = state->released_back;
@@ -186,7 +195,7 @@ static void evict(struct ue_tracker *tracker, struct ue_tracker_side *side, uint
     struct ue_channel_state *state = &channel->states[side - tracker->sides];
     int32_t back = (int32_t)((uint32_t)state->newest - bunch->id);
     if (back < state->released_back) {
-        ue_reliable_tracker_release(tracker, side, state, bunch->channel);
+        ue_reliable_tracker_release(tracker, side, state, bunch->channel, false);
     }
     if (back < state->evicted_back) {
         state->evicted_back = (uint16_t)back;

@@ -310,9 +310,9 @@ UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 
 /* Releases delivered bunches as the sender does: in order, up to the first that is not acknowledged (endpoint.md 18).
- */
+   is_new: the sender sends a new bunch. */
 void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                                 struct ue_channel_state *state, uint32_t channel);
+                                 struct ue_channel_state *state, uint32_t channel, bool is_new);
 
 /* The sender retransmits a bunch: it has not released it. */
 void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id);

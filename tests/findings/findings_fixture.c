@@ -127,8 +127,8 @@ void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {
     feed_bunch(channel, reliable_id, 1);
 }
 
-void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight) {
-    feed_bunch(channel, 1, in_flight);
+void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight) {
+    feed_bunch(channel, reliable_id, in_flight);
 }
 
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {

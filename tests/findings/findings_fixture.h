@@ -29,7 +29,7 @@ uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
 /* A reliable bunch after which in_flight bunches of its channel are not acknowledged. */
-void findings_fixture_in_flight(uint32_t channel, uint32_t in_flight);
+void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight);
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
 void findings_fixture_nak(int64_t id, uint64_t frame);

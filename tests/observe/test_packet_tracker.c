@@ -9,12 +9,6 @@
 #include <uerudp/seq.h>
 #include "tests/observe/tracker_fixture.h"
 
-static int begin_legacy(void **state) {
-    (void)state;
-    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
-    return 0;
-}
-
 /* ---- packets ---- */
 
 static void what_is_missing_may_come_late(void **state) {
@@ -275,190 +269,6 @@ static void a_reset_history_reaches_further_back(void **state) {
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
-/* ---- legacy ---- */
-
-/* The example of endpoint.md 25. */
-static void legacy_acks_imply_naks(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 16381, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 16384, 0, 0);
-    shared_fixture.length = 0;
-    tracker_fixture_ack(&shared_fixture, 16381);
-    tracker_fixture_ack(&shared_fixture, 16384);
-    tracker_fixture_ack(&shared_fixture, 16383);
-    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
-    tracker_fixture_expect(&shared_fixture, "3 s packet 1, 0 in flight\n"
-                                            "3 s ack 16381 in 1 after 20\n"
-                                            "3 s nak 16382 unseen\n"
-                                            "3 s nak 16383 unseen\n"
-                                            "3 s ack 16384 in 2 after 10\n");
-}
-
-/* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
-static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
-    (void)state;
-    for (int64_t id = 10; id < 14; id++) {
-        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-    }
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_ack(&shared_fixture, 12);
-    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 12);
-    tracker_fixture_ack(&shared_fixture, 13);
-    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 1);
-    tracker_fixture_ack(&shared_fixture, 4);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
-    shared_fixture.length = 0;
-    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
-    tracker_fixture_expect(&shared_fixture, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 3);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
-}
-
-/* The acks may have been in packets that the capture lacks: then no ack is retracted. */
-static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
-    (void)state;
-    for (int64_t id = 10; id < 14; id++) {
-        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-    }
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 2);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
-    tracker_fixture_packet(&shared_fixture, CLIENT, 18, 0, 0);
-    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 0);
-    assert_int_equal(shared_fixture_counts(SERVER)->unsure, 2);
-    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
-}
-
-/* Both packets with an ack can be missing with others in between: 15 acks 2 to 4, 16 repeats the ack of 2, and 17
-   repeats the rest. 18 skips 3 and 4, which are not certainly lost. */
-static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
-    (void)state;
-    for (int64_t id = 10; id < 14; id++) {
-        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-    }
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 1);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 2);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 16, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 5);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 18, 0, 0);
-    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 0);
-    assert_int_equal(shared_fixture_counts(SERVER)->unsure, 2);
-    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
-}
-
-/* An ack after the ack of a later packet changes nothing, but its packet was delivered, and the acks in that packet
-   were processed. */
-static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
-    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
-    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 1);
-    tracker_fixture_ack(&shared_fixture, 4);
-    tracker_fixture_ack(&shared_fixture, 2);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
-}
-
-/* Two packets after it depend on the channel that 2 opens: without it the receiver rejects them, but may have processed
-   their acks. */
-static void refuse_by_need(int64_t last_between, bool is_resent) {
-    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
-    struct ue_bunch *guids = tracker_fixture_reliable(&shared_fixture, 5, 7);
-    guids->control = guids->open = true;
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    for (int64_t id = 3; id <= last_between; id++) {
-        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
-    }
-    for (int64_t id = last_between + 1; id <= last_between + 2; id++) {
-        tracker_fixture_bunch(&shared_fixture, 5);
-        tracker_fixture_ack(&shared_fixture, 10);
-        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
-    }
-    tracker_fixture_ack(&shared_fixture, 1);
-    tracker_fixture_ack(&shared_fixture, last_between + 3);
-    if (is_resent) {
-        tracker_fixture_reliable(&shared_fixture, 6, 9);
-    }
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, last_between + 4, 0, 0);
-}
-
-static void expect_unsure(void) {
-    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 2);
-    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
-}
-
-static void a_refused_legacy_packet_may_have_been_read(void **state) {
-    (void)state;
-    refuse_by_need(2, false);
-    expect_unsure();
-}
-
-/* All packets of a flight are rejected because a much older packet is missing. */
-static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
-    (void)state;
-    refuse_by_need(100, false);
-    expect_unsure();
-}
-
-/* A sender that retransmits a bunch has seen a loss. */
-static void what_is_sent_again_was_not_acknowledged(void **state) {
-    (void)state;
-    tracker_fixture_reliable(&shared_fixture, 6, 9);
-    refuse_by_need(2, true);
-    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
-}
-
-/* Receivers before 4.24 drop a late packet with the acks in it. */
-static void a_late_legacy_packet_acknowledges_nothing(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
-    shared_fixture.length = 0;
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
-    tracker_fixture_expect(&shared_fixture, "4 s packet 1 late, 0 in flight\n");
-}
-
 /* ---- handshakes ---- */
 
 static void shake(uint16_t server_seq, uint16_t client_seq) {
@@ -548,39 +358,30 @@ static void without_any_memory_there_is_no_tracker(void **state) {
     assert_null(empty.tracker);
 }
 
-#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, tracker_fixture_tear_down)
+#define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN(tracker_fixture_set_up, what_is_missing_may_come_late),
-        IN(tracker_fixture_set_up, packets_before_the_first_are_judged),
-        IN(tracker_fixture_set_up, a_duplicate_tells_nothing_else),
-        IN(tracker_fixture_set_up, other_capture_points_see_the_same_packet),
-        IN(tracker_fixture_set_up, numbers_wrap),
-        IN(tracker_fixture_set_up, a_jump_is_not_walked),
-        IN(tracker_fixture_set_up, a_true_jump_is_believed),
-        IN(tracker_fixture_set_up, a_disproved_jump_is_not_judged),
-        IN(tracker_fixture_set_up, a_damaged_ack_judges_nothing),
-        IN(tracker_fixture_set_up, the_newest_are_remembered),
-        IN(tracker_fixture_set_up, packets_are_reported_once_and_in_order),
-        IN(tracker_fixture_set_up, beyond_the_history_nothing_is_delivered),
-        IN(tracker_fixture_set_up, beyond_the_history_behind_a_missing_packet_nothing_is_known),
-        IN(tracker_fixture_set_up, a_reset_history_begins_further_back),
-        IN(tracker_fixture_set_up, a_reset_history_reaches_further_back),
-        IN(begin_legacy, legacy_acks_imply_naks),
-        IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
-        IN(begin_legacy, a_legacy_ack_that_may_have_arrived_stands),
-        IN(begin_legacy, a_legacy_ack_behind_a_missing_packet_is_not_known),
-        IN(begin_legacy, a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
-        IN(begin_legacy, a_refused_legacy_packet_may_have_been_read),
-        IN(begin_legacy, what_a_legacy_packet_needs_may_be_far_before_it),
-        IN(begin_legacy, what_is_sent_again_was_not_acknowledged),
-        IN(begin_legacy, a_late_legacy_packet_acknowledges_nothing),
-        IN(tracker_fixture_set_up, the_handshake_says_where_numbers_begin),
-        IN(tracker_fixture_set_up, packets_disprove_a_cookie),
-        IN(tracker_fixture_set_up, a_restart_keeps_the_numbers),
-        IN(tracker_fixture_set_up, without_a_number_nothing_is_told),
-        IN(tracker_fixture_set_up, without_memory_packets_are_told_and_not_known_again),
+        IN(what_is_missing_may_come_late),
+        IN(packets_before_the_first_are_judged),
+        IN(a_duplicate_tells_nothing_else),
+        IN(other_capture_points_see_the_same_packet),
+        IN(numbers_wrap),
+        IN(a_jump_is_not_walked),
+        IN(a_true_jump_is_believed),
+        IN(a_disproved_jump_is_not_judged),
+        IN(a_damaged_ack_judges_nothing),
+        IN(the_newest_are_remembered),
+        IN(packets_are_reported_once_and_in_order),
+        IN(beyond_the_history_nothing_is_delivered),
+        IN(beyond_the_history_behind_a_missing_packet_nothing_is_known),
+        IN(a_reset_history_begins_further_back),
+        IN(a_reset_history_reaches_further_back),
+        IN(the_handshake_says_where_numbers_begin),
+        IN(packets_disprove_a_cookie),
+        IN(a_restart_keeps_the_numbers),
+        IN(without_a_number_nothing_is_told),
+        IN(without_memory_packets_are_told_and_not_known_again),
         cmocka_unit_test(without_any_memory_there_is_no_tracker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,22 @@ static void a_nak_frees_nothing(void **state) {
     assert_bounds(3, 3);
 }
 
+/* The server knows that 10 is lost. If it retransmitted bunch 11 in a packet that was damaged, the bunch looks
+   unacknowledged for ever. */
+static void a_retransmission_that_is_due_may_be_acknowledged(void **state) {
+    (void)state;
+    serve(10, 11, 69, 0);
+    serve(11, 12, 69, 0);
+    answer(70, 11, 1);
+    serve(12, 13, 69, 0); /* the server has not received packet 70 so far */
+    assert_bounds(3, 3);
+    serve(13, 14, 70, 1);
+    assert_bounds(2, 4);
+    serve(14, 11, 70, 1);
+    serve(15, 15, 70, 1);
+    assert_bounds(5, 5);
+}
+
 /* A packet that the server has received, but the capture has not, can have any ack. */
 static void acks_that_were_not_captured_can_free(void **state) {
     (void)state;
@@ -235,6 +251,7 @@ int main(void) {
         IN(begin_with_handshake, an_ack_frees_once_it_is_shown_to_have_arrived),
         IN(begin_with_handshake, an_ack_in_a_lost_packet_frees_nothing),
         IN(begin_with_handshake, a_nak_frees_nothing),
+        IN(begin_with_handshake, a_retransmission_that_is_due_may_be_acknowledged),
         IN(begin_with_handshake, acks_that_were_not_captured_can_free),
         IN(begin_with_handshake, a_retransmission_shows_what_is_held),
         IN(begin_with_handshake, a_late_packet_is_no_retransmission),
