@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/selection.h"
 #include "tools/cli/suggestion.h"
@@ -27,6 +28,7 @@ struct decode {
     gboolean json, bits, content, quiet, redact;
     char *fields;
     char *separator;
+    char *color;
     char *events;
     char *project, *project_version;
     gint64 changelist, game_netver;
@@ -62,6 +64,7 @@ static void add_options(struct decode *d, GOptionContext *context) {
          "datagrams",
          "FILE"},
         {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "print only the summary", NULL},
+        COLOR_OPTION(&d->color),
         {"redact", 0, 0, G_OPTION_ARG_NONE, &d->redact,
          "mask login URLs, tokens, names and unique ids in texts, data and raw bytes; their lengths stay", NULL},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &d->reader.is_hex,
@@ -170,7 +173,8 @@ static bool resolve(struct decode *d, int argc) {
     d->json_lines.with_bits = d->bits;
     d->reader.summary.project =
         (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
-    return (d->fields == NULL || resolve_columns(d)) && wire_options_resolve(&d->reader.wire);
+    return (d->fields == NULL || resolve_columns(d)) && color_resolve(d->color, &d->tree.page.is_colored) &&
+           wire_options_resolve(&d->reader.wire);
 }
 
 /* ---- one datagram ---- */
@@ -314,6 +318,7 @@ static void clear(struct decode *d) {
     g_free(d->fields);
     g_free(d->events);
     g_free(d->separator);
+    g_free(d->color);
     g_free(d->project);
     g_free(d->project_version);
 }

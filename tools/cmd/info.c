@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/selection.h"
 #include "tools/info/capture_info.h"
@@ -18,6 +19,7 @@ struct info_arguments {
     struct selection selection;
     gboolean json, bits;
     int findings_max;
+    char *color;
     struct text_buffer out;
 };
 
@@ -29,6 +31,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "also count the bits of each header field, control message and channel", NULL},
         {"findings", 0, 0, G_OPTION_ARG_INT, &command->findings_max,
          "print at most this number of findings of each kind, the worst; default 5", "NUMBER"},
+        COLOR_OPTION(&command->color),
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
@@ -65,7 +68,7 @@ static bool resolve(struct info_arguments *command, int argc) {
         cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
         return false;
     }
-    return wire_options_resolve(&command->reader.wire);
+    return color_resolve(command->color, &command->out.is_colored) && wire_options_resolve(&command->reader.wire);
 }
 
 static void read_all(struct info_arguments *command, struct info_capture *infos) {
@@ -167,5 +170,6 @@ int cmd_info(int argc, char **argv) {
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     text_buffer_free(&command.out);
+    g_free(command.color);
     return status;
 }

@@ -29,6 +29,7 @@ _uerudp_values() { # PROGRAM SUBCOMMAND OPTION NAME-OF-VALUE
     *:--kind:*) echo handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial \
         exports ;;
     *:--separator:*) echo tab comma ;;
+    *:--color:*) echo auto always never ;;
     *:--*pkt:*) "$1" "$2" --help | grep -o 'Pkt[A-Za-z]*=' | sort -u ;;
     esac
 }

@@ -7,6 +7,7 @@
 #include "tools/print/phrase.h"
 
 #define LABEL_CHARS 11
+#define SEVERITY_CHARS 8
 
 /* ---- heading ---- */
 
@@ -23,11 +24,14 @@ static void print_time(struct text_buffer *out, int64_t time_ns) {
 }
 
 static void print_heading(struct text_buffer *out, const struct info_connection *info) {
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "connection %" PRIu32 ": client %s", info->stream, info->sides[0].address);
     if (info->former[0] != '\0') {
         text_buffer_add_format(out, " (before: %s)", info->former);
     }
-    text_buffer_add_format(out, ", server %s\n", info->sides[1].address);
+    text_buffer_add_format(out, ", server %s", info->sides[1].address);
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
     label(out, "generation");
     text_buffer_add_format(out, "%s (%s%s)\n", info->generations, info->reason, info->bounds);
     if (info->first_path != NULL) {
@@ -86,6 +90,14 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
 
 /* ---- diagnosis ---- */
 
+static void add_severity(struct text_buffer *out, const struct info_finding *finding) {
+    static const enum text_style styles[] = {[UE_SEVERITY_ERROR] = TEXT_STYLE_ERROR,
+                                             [UE_SEVERITY_WARNING] = TEXT_STYLE_WARNING,
+                                             [UE_SEVERITY_NOTE] = TEXT_STYLE_NOTE};
+    enum ue_severity severity = ue_finding_rows[finding->id].severity;
+    text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
+}
+
 static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     const struct info_finding *finding = g_ptr_array_index(findings, i);
     for (guint j = i + 1; j < findings->len; j++) {
@@ -99,13 +111,16 @@ static bool is_last_of_kind(const GPtrArray *findings, guint i) {
 
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
     GPtrArray *findings = info_findings_sorted(&info->findings);
-    text_buffer_add(out, findings->len != 0 ? "  diagnosis, worst first\n" : "  diagnosis  nothing found\n");
+    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  diagnosis");
+    text_buffer_add(out, findings->len != 0 ? ", worst first\n" : "  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
         uint64_t more =
             is_last_of_kind(findings, i) ? info_findings_more(&info->findings, ue_finding_kind(finding->id)) : 0;
-        text_buffer_add_format(out, "    %-8s %s\n", ue_severity_name(ue_finding_rows[finding->id].severity),
-                               finding->text);
+        const char *severity = ue_severity_name(ue_finding_rows[finding->id].severity);
+        text_buffer_add(out, "    ");
+        add_severity(out, finding);
+        text_buffer_add_format(out, "%*s %s\n", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
                                    ue_finding_rows[finding->id].name);
@@ -144,7 +159,8 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
         text_buffer_add(out, "  handshake and login are not in the capture\n");
         return;
     }
-    text_buffer_add(out, "  handshake and control messages\n");
+    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  handshake and control messages");
+    text_buffer_add_char(out, '\n');
     for (size_t i = 0; i < steps; i++) {
         print_step(out, info, &login[i]);
     }
@@ -181,10 +197,14 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     if (info->course->implausible == 0) {
         g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
     }
-    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
-                           duration, info_end_name(info_connection_end(info)),
-                           worst != NULL ? ue_severity_name(ue_finding_rows[worst->id].severity) : "nothing found",
-                           worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
+    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s ", info->stream, info->sides[0].address, duration,
+                           info_end_name(info_connection_end(info)));
+    if (worst != NULL) {
+        add_severity(out, worst);
+        text_buffer_add_format(out, ": %s\n", worst->text);
+    } else {
+        text_buffer_add(out, "nothing found\n");
+    }
     g_ptr_array_unref(findings);
 }
 
@@ -194,7 +214,10 @@ static void print_overview(struct text_buffer *out, const GPtrArray *infos) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
     }
     g_ptr_array_sort(sorted, by_worst);
-    text_buffer_add_format(out, "%u connections, worst first\n", infos->len);
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "%u connections, worst first", infos->len);
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

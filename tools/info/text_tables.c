@@ -9,6 +9,11 @@
 #define CHANNELS_SHOWN 12
 #define REASON_CHARS 15 /* width of the column */
 
+static void end_title(struct text_buffer *out) {
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
+}
+
 /* ---- traffic ---- */
 
 static struct phrase number(uint64_t value) {
@@ -97,7 +102,9 @@ static struct phrase bytes_rate(const struct info_connection *info, unsigned sid
 static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
-    text_buffer_add_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
+    end_title(out);
     row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
     if (info->course->implausible == 0 && info->course->last_ns - info->course->first_ns >= INT64_C(1000000000)) {
@@ -137,8 +144,10 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
-    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least",
-                           "most", "samples");
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
+                           "samples");
+    end_title(out);
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
@@ -216,8 +225,11 @@ static bool has_actors(const GPtrArray *sorted) {
 static void print_channels(struct text_buffer *out, const struct info_connection *info) {
     GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
-        text_buffer_add_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len,
-                               "index", "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
+        text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+        text_buffer_add_format(out, "  channels, %u", sorted->len);
+        end_title(out);
+        text_buffer_add_format(out, "    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", "index", "name", "c2s bytes",
+                               "s2c bytes", "bunches", "resends", "opened", "closed",
                                has_actors(sorted) ? "reason         actor" : "reason");
     }
     for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
@@ -250,7 +262,9 @@ static bool is_same_group(const struct info_cost_part *a, const struct info_cost
 static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     GArray *array = info_cost_parts(cost);
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
-    text_buffer_add_format(out, "  %-40s %21s %21s\n", "bits", "client to server", "server to client");
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
+    end_title(out);
     for (const struct info_cost_part *first = parts; first < end;) {
         const struct info_cost_part *next = first;
         uint64_t sums[2] = {0, 0};

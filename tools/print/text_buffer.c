@@ -18,6 +18,30 @@ void text_buffer_free(struct text_buffer *buffer) {
     *buffer = (struct text_buffer){0};
 }
 
+/* The sixteen colours of every terminal, so that they fit dark and light backgrounds. */
+void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style) {
+    static const char *const sequences[] = {
+        [TEXT_STYLE_PLAIN] = "",           [TEXT_STYLE_TITLE] = "\033[1m",    [TEXT_STYLE_HEADING] = "\033[36m",
+        [TEXT_STYLE_ERROR] = "\033[1;31m", [TEXT_STYLE_WARNING] = "\033[33m", [TEXT_STYLE_NOTE] = "\033[34m",
+        [TEXT_STYLE_DERIVED] = "\033[2m",
+    };
+    if (buffer->is_colored) {
+        text_buffer_add(buffer, sequences[style]);
+    }
+}
+
+void text_buffer_end_style(struct text_buffer *buffer, enum text_style style) {
+    if (buffer->is_colored && style != TEXT_STYLE_PLAIN) {
+        text_buffer_add(buffer, "\033[0m");
+    }
+}
+
+void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text) {
+    text_buffer_begin_style(buffer, style);
+    text_buffer_add(buffer, text);
+    text_buffer_end_style(buffer, style);
+}
+
 void text_buffer_reserve(struct text_buffer *buffer, size_t count) {
     size_t capacity = buffer->capacity < CAPACITY_MIN ? CAPACITY_MIN : buffer->capacity;
     while (capacity - buffer->length < count) {

@@ -15,6 +15,7 @@ struct text_buffer {
     char *text;
     size_t length;
     size_t capacity;
+    bool is_colored; /* for a terminal: text_buffer_begin_style writes escape sequences */
 };
 
 /* A zeroed struct is an empty text. text_buffer_free frees it and leaves an empty text. */
@@ -60,6 +61,23 @@ void text_buffer_add_hex_view(struct text_buffer *buffer, struct ue_view view, s
 
 /* The shortest decimal that reads back as the same double. */
 void text_buffer_add_real(struct text_buffer *buffer, double value);
+
+enum text_style {
+    TEXT_STYLE_PLAIN,
+    TEXT_STYLE_TITLE,   /* of a connection, a datagram or a table */
+    TEXT_STYLE_HEADING, /* of a part */
+    TEXT_STYLE_ERROR,
+    TEXT_STYLE_WARNING,
+    TEXT_STYLE_NOTE,
+    TEXT_STYLE_DERIVED /* not on the wire */
+};
+
+/* What is added between these calls has the style; they add nothing unless is_colored. Styles do not nest. */
+void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style);
+void text_buffer_end_style(struct text_buffer *buffer, enum text_style style);
+
+/* Adds a text in a style. */
+void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);
 
 /* How characters that a terminal does not display literally are written, see text_buffer_is_hidden. */
 enum text_escape {

@@ -12,7 +12,7 @@ static void indent(struct print_tree *tree) {
 
 static void heading(struct print_tree *tree, const char *text) {
     indent(tree);
-    text_buffer_add(&tree->page, text);
+    text_buffer_add_styled(&tree->page, TEXT_STYLE_HEADING, text);
     text_buffer_add_char(&tree->page, '\n');
     tree->indent++;
 }
@@ -116,23 +116,36 @@ static void join_list(struct print_tree *tree, const struct ue_record *record) {
     }
 }
 
+static enum text_style style_of(const struct ue_record *record) {
+    return record->field == UE_F_PACKET_NACKED ? TEXT_STYLE_WARNING
+           : record->generated                 ? TEXT_STYLE_DERIVED
+                                               : TEXT_STYLE_PLAIN;
+}
+
+static void end_line(struct print_tree *tree, const struct ue_record *record) {
+    text_buffer_add(&tree->page, record->generated ? "]" : "");
+    text_buffer_end_style(&tree->page, style_of(record));
+    text_buffer_add_char(&tree->page, '\n');
+}
+
 static void on_field(void *user, const struct ue_record *record) {
     struct print_tree *tree = user;
     struct text_buffer *out = &tree->page;
-    const char *end = record->generated ? "]\n" : "\n";
     store_bunch(tree, record);
     if (record->field == tree->last && is_list(record->field)) {
-        out->length -= strlen(end);
+        out->length = tree->values_end;
         join_list(tree, record);
     } else {
         tree->last = record->field;
         indent(tree);
+        text_buffer_begin_style(out, style_of(record));
         text_buffer_add(out, record->generated ? "[" : "");
         text_buffer_add(out, ue_field_row(record->field)->label);
         text_buffer_add(out, ": ");
         begin_run(tree, record);
     }
-    text_buffer_add(out, end);
+    tree->values_end = out->length;
+    end_line(tree, record);
 }
 
 static void begin_bunch(struct print_tree *tree) {
@@ -147,6 +160,8 @@ static void end_bunch(struct print_tree *tree) {
     const struct print_tree_bunch *b = &tree->bunch;
     struct text_buffer *h = &tree->heading;
     h->length = 0;
+    h->is_colored = tree->page.is_colored;
+    text_buffer_begin_style(h, TEXT_STYLE_HEADING);
     text_buffer_add_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
                            (unsigned long long)b->channel);
     if (b->has_name) {
@@ -159,7 +174,9 @@ static void end_bunch(struct print_tree *tree) {
     if (b->reliable) {
         text_buffer_add_format(h, ", reliable #%llu", (unsigned long long)b->ch_seq);
     }
-    text_buffer_add_format(h, ", %llu bits\n", (unsigned long long)b->data_bits);
+    text_buffer_add_format(h, ", %llu bits", (unsigned long long)b->data_bits);
+    text_buffer_end_style(h, TEXT_STYLE_HEADING);
+    text_buffer_add_char(h, '\n');
     struct text_buffer *page = &tree->page;
     text_buffer_room(page, h->length);
     char *at = page->text + tree->heading_at;
@@ -213,6 +230,7 @@ static void on_message(void *user, const struct print_message *message) {
     uint64_t last = 0;
     tree->indent++;
     indent(tree);
+    text_buffer_begin_style(out, TEXT_STYLE_HEADING);
     text_buffer_add(out, "Content");
     for (uint32_t i = 0; i < message->fragment_count; i++) {
         if (message->fragments[i].frame != last) {
@@ -221,6 +239,7 @@ static void on_message(void *user, const struct print_message *message) {
             text_buffer_add_unsigned(out, last);
         }
     }
+    text_buffer_end_style(out, TEXT_STYLE_HEADING);
     text_buffer_add_char(out, '\n');
     tree->indent++;
     tree->last = UE_F_NONE;
@@ -230,8 +249,9 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
     struct print_tree *tree = user;
     if (fault->status != UE_OK) {
         indent(tree);
-        text_buffer_add_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n",
-                               ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
+        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "Not decoded further");
+        text_buffer_add_format(&tree->page, ": %s at bit %zu: %s\n", ue_field_row(fault->field)->name, fault->bit,
+                               ue_status_text(fault->status));
     }
     tree->indent -= 2;
     tree->last = UE_F_NONE;
@@ -246,6 +266,7 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
     }
     struct text_buffer *out = &tree->page;
     double seconds = (double)(datagram->time_ns - tree->first_time_ns) / 1e9;
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu",
                            (unsigned long long)datagram->frame, seconds, datagram->source, datagram->destination,
                            datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
@@ -257,19 +278,22 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
                                datagram->profiles != 0 ? ue_profile_range(datagram->profiles, releases)
                                                        : ue_profile_releases(&datagram->context->profile, releases));
     }
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_char(out, '\n');
 }
 
 static void put_fault(struct print_tree *tree, const struct print_datagram *datagram) {
     if (print_datagram_is_cut(datagram)) {
-        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n",
-                               datagram->captured_bytes, datagram->length_bytes);
+        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "  Size limited");
+        text_buffer_add_format(&tree->page, ": only %zu of %zu bytes were captured\n", datagram->captured_bytes,
+                               datagram->length_bytes);
     } else if (datagram->fault.status != UE_OK) {
-        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n",
-                               ue_field_row(datagram->fault.field)->name, datagram->fault.bit,
-                               ue_status_text(datagram->fault.status));
+        text_buffer_add_styled(&tree->page, TEXT_STYLE_ERROR, "  Malformed");
+        text_buffer_add_format(&tree->page, ": %s at bit %zu: %s\n", ue_field_row(datagram->fault.field)->name,
+                               datagram->fault.bit, ue_status_text(datagram->fault.status));
     } else if (!datagram->canonical) {
-        text_buffer_add(&tree->page, "  Not canonical: no engine encodes these fields in this form\n");
+        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "  Not canonical");
+        text_buffer_add(&tree->page, ": no engine encodes these fields in this form\n");
     }
 }
 

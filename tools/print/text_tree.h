@@ -23,6 +23,7 @@ struct print_tree {
     size_t bunches;
     enum ue_field last; /* the field of the last line, to which further values of a list are appended */
     size_t run_at;      /* offset in that line of the last run of consecutive numbers */
+    size_t values_end;  /* of the open line */
     uint64_t run_first, run_last;
     size_t heading_at; /* where the heading of the open bunch is inserted */
     struct print_tree_bunch bunch;

@@ -1,11 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What helps a person at a terminal: suggestions and lists of names."""
+import contextlib
+import os
+import pty
+import re
+import subprocess
 import unittest
 
 import uerudp
 
 LOGIN = uerudp.ROOT / "captures/login.pcapng"
+LOSS = uerudp.ROOT / "captures/loss-burst.pcapng"
+SEQUENCE = re.compile(rb"\033\[[\d;]*m")
+
+
+def on_terminal(arguments, streams=("stdout", "stderr"), **environment):
+    """What the program writes to a terminal, which these of its streams are."""
+    master, slave = pty.openpty()
+    others = {name: subprocess.DEVNULL for name in {"stdout", "stderr"} - set(streams)}
+    clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)], env={**clean, "TERM": "xterm", **environment},
+                               **{name: slave for name in streams}, **others)
+    os.close(slave)
+    text = b""
+    with contextlib.suppress(OSError):  # the end
+        while chunk := os.read(master, 65536):
+            text += chunk
+    os.close(master)
+    process.wait(60)
+    return text
 
 
 def errors(*arguments, status=2):
@@ -44,6 +68,43 @@ class Suggestions(unittest.TestCase):
 
     def test_field_of_wireshark(self):
         self.assertIn("exists only in Wireshark", errors("decode", "--fields=analysis.lost", LOGIN))
+
+
+class Colors(unittest.TestCase):
+    """On a terminal, or where --color asks for them; without the escape sequences the text is the same."""
+
+    def test_always_and_never(self):
+        captures = [uerudp.ROOT / "captures" / f"{name}.pcapng" for name in ("login", "loss-burst", "refused", "mixed")]
+        for command in (["info", *captures], ["info", "--bits", captures[1]], ["decode", "--content", *captures]):
+            plain = uerudp.run(*command, "--color=never", status=None).stdout
+            colored = uerudp.run(*command, "--color=always", status=None).stdout
+            self.assertEqual(plain, uerudp.run(*command, status=None).stdout)
+            self.assertNotIn(b"\033", plain)
+            self.assertEqual(plain, SEQUENCE.sub(b"", colored))
+            for line in colored.splitlines():  # no style reaches the next line
+                self.assertEqual(line.count(b"\033[0m") * 2, line.count(b"\033["), line)
+
+    def test_findings(self):
+        text = uerudp.run("info", "--color=always", uerudp.ROOT / "captures/refused.pcapng", status=1).stdout
+        self.assertIn(b"\033[1;31merror\033[0m", text)
+        self.assertIn(b"\033[33mwarning\033[0m", uerudp.run("info", "--color=always", LOSS).stdout)
+
+    def test_malformed(self):
+        text = uerudp.run("decode", "--hex", "--generation=5.5", "--color=always", "-", data=b"00 00 28 00 00 0c\n", status=1).stdout
+        self.assertIn(b"\033[1;31m  Malformed\033[0m: ", text)
+
+    def test_terminal(self):
+        for environment, is_colored in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)):
+            text = on_terminal(["info", LOSS], **environment)
+            self.assertEqual(is_colored, b"\033[33mwarning" in text, environment)
+        self.assertIn(b"\033[33mwarning", on_terminal(["info", "--color=always", LOSS], NO_COLOR="1"))
+        self.assertNotIn(b"\033[33m", on_terminal(["info", "--color=never", LOSS]))
+        for other in ("--json", "--fields=frame"):
+            self.assertNotIn(b"\033[3", on_terminal(["decode", other, LOGIN]))
+
+    def test_wrong_value(self):
+        self.assertIn("--color=red: must be auto, always or never", errors("info", "--color=red", LOSS))
+        self.assertIn("did you mean --color?", errors("info", "--colour=always", LOSS))
 
 
 class Lists(unittest.TestCase):
