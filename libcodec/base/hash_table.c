@@ -18,7 +18,9 @@ void ue_hash_table_clear(struct ue_hash_table *table) {
     table->bucket_count = table->count = 0;
 }
 
-/* The factor is secret too, and odd, so that no two words give the same product. */
+/* The factor is secret too, and odd, so that no two words give the same product. A product depends on the high bits of a
+   word only in its own high bits; with the product after the last word they reach the low bits, which select the bucket.
+ */
 uint64_t ue_hash_table_hash(const struct ue_hash_table *table, const void *key, size_t size_bytes) {
     const uint8_t *bytes = key;
     uint64_t hash = table->seed ^ size_bytes;
@@ -28,7 +30,8 @@ uint64_t ue_hash_table_hash(const struct ue_hash_table *table, const void *key, 
         hash = (hash ^ word) * (table->seed * ODD_FACTOR | 1);
         hash ^= hash >> 32;
     }
-    return hash;
+    hash *= ODD_FACTOR;
+    return hash ^ hash >> 32;
 }
 
 static struct ue_hash_link **bucket_of(const struct ue_hash_table *table, uint64_t hash) {

@@ -164,11 +164,37 @@ static void the_seed_changes_the_buckets(void **state) {
     assert_true(equal > 50 && equal < 200); /* 100 if independent */
 }
 
+/* Keys that differ in one byte only, at any place, fall into different buckets. */
+static void each_byte_of_a_key_changes_the_bucket(void **state) {
+    (void)state;
+    struct ue_hash_table table;
+    uint8_t key[KEY_BYTES];
+    const struct ue_allocator none = {0};
+    ue_hash_table_init(&table, &none, UINT64_C(0x0123456789abcdef));
+    memset(key, 0x55, sizeof key);
+    for (size_t size = 1; size <= sizeof key; size++) {
+        for (size_t i = 0; i < size; i++) {
+            uint64_t buckets = 0;
+            for (unsigned value = 0; value < 256; value++) {
+                key[i] = (uint8_t)value;
+                buckets |= UINT64_C(1) << (ue_hash_table_hash(&table, key, size) & 63);
+            }
+            key[i] = 0x55;
+            unsigned count = 0;
+            for (; buckets != 0; buckets &= buckets - 1) {
+                count++;
+            }
+            assert_true(count > 40); /* 63 on average if independent */
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_inserted_is_found),           cmocka_unit_test(a_table_that_cannot_grow_still_works),
         cmocka_unit_test(nothing_is_inserted_without_memory),  cmocka_unit_test(a_cleared_table_can_be_used_again),
         cmocka_unit_test(each_byte_of_a_key_changes_the_hash), cmocka_unit_test(the_seed_changes_the_buckets),
+        cmocka_unit_test(each_byte_of_a_key_changes_the_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
