@@ -18,8 +18,9 @@ void ue_hash_table_clear(struct ue_hash_table *table) {
     table->bucket_count = table->count = 0;
 }
 
-/* The factor is secret too, and odd, so that no two words give the same product. A product depends on the high bits of a
-   word only in its own high bits; with the product after the last word they reach the low bits, which select the bucket.
+/* The factor is secret too, and odd, so that no two words give the same product. A product depends on the high bits of
+   a word only in its own high bits; with the product after the last word they reach the low bits, which select the
+   bucket.
  */
 uint64_t ue_hash_table_hash(const struct ue_hash_table *table, const void *key, size_t size_bytes) {
     const uint8_t *bytes = key;

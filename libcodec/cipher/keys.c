@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/cipher/keys.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef _WIN32
+#include <ws2tcpip.h>
+#else
+#include <arpa/inet.h>
+#endif
 
 #define KEY_DIGITS (2 * (size_t)UE_CIPHER_KEY_BYTES)
 #define FILES_MAX 16

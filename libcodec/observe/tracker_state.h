@@ -103,7 +103,8 @@ struct ue_tracked_bunches {
 #define UE_CHANNEL_BACK_MASK ((1u << UE_CHANNEL_BACK_BITS) - 1)
 
 /* The channel state of one side. There are many of them; therefore ids are stored as their distance back from the
-   newest id, saturated at the largest number. */
+   newest id, saturated at the largest number. All bit-fields have one type, because compilers for Windows place those
+   of another type in a unit of their own. */
 struct ue_channel_state {
     int64_t newest;           /* reliable id */
     uint32_t first_back;      /* all reliable ids after it, up to the released ones, were captured */
@@ -113,11 +114,11 @@ struct ue_channel_state {
     uint32_t maybe_released_back
         : UE_CHANNEL_BACK_BITS;                    /* all bunches up to it can have left the sender's reliable buffer */
     uint32_t released_back : UE_CHANNEL_BACK_BITS; /* all bunches up to it are shown to have left it */
-    bool has_newest : 1;
-    bool has_open : 1;
-    bool is_unfinished : 1; /* the newest bunch is a fragment, and another must follow */
-    bool has_fragment : 1;  /* another unreliable fragment must follow */
-    bool has_opened : 1;    /* this side opened the channel, and no side has closed it since */
+    uint32_t has_newest : 1;
+    uint32_t has_open : 1;
+    uint32_t is_unfinished : 1; /* the newest bunch is a fragment, and another must follow */
+    uint32_t has_fragment : 1;  /* another unreliable fragment must follow */
+    uint32_t has_opened : 1;    /* this side opened the channel, and no side has closed it since */
 };
 _Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX <= UE_CHANNEL_BACK_MASK,
                "the distance to unreleased bunches fits its members");

@@ -137,9 +137,11 @@ static bool begin(const struct ue_context *context, const uint8_t *bytes, size_t
     }
     const struct ue_context x = ue_common_context(context);
     struct ue_cursor c;
-    bool is_read = read_head(&x, bytes, size_bytes, &c, datagram);
+    if (!read_head(&x, bytes, size_bytes, &c, datagram)) {
+        return false;
+    }
     *range = (struct ue_item_range){c.next, c.end};
-    return is_read;
+    return true;
 }
 
 enum ue_status ue_datagram_begin(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/observe/reassembly_fixture.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void say_content(struct reassembly_fixture *fixture, const struct ue_cont
     for (size_t i = 0; i < ue_bits_bytes(content->data.bits) && i < 40; i++) {
         tracker_fixture_print(&fixture->tracker, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
     }
-    tracker_fixture_print(&fixture->tracker, "' %zu", content->data.bits);
+    tracker_fixture_print(&fixture->tracker, "' %" PRIu64, (uint64_t)content->data.bits);
 }
 
 static void on_event(void *user, const struct ue_observed_event *event) {

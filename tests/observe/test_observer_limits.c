@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the observer keeps: waiting datagrams, connections, trackers and names, also while a flood of forged addresses
    fills its tables. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static void forged_initials_use_limited_memory(void **state) {
     }
     assert_int_equal(f.memory.used_bytes, full);
     assert_true(full - before < FEW * UNPROVEN_BYTES);
-    print_message("%zu bytes per connection without proof\n", (full - before) / FEW);
+    print_message("%" PRIu64 " bytes per connection without proof\n", (uint64_t)(full - before) / FEW);
     observer_fixture_end(&f);
 }
 

@@ -94,8 +94,9 @@ static void check_side(struct sim_checker *checker, enum ue_role side, uint64_t 
         }
     }
     if (used > rest_bytes(checker, side)) {
-        sim_failure_set(&checker->failure, now_ns, "side %d uses %zu bytes at the end, %zu at the start", (int)side,
-                        used, checker->idle_bytes[side]);
+        sim_failure_set(&checker->failure, now_ns,
+                        "side %d uses %" PRIu64 " bytes at the end, %" PRIu64 " at the start", (int)side,
+                        (uint64_t)used, (uint64_t)checker->idle_bytes[side]);
     }
 }
 

@@ -175,8 +175,8 @@ void packet_checker_finish(struct packet_checker *checker, uint64_t now_ns) {
         const struct packet_checker_side *side = &checker->sides[i];
         if (!side->is_encrypted && side->unacked_at_send != 0) {
             sim_failure_set(checker->failure, now_ns,
-                            "packets up to %" PRId64 " of side %zu arrived, acknowledged are %" PRId64,
-                            side->arrived_id, i, side->acked_id);
+                            "packets up to %" PRId64 " of side %d arrived, acknowledged are %" PRId64, side->arrived_id,
+                            (int)i, side->acked_id);
         }
     }
 }
