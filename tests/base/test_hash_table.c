@@ -191,9 +191,12 @@ static void each_byte_of_a_key_changes_the_bucket(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_inserted_is_found),           cmocka_unit_test(a_table_that_cannot_grow_still_works),
-        cmocka_unit_test(nothing_is_inserted_without_memory),  cmocka_unit_test(a_cleared_table_can_be_used_again),
-        cmocka_unit_test(each_byte_of_a_key_changes_the_hash), cmocka_unit_test(the_seed_changes_the_buckets),
+        cmocka_unit_test(what_is_inserted_is_found),
+        cmocka_unit_test(a_table_that_cannot_grow_still_works),
+        cmocka_unit_test(nothing_is_inserted_without_memory),
+        cmocka_unit_test(a_cleared_table_can_be_used_again),
+        cmocka_unit_test(each_byte_of_a_key_changes_the_hash),
+        cmocka_unit_test(the_seed_changes_the_buckets),
         cmocka_unit_test(each_byte_of_a_key_changes_the_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,26 +7,65 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <cmocka.h>
 
+#ifdef _WIN32
+static size_t page_bytes(void) {
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+static void *map_pages(size_t size_bytes) {
+    return VirtualAlloc(NULL, size_bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+static bool forbid_access(void *page, size_t size_bytes) {
+    DWORD before;
+    return VirtualProtect(page, size_bytes, PAGE_NOACCESS, &before);
+}
+
+static bool unmap_pages(void *base, size_t size_bytes) {
+    (void)size_bytes;
+    return VirtualFree(base, 0, MEM_RELEASE);
+}
+#else
 static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static void *map_pages(size_t size_bytes) {
+    void *base = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base != MAP_FAILED ? base : NULL;
+}
+
+static bool forbid_access(void *page, size_t size_bytes) {
+    return mprotect(page, size_bytes, PROT_NONE) == 0;
+}
+
+static bool unmap_pages(void *base, size_t size_bytes) {
+    return munmap(base, size_bytes) == 0;
+}
+#endif
+
 struct guarded guarded_new(size_t capacity_bytes) {
     size_t page = page_bytes();
     size_t room = (capacity_bytes + page - 1) / page * page;
-    void *base = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(base != MAP_FAILED);
-    assert_int_equal(mprotect((uint8_t *)base + room, page, PROT_NONE), 0);
+    uint8_t *base = map_pages(room + page);
+    assert_non_null(base);
+    assert_true(forbid_access(base + room, page));
     return (struct guarded){base, room};
 }
 
 void guarded_free(struct guarded *guarded) {
-    assert_int_equal(munmap(guarded->base, guarded->capacity_bytes + page_bytes()), 0);
+    assert_true(unmap_pages(guarded->base, guarded->capacity_bytes + page_bytes()));
     guarded->base = NULL;
 }
 

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/support/environment.h"
 
@@ -29,7 +28,9 @@ void rng_fill(struct rng *rng, void *bytes, size_t size_bytes) {
     uint8_t *to = bytes;
     for (size_t done = 0; done < size_bytes; done += 8) {
         uint64_t word = rng_next(rng);
-        memcpy(to + done, &word, size_bytes - done < 8 ? size_bytes - done : 8);
+        for (size_t i = done; i < done + 8 && i < size_bytes; i++, word >>= 8) {
+            to[i] = (uint8_t)word;
+        }
     }
 }
 
