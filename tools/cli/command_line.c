@@ -13,6 +13,9 @@
 #include "tools/print/text_buffer.h"
 #include "uerudp_version.h"
 
+#define NS_PER_SECOND INT64_C(1000000000)
+#define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
+
 /* Returns the escaped line, NUL-terminated, to be freed with text_buffer_free. */
 static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
     struct text_buffer line = {0};
@@ -155,6 +158,28 @@ bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, 
         if (good) {
             take(user, number);
         }
+    }
+    g_strfreev(parts);
+    return good;
+}
+
+static bool is_decimal(const char *text) {
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+bool cli_parse_seconds(const char *text, int64_t *ns) {
+    char **parts = g_strsplit(text, ".", 2);
+    const char *whole = parts[0] != NULL ? parts[0] : ""; /* an empty text has no parts */
+    const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
+    char padded[] = "000000000";
+    uint64_t seconds, fraction;
+    bool good = strlen(decimals) < sizeof padded && is_decimal(whole) && cli_parse_number(whole, SECONDS_MAX, &seconds);
+    if (good) {
+        memcpy(padded, decimals, strlen(decimals));
+        good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);
+    }
+    if (good) {
+        *ns = (int64_t)seconds * NS_PER_SECOND + (int64_t)fraction;
     }
     g_strfreev(parts);
     return good;

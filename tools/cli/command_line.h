@@ -52,6 +52,9 @@ bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, 
 /* Parses a decimal or, with 0x, hexadecimal number up to max. */
 bool cli_parse_number(const char *text, uint64_t max, uint64_t *number);
 
+/* Parses decimal seconds exactly, for example "12.000000001". */
+bool cli_parse_seconds(const char *text, int64_t *ns);
+
 /* Parses a real number from 0 to max. */
 bool cli_parse_real(const char *text, double max, double *value);
 

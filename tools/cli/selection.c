@@ -53,6 +53,23 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     return good;
 }
 
+static gboolean parse_bound(struct time_bound *bound, const char *option, const char *value, GError **error) {
+    bool good = time_bound_parse(value, bound);
+    if (!good) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "%s=%s: must be seconds such as 12.5, HH:MM:SS, or frame:N", option, value);
+    }
+    return good;
+}
+
+static gboolean parse_from(const char *option, const char *value, void *user, GError **error) {
+    return parse_bound(&((struct selection *)user)->range.from, option, value, error);
+}
+
+static gboolean parse_to(const char *option, const char *value, void *user, GError **error) {
+    return parse_bound(&((struct selection *)user)->range.to, option, value, error);
+}
+
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
@@ -62,17 +79,26 @@ static void add_group(struct selection *selection, GOptionContext *context, cons
     g_option_context_add_group(context, group);
 }
 
-#define STREAM_OPTION                                                                                                  \
-    {"stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"}
+#define STREAM_OPTIONS                                                                                                 \
+    {"stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},          \
+        {"from",                                                                                                       \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         CALLBACK(parse_from),                                                                                         \
+         "datagrams from here on: seconds after the first packet, a time of day in UTC, or a frame",                   \
+         TIME_RANGE_FORMS},                                                                                            \
+    {                                                                                                                  \
+        "to", 0, 0, CALLBACK(parse_to), "datagrams up to here", TIME_RANGE_FORMS                                       \
+    }
 
 void selection_add_stream_option(struct selection *selection, GOptionContext *context) {
-    const GOptionEntry entries[] = {STREAM_OPTION, {0}};
+    const GOptionEntry entries[] = {STREAM_OPTIONS, {0}};
     add_group(selection, context, entries);
 }
 
 void selection_add_options(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        STREAM_OPTION,
+        STREAM_OPTIONS,
         {"direction", 0, 0, CALLBACK(parse_direction), "client to server or server to client", "c2s|s2c"},
         {"channel", 0, 0, CALLBACK(parse_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
         {"kind", 0, 0, CALLBACK(parse_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
@@ -115,29 +141,29 @@ static void visit(void *user, const struct ue_item *item) {
     content->on_channel |= channels != NULL && !item->is_ack && contains(channels, item->bunch.channel);
 }
 
-bool selection_matches_stream(const struct selection *selection, uint32_t stream) {
-    return selection->streams == NULL || contains(selection->streams, stream);
+/* What is tested without the items of the datagram. */
+static bool matches_outside(const struct selection *selection, const struct selection_datagram *datagram) {
+    const struct ue_context *context = datagram->context;
+    return (selection->streams == NULL || contains(selection->streams, datagram->stream)) &&
+           time_range_contains(&selection->range, datagram->begin_ns, datagram->frame, datagram->time_ns) &&
+           (selection->direction == UE_DIRECTION_UNKNOWN ||
+            (context != NULL && (int)context->direction == selection->direction));
 }
 
-bool selection_matches(const struct selection *selection, uint32_t stream, const struct ue_context *context,
-                       const uint8_t *bytes, size_t size_bytes) {
-    if (!selection_matches_stream(selection, stream)) {
-        return false;
-    }
-    if (selection->direction != UE_DIRECTION_UNKNOWN &&
-        (context == NULL || (int)context->direction != selection->direction)) {
+bool selection_matches(const struct selection *selection, const struct selection_datagram *datagram) {
+    if (!matches_outside(selection, datagram)) {
         return false;
     }
     if (selection->channels == NULL && selection->kinds == 0) {
         return true;
     }
-    if (context == NULL) {
+    if (datagram->context == NULL) {
         return selection->channels == NULL && (selection->kinds & DATAGRAM_KIND_DATA) != 0;
     }
     struct content content = {.selection = selection};
     struct ue_visitor visitor = {.item = visit, .user = &content};
     struct ue_decode_result result;
-    ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
+    ue_datagram_decode(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &visitor, &result);
     return (selection->channels == NULL || content.on_channel) &&
            (selection->kinds == 0 ||
             ((content.kinds | datagram_kinds_of_datagram(&result, content.kinds)) & selection->kinds) != 0);

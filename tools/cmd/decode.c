@@ -251,7 +251,7 @@ static void show(struct decode *d, const struct input_datagram *captured) {
     if (shown.context != NULL) {
         check_project(d, captured->listing, &shown);
     }
-    if (selection_matches(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
+    if (capture_reader_selects(&d->reader, &d->selection, captured)) {
         if (d->redact) {
             redact(d, captured, &shown);
         }
@@ -261,8 +261,7 @@ static void show(struct decode *d, const struct input_datagram *captured) {
 
 /* Event logs need whole connections and contain no personal data. */
 static void log_events(struct decode *d, const struct input_datagram *captured) {
-    if (selection_matches(&d->selection, captured->connection->stream, &captured->context, captured->bytes,
-                          captured->size_bytes)) {
+    if (capture_reader_selects(&d->reader, &d->selection, captured)) {
         capture_log_on_datagram(d->log, captured);
     }
     if (d->is_terminal || capture_reader_is_live(&d->reader)) {
@@ -294,7 +293,7 @@ static enum cli_exit run(struct decode *d, int path_count, char **paths) {
         (d->log != NULL ? log_events : show)(d, &captured);
     }
     flush(d);
-    d->output_failed |= !capture_log_close(d->log, capture_reader_end_ns(&d->reader), d->reader.is_any);
+    d->output_failed |= !capture_log_close(d->log, capture_reader_end_ns(&d->reader, &d->selection), d->reader.is_any);
     capture_reader_print_summary(&d->reader);
     redactor_report(redactor_counts(d->redactor));
     return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reader);

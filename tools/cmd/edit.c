@@ -7,10 +7,6 @@
 #include "tools/edit/editor.h"
 #include "tools/rules/number_ranges.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
-#define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
-#define DECIMALS 9
-
 struct edit_arguments {
     struct capture_reader reader;
     struct editor_options options;
@@ -54,10 +50,9 @@ static void add_cuts(struct edit_arguments *c, GOptionContext *context) {
         {"stream", 0, 0, G_OPTION_ARG_STRING, &c->streams, "keep only datagrams of these connections, numbered from 0",
          "N[-N][,...]"},
         {"frames", 0, 0, G_OPTION_ARG_STRING, &c->frames, "keep only these packets, numbered from 1", "N[-N][,...]"},
-        {"from", 0, 0, G_OPTION_ARG_STRING, &c->from, "keep only packets from this time after the first packet on",
-         "SECONDS"},
-        {"to", 0, 0, G_OPTION_ARG_STRING, &c->to, "keep only packets up to this time after the first packet",
-         "SECONDS"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &c->from,
+         "keep only packets from this time on: seconds after the first packet, UTC, or a frame", TIME_RANGE_FORMS},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &c->to, "keep only packets up to this time", TIME_RANGE_FORMS},
         {0},
     };
     GOptionGroup *group =
@@ -116,35 +111,17 @@ static bool complain_value(const char *option, const char *value, const char *wh
     return false;
 }
 
-static bool is_decimal(const char *text) {
-    return text[strspn(text, "0123456789")] == '\0';
-}
-
-/* Parses decimal seconds exactly; NULL leaves *value unchanged. */
-static bool parse_seconds(const char *option, const char *text, int64_t *ns) {
+/* NULL leaves *value unchanged. */
+static bool parse_shift(const char *text, int64_t *ns) {
     bool is_negative = text != NULL && text[0] == '-';
-    char **parts = g_strsplit(text != NULL ? text + is_negative : "", ".", 2);
-    const char *whole = parts[0] != NULL ? parts[0] : ""; /* an empty text has no parts */
-    const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
-    char padded[DECIMALS + 1] = "000000000";
-    uint64_t seconds, fraction;
-    bool good = text != NULL && strlen(decimals) <= DECIMALS && is_decimal(whole) &&
-                cli_parse_number(whole, SECONDS_MAX, &seconds);
-    if (good) {
-        memcpy(padded, decimals, strlen(decimals));
-        good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);
-    }
-    g_strfreev(parts);
-    if (good) {
-        *ns = ((int64_t)seconds * NS_PER_SECOND + (int64_t)fraction) * (is_negative ? -1 : 1);
-    }
-    return text == NULL || good || complain_value(option, text, "not a number of seconds");
+    bool good = text == NULL || cli_parse_seconds(text + is_negative, ns);
+    *ns = good && is_negative ? -*ns : *ns;
+    return good || complain_value("shift", text, "not a number of seconds");
 }
 
-/* Relative to the first packet. */
-static bool parse_time(const char *option, const char *text, int64_t *ns) {
-    bool good = parse_seconds(option, text, ns);
-    return good && (text == NULL || *ns >= 0 || complain_value(option, text, "before the first packet"));
+static bool parse_bound(const char *option, const char *text, struct time_bound *bound) {
+    return text == NULL || time_bound_parse(text, bound) ||
+           complain_value(option, text, "neither seconds such as 12.5 nor HH:MM:SS nor frame:N");
 }
 
 static bool parse_ranges(const char *option, const char *text, GArray **ranges) {
@@ -208,13 +185,10 @@ static bool parse_rules(struct edit_arguments *c) {
 }
 
 static bool resolve_time(struct edit_arguments *c) {
-    struct editor_options *o = &c->options;
-    o->is_cut_by_time = c->from != NULL || c->to != NULL;
-    o->from_ns = INT64_MIN;
-    o->to_ns = INT64_MAX;
-    return parse_time("from", c->from, &o->from_ns) && parse_time("to", c->to, &o->to_ns) &&
-           (o->from_ns <= o->to_ns || complain_value("to", c->to, "before --from")) &&
-           parse_seconds("shift", c->shift, &c->writer.shift_ns);
+    struct time_range *range = &c->options.range;
+    return parse_bound("from", c->from, &range->from) && parse_bound("to", c->to, &range->to) &&
+           (time_range_is_ordered(range) || complain_value("to", c->to, "before --from")) &&
+           parse_shift(c->shift, &c->writer.shift_ns);
 }
 
 static bool resolve(struct edit_arguments *c, int arguments) {
@@ -230,7 +204,7 @@ static bool resolve(struct edit_arguments *c, int arguments) {
     bool good = resolve_time(c) && parse_ranges("stream", c->streams, &o->streams) && parse_frames(c) &&
                 parse_format(c) && parse_generation(c) && parse_seed(c) && parse_rules(c) &&
                 wire_options_resolve(&c->reader.wire);
-    c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || o->is_cut_by_time ||
+    c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || !time_range_is_all(&o->range) ||
                                      c->writer.is_stripped || o->generation != NULL || rules_count(o->rules) != 0);
     return good;
 }

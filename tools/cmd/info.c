@@ -74,8 +74,7 @@ static bool resolve(struct info_arguments *command, int argc) {
 static void read_all(struct info_arguments *command, struct info_capture *infos) {
     struct input_datagram captured;
     while (capture_reader_next(&command->reader, &captured)) {
-        if (selection_matches(&command->selection, captured.connection->stream, &captured.context, captured.bytes,
-                              captured.size_bytes)) {
+        if (capture_reader_selects(&command->reader, &command->selection, &captured)) {
             info_capture_on_datagram(infos, &captured);
         }
     }
@@ -146,7 +145,7 @@ static enum cli_exit run(struct info_arguments *command, int path_count, char **
     struct info_capture *infos = info_capture_new((unsigned)command->findings_max, command->bits);
     capture_reader_start(&command->reader, path_count, paths);
     read_all(command, infos);
-    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader));
+    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader, &command->selection));
     name_files(&command->reader, list);
     bool written = print(command, list);
     enum cli_exit status = capture_reader_exit_status(&command->reader);

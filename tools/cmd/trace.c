@@ -53,8 +53,7 @@ static struct trace_plot *find_plot(struct trace_command *t, const struct input_
 static void collect(struct trace_command *t) {
     struct input_datagram captured;
     while (capture_reader_next(&t->reader, &captured)) {
-        if (captured.is_foreign || !selection_matches(&t->selection, captured.connection->stream, &captured.context,
-                                                      captured.bytes, captured.size_bytes)) {
+        if (captured.is_foreign || !capture_reader_selects(&t->reader, &t->selection, &captured)) {
             continue;
         }
         struct trace_plot *plot = find_plot(t, &captured);
@@ -151,7 +150,7 @@ static enum cli_exit run(struct trace_command *t, int path_count, char **paths) 
     capture_reader_start(&t->reader, path_count, paths);
     collect(t);
     for (guint i = 0; i < t->plots->len; i++) {
-        trace_plot_finish(t->plots->pdata[i], capture_reader_end_ns(&t->reader));
+        trace_plot_finish(t->plots->pdata[i], capture_reader_end_ns(&t->reader, &t->selection));
     }
     enum cli_exit status = capture_reader_exit_status(&t->reader);
     bool good = write_all(t);

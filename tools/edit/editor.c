@@ -30,9 +30,7 @@ struct editor {
 /* ---- what is kept ---- */
 
 static bool is_in_time(const struct editor *editor, const struct edited_block *edited) {
-    int64_t since_ns = ue_time_ns_since(edited->packet.time_ns, editor->begun_ns);
-    return !editor->options->is_cut_by_time ||
-           (editor->options->from_ns <= since_ns && since_ns <= editor->options->to_ns);
+    return time_range_contains(&editor->options->range, editor->begun_ns, edited->frame, edited->packet.time_ns);
 }
 
 /* connection NULL: the packet belongs to none, or is a fragment. */

@@ -3,6 +3,7 @@
 #ifndef UERUDP_TOOLS_EDIT_EDITOR_H
 #define UERUDP_TOOLS_EDIT_EDITOR_H
 
+#include "tools/cli/time_range.h"
 #include "tools/edit/address_map.h"
 #include "tools/edit/generation_rewrite.h"
 #include "tools/edit/output_queue.h"
@@ -15,9 +16,8 @@ struct editor;
 /* The changes; zero and NULL mean none. */
 struct editor_options {
     GArray *streams, *frames; /* to keep, see tools/rules/number_ranges.h; NULL: all */
-    int64_t from_ns, to_ns;   /* to keep, relative to the first packet */
-    bool is_cut_by_time;
-    bool is_redacted; /* mask content, texts and blocks that identify somebody */
+    struct time_range range;  /* to keep */
+    bool is_redacted;         /* mask content, texts and blocks that identify somebody */
     bool has_new_addresses;
     uint64_t *seed;                      /* of the new addresses; NULL: a secret key */
     struct rules *rules;                 /* not NULL */

@@ -186,6 +186,8 @@ static void read_one(struct capture_reader *reader) {
     bool is_udp;
     enum capture_result result = datagram_source_next(&reader->input, &datagram, &is_udp);
     if (result == CAPTURE_PACKET) {
+        reader->begin_ns = reader->has_begun ? reader->begin_ns : datagram.time_ns;
+        reader->has_begun = true;
         if (is_udp) {
             feed(reader, &datagram);
         }
@@ -314,14 +316,29 @@ bool capture_reader_next(struct capture_reader *reader, struct input_datagram *c
     return true;
 }
 
+bool capture_reader_selects(const struct capture_reader *reader, const struct selection *selection,
+                            const struct input_datagram *captured) {
+    const struct selection_datagram datagram = {
+        .stream = captured->connection->stream,
+        .frame = captured->observed->frame,
+        .time_ns = captured->observed->time_ns,
+        .begin_ns = reader->begin_ns,
+        .context = captured->is_foreign ? NULL : &captured->context,
+        .bytes = captured->bytes,
+        .size_bytes = captured->size_bytes,
+    };
+    return selection_matches(selection, &datagram);
+}
+
 bool capture_reader_is_live(const struct capture_reader *reader) {
     return reader->path_bytes == 0;
 }
 
 /* ---- the end ---- */
 
-int64_t capture_reader_end_ns(const struct capture_reader *reader) {
-    return reader->path_count == 1 ? ue_observer_end_ns(reader->observer) : 0;
+int64_t capture_reader_end_ns(const struct capture_reader *reader, const struct selection *selection) {
+    return reader->path_count == 1 && selection->range.to.kind == TIME_BOUND_NONE ? ue_observer_end_ns(reader->observer)
+                                                                                  : 0;
 }
 
 void capture_reader_print_summary(struct capture_reader *reader) {

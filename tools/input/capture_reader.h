@@ -5,6 +5,7 @@
 #define UERUDP_TOOLS_INPUT_CAPTURE_READER_H
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/selection.h"
 #include "tools/input/capture_summary.h"
 #include "tools/cli/wire_options.h"
 #include "tools/input/datagram_source.h"
@@ -59,6 +60,8 @@ struct capture_reader {
     struct datagram_source input;
     struct ue_observer *observer;
     struct ue_decryption decryption;
+    bool has_begun;
+    int64_t begin_ns;         /* of the first packet of the first file */
     uint32_t first_point;     /* capture point of the first interface of the open file */
     uint32_t next_point;      /* of the next file */
     GStringChunk *interfaces; /* names */
@@ -76,8 +79,8 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
 void capture_reader_init(struct capture_reader *reader);
 void capture_reader_clear(struct capture_reader *reader);
 
-/* The time of the last datagram of any connection, for ue_findings_finish. */
-int64_t capture_reader_end_ns(const struct capture_reader *reader);
+/* The time of the last datagram of any connection, for ue_findings_finish; 0 if the selection may end before it. */
+int64_t capture_reader_end_ns(const struct capture_reader *reader, const struct selection *selection);
 
 void capture_reader_add_live_options(struct capture_reader *reader, GOptionContext *context);
 
@@ -90,6 +93,10 @@ void capture_reader_start(struct capture_reader *reader, int path_count, char **
 /* Reads the next datagram in capture order; false at the end. Reports files that cannot be read, reports and counts
    malformed datagrams, and shows progress on a terminal. */
 bool capture_reader_next(struct capture_reader *reader, struct input_datagram *captured);
+
+/* Whether a selection has a datagram of this reader. */
+bool capture_reader_selects(const struct capture_reader *reader, const struct selection *selection,
+                            const struct input_datagram *captured);
 
 /* The file that holds a frame; NULL if there is only one file. */
 const char *capture_reader_path_of(const struct capture_reader *reader, uint64_t frame);

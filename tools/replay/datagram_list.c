@@ -19,9 +19,7 @@ static uint32_t sender_of(struct loading *l, uint32_t stream) {
 
 static bool is_wanted(const struct replay_command *replay, const struct input_datagram *seen) {
     unsigned role = replay->selection.direction == UE_SERVER_TO_CLIENT ? 1 : 0;
-    return seen->role == role &&
-           selection_matches(&replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
-                             seen->bytes, seen->size_bytes);
+    return seen->role == role && capture_reader_selects(&replay->reading, &replay->selection, seen);
 }
 
 static void add(struct loading *l, const struct input_datagram *seen) {

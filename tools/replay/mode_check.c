@@ -34,8 +34,8 @@ static struct replay_connection *connection_of(struct capture_check *check, cons
 }
 
 static void handle_datagram(struct capture_check *check, const struct input_datagram *seen) {
-    const struct selection *selection = &check->replay->selection;
-    if (seen->is_foreign || !selection_matches_stream(selection, seen->connection->stream)) {
+    const struct replay_command *replay = check->replay;
+    if (seen->is_foreign || !capture_reader_selects(&replay->reading, &replay->selection, seen)) {
         return;
     }
     struct replay_connection *v = connection_of(check, seen);

@@ -18,8 +18,7 @@ struct observation {
 };
 
 static bool is_selected(const struct observation *o, const struct input_datagram *seen) {
-    return selection_matches(&o->replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
-                             seen->bytes, seen->size_bytes);
+    return capture_reader_selects(&o->replay->reading, &o->replay->selection, seen);
 }
 
 static void print_datagram(struct observation *o, const struct input_datagram *seen) {
@@ -56,14 +55,15 @@ static enum cli_exit observe_events(struct replay_command *replay) {
         return CLI_EXIT_UNUSABLE;
     }
     while (capture_reader_next(&replay->reading, &seen)) {
-        if (selection_matches_stream(&replay->selection, seen.connection->stream)) {
+        if (capture_reader_selects(&replay->reading, &replay->selection, &seen)) {
             capture_log_on_datagram(log, &seen);
         }
         if (is_watched || capture_reader_is_live(&replay->reading)) {
             capture_log_flush(log);
         }
     }
-    bool is_good = capture_log_close(log, capture_reader_end_ns(&replay->reading), replay->reading.is_any);
+    bool is_good =
+        capture_log_close(log, capture_reader_end_ns(&replay->reading, &replay->selection), replay->reading.is_any);
     capture_reader_print_summary(&replay->reading);
     return is_good ? capture_reader_exit_status(&replay->reading) : CLI_EXIT_UNUSABLE;
 }

@@ -106,7 +106,7 @@ static void handle_datagram(struct transcript_reading *r, const struct input_dat
 static bool read_datagram(struct transcript_reading *r, const struct replay_command *replay,
                           const struct input_datagram *seen) {
     struct session_transcript *transcript = r->transcript;
-    if (seen->is_foreign || !selection_matches_stream(&replay->selection, seen->connection->stream)) {
+    if (seen->is_foreign || !capture_reader_selects(&replay->reading, &replay->selection, seen)) {
         return true;
     }
     if (!transcript->is_begun) {

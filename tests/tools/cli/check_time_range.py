@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--from and --to: parts of a capture by time since the first packet, time of day, time, and frame."""
+import datetime
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+
+import uerudp
+from conversation import hello_sent
+
+CAPTURE = uerudp.ROOT / "captures/mixed.pcapng"
+
+
+def frames(*options, path=CAPTURE, data=b""):
+    return [datagram["frame"] for datagram in uerudp.decode(*options, path, data=data, status=None)]
+
+
+def info(*options, path=CAPTURE, data=b""):
+    connection, = map(json.loads, uerudp.run("info", "--json", *options, path, data=data, status=None).stdout.splitlines())
+    return connection
+
+
+def clock(ns, form="%H:%M:%S"):
+    return datetime.datetime.fromtimestamp(ns // 10 ** 9, datetime.timezone.utc).strftime(form) + f".{ns % 10 ** 9:09}"
+
+
+class Range(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = uerudp.decode(CAPTURE, status=None)
+        cls.begin = int(cls.all[0]["time"])
+
+    def between(self, first_ns, last_ns):
+        return [each["frame"] for each in self.all if first_ns <= int(each["time"]) - self.begin <= last_ns]
+
+    def test_decode(self):
+        """Both bounds are part of the range, to the nanosecond."""
+        bounds = [int(self.all[number]["time"]) - self.begin for number in (7, 20)]
+        expected = self.between(*bounds)
+        seconds = [f"{ns // 10 ** 9}.{ns % 10 ** 9:09}" for ns in bounds]
+        self.assertEqual(expected, frames(f"--from={seconds[0]}", f"--to={seconds[1]}"))
+        self.assertEqual(expected, frames(f"--from={clock(self.begin + bounds[0])}", f"--to={clock(self.begin + bounds[1])}"))
+        self.assertEqual(expected, frames(f"--from=frame:{expected[0]}", f"--to=frame:{expected[-1]}"))
+        self.assertEqual(expected[1:], frames(f"--from=frame:{expected[0] + 1}", f"--to={seconds[1]}"))
+        self.assertEqual([each["frame"] for each in self.all], frames("--from=0"))
+        self.assertEqual([], frames("--from=1000"))
+
+    def test_full_time(self):
+        whole = clock(self.begin, "%Y-%m-%dT%H:%M:%S").split(".")[0] + "Z"
+        self.assertEqual(len(self.all), len(frames(f"--from={whole}")))
+        self.assertEqual([], frames(f"--to={whole}"))
+
+    def test_midnight(self):
+        """A time of day before that of the first packet is of the next day."""
+        conv = hello_sent().idle(60000)
+        for number, each in enumerate(conv.objects):
+            each["time"] = str((86400 - 1 + 86400 * 20000) * 10 ** 9 + number * 10 ** 8)
+        after = frames("--from=00:00:00", path="-", data=conv.capture())
+        self.assertEqual(list(range(11, len(conv.objects) + 1)), after)
+        self.assertEqual(10, len(frames("--from=23:59:59", "--to=23:59:59.999", path="-", data=conv.capture())))
+
+    def test_content_begins_before(self):
+        """What was exported before the range is known in it."""
+        whole = {each["frame"]: each for each in uerudp.decode("--content", CAPTURE, status=None)}
+        for each in uerudp.decode("--content", "--from=1.0", CAPTURE, status=None):
+            self.assertEqual(whole[each["frame"]], each)
+
+    def test_same_as_a_part(self):
+        """info of a range counts what info of the part counts that edit cuts out; of acks it knows more."""
+        with tempfile.TemporaryDirectory() as folder:
+            part = pathlib.Path(folder, "part.pcapng")
+            for options in (("--from=0.4", "--to=1.5"), ("--from=frame:20",), ("--to=frame:40",)):
+                uerudp.run("edit", *options, CAPTURE, part, status=None)
+                generation = f"--generation={self.all[0]['generation'].split()[0]}"
+                one, two = info(generation, *options), info(generation, path=part)
+                for key in ("packets", "bytes", "reliable", "resends", "start", "duration_s"):
+                    self.assertEqual(two[key], one[key], (options, key))
+
+    def test_no_accusation_at_the_end_of_the_range(self):
+        """A login that the range ends in did not stop."""
+        conv = hello_sent().idle(15000)
+        kinds = [each["kind"] for each in info("--to=frame:5", path="-", data=conv.capture())["findings"]]
+        self.assertNotIn("login_stopped", kinds)
+
+    def test_trace_and_replay(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.html")
+            uerudp.run("trace", "--from=frame:10", "--to=frame:30", f"--output={page}", CAPTURE, status=None)
+        lines = uerudp.run("replay", "--from=frame:10", "--to=frame:12", CAPTURE, status=None).stdout.decode()
+        shown = {int(match[1]) for match in re.finditer(r"^ *(\d+) \d+\.\d+ stream", lines, re.MULTILINE)}
+        self.assertEqual({10, 11, 12}, shown)
+        self.assertEqual(0, uerudp.run("replay", "--check", "--from=frame:10", CAPTURE).returncode)
+
+    def test_unusable(self):
+        for text in ("", "x", "1s", "-1", "1:2:3", "24:00:00", "12:60:00", "12:00:60", "12:00", "frame:0", "frame:x", "1e3",
+                     "2026-13-01T00:00:00Z", "0x10:00:00", "99999999999"):
+            for command in ("decode", "info", "edit"):
+                with self.subTest(command, text=text):
+                    more = ("/dev/null",) if command == "edit" else ()
+                    result = uerudp.run(command, f"--from={text}", CAPTURE, *more, status=2)
+                    self.assertIn("from", result.stderr.decode())
+        uerudp.run("edit", "--from=2", "--to=1", CAPTURE, "/dev/null", status=2)
+
+
+if __name__ == "__main__":
+    uerudp.main()
