@@ -15,6 +15,7 @@
 
 #include "tests/sim/scenarios.h"
 #include "tests/support/environment.h"
+#include "tools/sim/rng.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
@@ -28,6 +29,8 @@ static bool is_selected(const char *name) {
 
 /* ---- one case ---- */
 
+static uint64_t transcripts; /* hash of the transcripts of all runs so far: equal on every platform */
+
 /* Returns the number of reliable messages that the client received. */
 static uint64_t run_twice(const struct sim_scenario *scenario) {
     struct sim_result first;
@@ -40,6 +43,7 @@ static uint64_t run_twice(const struct sim_scenario *scenario) {
     if (first.transcript != second.transcript || !second.ok) {
         fail_msg("%s seed %" PRIu64 ": two runs differ", scenario->name, scenario->seed);
     }
+    transcripts = sim_rng_mix(transcripts, first.transcript);
     return first.sides[UE_ROLE_SERVER].received[1];
 }
 
@@ -62,7 +66,8 @@ static void run_case(const char *name, const struct sim_scenario *base, variatio
         }
         received += run_twice(&scenario);
     }
-    printf("%s: %" PRIu64 " seeds, %" PRIu64 " reliable messages\n", name, seeds, received);
+    printf("%s: %" PRIu64 " seeds, %" PRIu64 " reliable messages, transcripts %016" PRIx64 "\n", name, seeds, received,
+           transcripts);
     bool may_be_empty = base->hostile || base->ending == SIM_ENDING_FAILURE || base->ending == SIM_ENDING_UPGRADE;
     assert_true(received > 0 || may_be_empty);
 }
