@@ -19,15 +19,11 @@ static bool has_reason(const char *reasons, enum ue_close_reason reason) {
 }
 
 int ue_findings_gone_side(const struct ue_findings *findings) {
-    const struct ue_stream_course *course = &findings->course;
     const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
-    if (step != NULL && has_reason(step->text, UE_CLOSE_CONNECTION_TIMEOUT)) {
-        return !step->side;
-    }
     for (unsigned side = 0; side < 2; side++) {
-        bool was_closed_before = course->is_closed && course->closed_by == side;
-        if (!was_closed_before &&
-            ue_findings_silence_ns(findings, side) >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT)) {
+        bool is_reported = step != NULL && step->side != side && has_reason(step->text, UE_CLOSE_CONNECTION_TIMEOUT);
+        enum ue_finding_id limit = is_reported ? UE_FINDING_SILENCE : UE_FINDING_TIMEOUT;
+        if (ue_findings_silence_ns(findings, side) >= ue_finding_threshold_ns(limit)) {
             return (int)side;
         }
     }
@@ -41,6 +37,8 @@ void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_ob
         course->closed_by = event->side;
         course->closed_frame = event->frame;
         course->closed_ns = event->time_ns;
+        findings->last_at_close[0] = findings->silence[0].last;
+        findings->last_at_close[1] = findings->silence[1].last;
     }
 }
 

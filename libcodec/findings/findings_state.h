@@ -99,6 +99,7 @@ struct ue_findings {
     struct ue_reliable_stalls stalls;
     struct ue_reliable_gaps gaps;
     struct ue_silence_side silence[2];
+    struct ue_last_packet last_at_close[2]; /* valid if course.is_closed */
     struct ue_loss_burst bursts[2];
     struct ue_side_totals totals[2];
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */

@@ -6,10 +6,13 @@
 
 /* ---- silence ---- */
 
-/* A side that sent a message of a handshake meanwhile did not stop. */
+/* A side that sent a message of a handshake meanwhile did not stop; a side whose packets are not in the capture may not
+   have stopped. */
 static void report_pause(const struct ue_findings *findings, const struct ue_observed_event *event,
                          const struct ue_last_packet *last) {
-    if (findings->silence[0].handshake_frame > last->frame || findings->silence[1].handshake_frame > last->frame) {
+    const struct ue_silence_side *sides = findings->silence;
+    if (sides[0].handshake_frame > last->frame || sides[1].handshake_frame > last->frame ||
+        sides[!event->side].packets == 0) {
         return;
     }
     int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
@@ -20,6 +23,9 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
 
 static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
                            const struct ue_silence_side *self, int64_t gap_ns) {
+    if (self->missing == 0 && self->handshake_frame > self->last.frame) {
+        return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
+    }
     struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
                                                    event->side, gap_ns, self->last.frame, event->frame);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
@@ -143,13 +149,14 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
 /* ---- the end ---- */
 
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side) {
-    return &findings->silence[side].last;
+    return findings->course.is_closed ? &findings->last_at_close[side] : &findings->silence[side].last;
 }
 
 int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
-    const struct ue_silence_side *self = &findings->silence[side], *peer = &findings->silence[!side];
-    bool is_silent = self->packets != 0 && peer->last.time_ns > self->last.time_ns;
-    return is_silent ? ue_time_ns_since(peer->last.time_ns, self->last.time_ns) : 0;
+    const struct ue_last_packet *self = ue_findings_last_packet(findings, side);
+    const struct ue_last_packet *peer = ue_findings_last_packet(findings, !side);
+    bool is_silent = self->frame != 0 && peer->time_ns > self->time_ns;
+    return is_silent ? ue_time_ns_since(peer->time_ns, self->time_ns) : 0;
 }
 
 void ue_silence_finish(struct ue_findings *findings) {

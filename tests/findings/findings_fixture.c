@@ -176,15 +176,19 @@ void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t fra
     feed(&event);
 }
 
+void findings_fixture_close(void) {
+    const struct ue_bunch control = {0};
+    struct ue_observed_event event = event_of(UE_OBSERVED_CHANNEL_CLOSED);
+    event.channel = (struct ue_observed_channel){.bunch = &control, .open_ns = -1};
+    feed(&event);
+}
+
 void findings_fixture_finish(int64_t ms, bool is_closed) {
     const struct ue_decode_result good = {.is_handshake = true};
-    const struct ue_bunch control = {0};
     fixture.packet.time_ns = ms * NS_PER_MS;
     findings_fixture_datagram(fixture.packet.side, &good, false);
     if (is_closed) {
-        struct ue_observed_event event = event_of(UE_OBSERVED_CHANNEL_CLOSED);
-        event.channel = (struct ue_observed_channel){.bunch = &control, .open_ns = -1};
-        feed(&event);
+        findings_fixture_close();
     }
     ue_findings_finish(fixture.findings, 0, &callbacks);
 }

@@ -40,6 +40,8 @@ void findings_fixture_drop_tracker(void);
 void findings_fixture_begin_attempt(void);
 /* A datagram with a decode result. */
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut);
+/* The latest packet closes the connection. */
+void findings_fixture_close(void);
 void findings_fixture_finish(int64_t ms, bool is_closed);
 
 /* The only finding so far, which must be this one; findings before it are forgotten. */

@@ -52,10 +52,24 @@ static void test_close_before_timeout(void **state) {
     findings_fixture_expect_none();
 }
 
+/* A side that sends nothing more after a close did not fall silent, however long the other side repeats the close. */
+static void test_packets_after_close(void **state) {
+    (void)state;
+    findings_fixture_packet(1000, SERVER, 1);
+    findings_fixture_packet(1100, CLIENT, 1);
+    findings_fixture_close();
+    for (int64_t ms = 1300; ms <= 9000; ms += 200) {
+        findings_fixture_packet(ms, CLIENT, ms);
+    }
+    findings_fixture_finish(9000, false);
+    findings_fixture_expect_none();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_implausible_times, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_timeout, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packets_after_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_close_before_timeout, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

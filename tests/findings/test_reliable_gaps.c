@@ -70,6 +70,7 @@ static void continue_elsewhere(void (*begin)(void)) {
     const struct ue_decode_result good = {.item_count = 1};
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(0, 1);
     findings_fixture_packet(10, CLIENT, 2);

@@ -69,6 +69,36 @@ static void test_handshake_in_a_pause(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Nothing is known of a side whose packets are not in the capture. */
+static void test_pause_of_one_direction(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(600, SERVER, 2);
+    findings_fixture_expect_none();
+}
+
+/* During a restart a client sends messages of the handshake and no packets. */
+static void test_handshake_in_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(200, SERVER, 1);
+    findings_fixture_handshake(300, CLIENT, UE_HANDSHAKE_INITIAL);
+    findings_fixture_packet(400, SERVER, 2);
+    findings_fixture_packet(510, CLIENT, 2);
+    findings_fixture_expect_none();
+}
+
+/* A handshake message of the other side is no sign of this one. */
+static void test_handshake_beside_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(200, SERVER, 1);
+    findings_fixture_handshake(300, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
+    findings_fixture_packet(400, SERVER, 2);
+    findings_fixture_packet(510, CLIENT, 2);
+    findings_fixture_expect(UE_FINDING_SILENCE);
+}
+
 /* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
 static void test_end(void **state) {
     (void)state;
@@ -121,6 +151,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_short_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_in_a_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_pause_of_one_direction, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_in_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_beside_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),

@@ -263,8 +263,8 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
 
 const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
 
-/* The side that went silent for good: it sent nothing for the threshold of TIMEOUT before the other side's last packet,
-   or the other side reports ConnectionTimeout. -1: none. */
+/* The side that went silent for good: it sent nothing for the threshold of TIMEOUT before the other side's last packet
+   or its close; if the other side reports ConnectionTimeout, for the threshold of SILENCE. -1: none. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* The steps of handshake and login in capture order; the first one of a type, NULL: none. */
@@ -276,9 +276,11 @@ const char *ue_login_step_name(const struct ue_login_step *step);
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
+/* Before the close of the connection, if it was closed. */
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
 
-/* How long a side had been silent at the other side's last packet; 0 if the side itself sent last. */
+/* How long a side had been silent at the other side's last packet, or at the close of the connection if it was closed;
+   0 if the side itself sent last. */
 int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side);
 
 #ifdef __cplusplus

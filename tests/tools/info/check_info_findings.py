@@ -92,6 +92,23 @@ class Findings(unittest.TestCase):
         self.assertIn("the server sent 30 packets in the 5800 ms", finding["text"])
         self.assertEqual("timeout", conv.info()["closed_by"])
 
+    def test_timeout_of_lost_packets(self):
+        """The server reports a timeout of the client, whose packets are in the capture and did not arrive."""
+        conv, frame = self.close(SERVER, "ConnectionTimeout")
+        conv.idle(300, sides=(CLIENT,))
+        finding = self.only(conv, "closed", "error")
+        self.assertEqual([frame], finding["frames"])
+        self.assertIn("closed the connection because of ConnectionTimeout", finding["text"])
+        self.assertEqual("server", conv.info()["closed_by"])
+
+    def test_reported_timeout(self):
+        """The server reports a timeout sooner than the threshold."""
+        conv = joined()
+        conv.idle(2000, sides=(SERVER,))
+        conv.send(SERVER, conv.reliable(SERVER, 0, messages=[{"close_reason": {"text": "ConnectionTimeout"}}]),
+                  conv.reliable(SERVER, 0, close=True, data=""))
+        self.assertIn("the client fell silent", self.only(conv, "timeout", "error", besides=["silence"])["text"])
+
     def test_timeout_that_is_closed(self):
         conv = joined()
         conv.idle(6000, 200, sides=(CLIENT,))
@@ -149,6 +166,22 @@ class Findings(unittest.TestCase):
         conv.handshake((4,))
         conv.handshake((0, 1), restart=True)
         self.assertIn("not completed", self.only(conv, "restart")["text"])
+
+    def test_pause_in_one_direction(self):
+        conv = hello_sent()
+        conv.objects.clear()
+        conv.idle(500, sides=(SERVER,)).wait(1000).idle(500, sides=(SERVER,))
+        self.only(conv, "one_direction")
+
+    def test_silence_in_a_restart(self):
+        conv = joined()
+        conv.send(CLIENT)
+        conv.idle(400, sides=(SERVER,))
+        conv.handshake((4,))
+        conv.handshake((0, 1, 5, 3), restart=True)
+        conv.idle(200, sides=(SERVER,))
+        conv.idle(300)
+        self.only(conv, "restart", "note", besides=["ack_gap"])
 
     # ---- reliable bunches ----
 
