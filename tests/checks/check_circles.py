@@ -19,11 +19,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("libcodec/", "plugin/", "tools/")
 EXAMPLES = "plugin/examples/"
-# Sources in the circles that are still there; whoever breaks a circle strikes its sources here, too.
-EXCEPTIONS = frozenset((
-    "tools/endpoint/core/channel_set.c", "tools/endpoint/core/connection.c", "tools/endpoint/core/control.c", "tools/endpoint/core/deliver.c",
-    "tools/endpoint/core/endpoint.c", "tools/endpoint/core/options.c", "tools/endpoint/core/send.c", "tools/endpoint/core/send_buffer.c",
-))
 
 
 def objects(build):
@@ -81,22 +76,16 @@ def has_parts_only(graph, circle):
     return False
 
 
-def faults(graph, exceptions):
-    wrong = [circle for circle in circles(graph, set(graph)) if not has_parts_only(graph, circle)]
-    for circle in wrong:
-        for source in sorted(circle - exceptions):
-            yield f"{source} is in a circle: it calls {', '.join(sorted(graph[source] & circle))}"
-    for source in sorted(source for source in exceptions if not (ROOT / source).exists()):
-        yield f"{source} is an exception of {pathlib.Path(__file__).name}, and no file"
-    done = {os.path.dirname(source) for source in exceptions & graph.keys()} - \
-        {os.path.dirname(source) for circle in wrong for source in circle}
-    for folder in sorted(done):  # not each source: which of them call depends on the version of Wireshark
-        yield f"{folder} has no circle any more: strike its exceptions in {pathlib.Path(__file__).name}"
+def faults(graph):
+    for circle in circles(graph, set(graph)):
+        if not has_parts_only(graph, circle):
+            for source in sorted(circle):
+                yield f"{source} is in a circle: it calls {', '.join(sorted(graph[source] & circle))}"
 
 
 def main():
     graph = call_graph(pathlib.Path(sys.argv[1]))
-    found = list(faults(graph, EXCEPTIONS)) or ([] if graph else ["no object files"])
+    found = list(faults(graph)) or ([] if graph else ["no object files"])
     print("\n".join([*found, f"{len(graph)} sources, {len(found)} faults"]))
     return 1 if found else 0
 

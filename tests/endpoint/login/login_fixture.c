@@ -129,7 +129,7 @@ void login_send_bytes(enum ue_role from, const void *bytes, size_t size_bytes) {
 }
 
 void login_send_message(enum ue_role from, const struct ue_message *message) {
-    assert_int_equal(ue_control_send(login_fixture.sides[from].conn, login_fixture.now_ns, message), UE_OK);
+    assert_int_equal(ue_conn_send_message(login_fixture.sides[from].conn, login_fixture.now_ns, message), UE_OK);
     ue_conn_flush(login_fixture.sides[from].conn, login_fixture.now_ns);
 }
 

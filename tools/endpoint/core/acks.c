@@ -11,17 +11,16 @@ static bool waits_for_open(const struct ue_channel *channel) {
     return false;
 }
 
-static void released(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, bool is_closed) {
+static void released(struct ue_conn *c, struct ue_channel *channel, bool is_closed) {
     if (channel->temporary && channel->open_acked) {
-        ue_conn_clean_up(c, now_ns, channel);
+        ue_conn_clean_up(c, channel);
     } else if (is_closed) {
         channel->is_dying = true;
         c->has_dying = true;
     }
 }
 
-static void ack_channel(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
-                        const struct ue_written *written) {
+static void ack_channel(struct ue_conn *c, struct ue_channel *channel, const struct ue_written *written) {
     struct ue_out *next;
     for (struct ue_out *out = written->first; out != NULL; out = next) {
         next = out->next_in_packet;
@@ -30,7 +29,7 @@ static void ack_channel(struct ue_conn *c, uint64_t now_ns, struct ue_channel *c
     if (channel->opened_locally && channel->open_packets.last == written->packet_id && !waits_for_open(channel)) {
         channel->open_acked = true;
     }
-    released(c, now_ns, channel, ue_channel_release(&c->lanes, channel));
+    released(c, channel, ue_channel_release(&c->lanes, channel));
 }
 
 static void nak_channel(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
@@ -41,7 +40,7 @@ static void nak_channel(struct ue_conn *c, uint64_t now_ns, struct ue_channel *c
         ue_resend(c, now_ns, channel, out);
     }
     if (channel->temporary && channel->closing && channel->open_packets.last == written->packet_id) {
-        ue_conn_clean_up(c, now_ns, channel); /* a one-shot channel that was lost is not tried again */
+        ue_conn_clean_up(c, channel); /* a one-shot channel that was lost is not tried again */
     }
 }
 
@@ -74,7 +73,7 @@ void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, b
         struct ue_channel *channel = writer(c, &written);
         c->acked_sent_ns = delivered ? written.sent_ns : c->acked_sent_ns;
         if (channel != NULL && delivered) {
-            ack_channel(c, now_ns, channel, &written);
+            ack_channel(c, channel, &written);
         } else if (channel != NULL) {
             nak_channel(c, now_ns, channel, &written);
         }
@@ -85,5 +84,5 @@ void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns) {
     while (c->last_notified_id + 1 < c->out_packet_id) {
         ue_conn_handle_ack(c, now_ns, ++c->last_notified_id, true);
     }
-    ue_conn_bury(c, now_ns);
+    ue_conn_bury(c);
 }

@@ -159,7 +159,7 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
     return UE_OK;
 }
 
-void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+void ue_conn_clean_up(struct ue_conn *c, struct ue_channel *channel) {
     struct ue_event event = {.type = UE_EVENT_CHANNEL_CLOSED,
                              .channel = channel->index,
                              .kind = channel->kind,
@@ -170,11 +170,11 @@ void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
     }
     ue_channel_free(&c->lanes, ue_lane_find(&c->lanes, channel->index));
     if (ends_connection) {
-        ue_conn_close_chained(c, now_ns, UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_NONE);
+        ue_conn_want_close(c, UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_NONE);
     }
 }
 
-void ue_conn_bury(struct ue_conn *c, uint64_t now_ns) {
+void ue_conn_bury(struct ue_conn *c) {
     if (!c->has_dying) {
         return;
     }
@@ -182,7 +182,7 @@ void ue_conn_bury(struct ue_conn *c, uint64_t now_ns) {
     for (uint32_t i = 0; i < c->lanes.capacity; i++) {
         struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
         if (channel != NULL && channel->is_dying) {
-            ue_conn_clean_up(c, now_ns, channel);
+            ue_conn_clean_up(c, channel);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a connection: creation, handshake, states, closing (endpoint.md 3, 24). */
+/* The life of a connection: creation, handshake, the way up (endpoint.md 3). */
 #include "tools/endpoint/core/connection.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -10,7 +10,6 @@
 #define MAX_QUEUED_CONTROL 32768
 #define PARTIAL_MAX_BYTES 65536
 #define NET_SPEED 100000
-#define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
 
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
     c->hook = hook;
@@ -89,7 +88,7 @@ static bool init_parts(struct ue_conn *c) {
     ue_legacy_init(&c->legacy, 0, &c->share);
     init_notify(c, 0, 0);
     ue_random_init(&c->random, c->config.seed);
-    ue_conn_set_net_speed(c, c->config.net_speed);
+    c->budget.net_speed = ue_net_speed(c->config.net_speed);
     bool is_usable = init_seal(c);
     c->config.key = NULL; /* the caller's bytes need not live on */
     c->config.seed = NULL;
@@ -254,79 +253,4 @@ void ue_conn_admit(struct ue_conn *c) {
     if (c->state == UE_CONN_PENDING) {
         ue_conn_enter(c, UE_CONN_OPEN);
     }
-}
-
-/* Names of the reasons, separated by commas, as the message carries them. */
-static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason cause, char *text, size_t size_bytes) {
-    const char *names[2] = {ue_close_reason_name(reason), ue_close_reason_name(cause)};
-    size_t length = 0;
-    for (size_t i = 0; i < 2; i++) {
-        size_t name_bytes = strlen(names[i]);
-        if (name_bytes == 0 || length + name_bytes + 1 > size_bytes) {
-            continue;
-        }
-        if (length != 0) {
-            text[length++] = ',';
-        }
-        memcpy(text + length, names[i], name_bytes);
-        length += name_bytes;
-    }
-    return length;
-}
-
-void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
-    char text[128];
-    size_t length = reason_text(reason, cause, text, sizeof text);
-    struct ue_message message = {.type = UE_MESSAGE_CLOSE_REASON, .param_count = 1};
-    message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
-    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 && !c->has_told_reason) {
-        c->has_told_reason = true; /* the peer heeds the first only */
-        ue_control_send(c, now_ns, &message);
-    }
-}
-
-static void tell_failure(struct ue_conn *c, uint64_t now_ns) {
-    static const char text[] = "Outgoing reliable buffer overflow";
-    struct ue_message message = {.type = UE_MESSAGE_FAILURE, .param_count = 1};
-    message.params[UE_FAILURE_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, (sizeof text - 1) * 8};
-    ue_control_send(c, now_ns, &message);
-}
-
-/* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
-static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
-    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    if (lane == NULL || lane->channel == NULL || lane->channel->closing || !ue_conn_may_send(c)) {
-        return;
-    }
-    ue_conn_tell_reason(c, now_ns, reason, cause);
-    if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
-        tell_failure(c, now_ns);
-        ue_send_buffer_flush(c, now_ns);
-    }
-    const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
-    if (ue_send_has_room(c, lane, &close)) {
-        ue_send(c, now_ns, lane, &close, NULL);
-    }
-}
-
-void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason,
-                           enum ue_close_reason cause) {
-    if (c->state == UE_CONN_CLOSED || c->is_leaving) {
-        return;
-    }
-    c->is_leaving = true; /* what is sent below may itself find a reason to close */
-    if (ue_conn_is_up(c)) {
-        take_leave(c, now_ns, reason, cause);
-    }
-    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_send_buffer_is_empty(c);
-    c->closed_ns = now_ns;
-    ue_conn_end(c, reason); /* what was sent may have ended it */
-    if (flushes) {
-        ue_send_buffer_flush(c, now_ns);
-    }
-}
-
-void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason) {
-    ue_conn_settle(c);
-    ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
 }

@@ -55,6 +55,13 @@ struct ue_send_buffer {
     struct ue_last last;
 };
 
+/* The first reason that was found to close, until the top carries it out. */
+struct ue_close_wish {
+    bool is_wanted;
+    enum ue_close_reason reason;
+    enum ue_close_reason cause; /* behind the reason, told to the peer, too */
+};
+
 struct ue_conn {
     struct ue_conn_config config; /* defaults filled in */
     struct ue_limits limits;
@@ -68,6 +75,7 @@ struct ue_conn {
     bool peer_seals; /* the peer has sent an encrypted packet */
     bool has_told_reason;
     bool is_leaving; /* closing is under way */
+    struct ue_close_wish close_wish;
     uint8_t session_id;
     uint8_t client_id;
     struct ue_random random;
@@ -144,6 +152,12 @@ static inline bool ue_conn_is_up(const struct ue_conn *c) {
 /* Each public call begins with it: frees the outputs that the program has read. */
 void ue_conn_settle(struct ue_conn *c);
 void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state);
+/* Whether it is closed, or is to be closed before anything else is handled. */
+static inline bool ue_conn_is_ending(const struct ue_conn *c) {
+    return c->state == UE_CONN_CLOSED || (c->close_wish.is_wanted && !c->is_leaving);
+}
+/* Records a wish to close, unless the connection is ending already. */
+void ue_conn_want_close(struct ue_conn *c, enum ue_close_reason reason, enum ue_close_reason cause);
 /* Closes at once and says nothing to the peer; a closed connection stays as it is. */
 void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
 /* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 19.5). */
@@ -162,10 +176,17 @@ void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel);
 /* The result of a handshake packet. */
 void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
 void ue_conn_send_handshake(struct ue_conn *c);
+
+/* close.c */
 /* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
 void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
-/* Close with a cause behind the reason, both told to the peer. */
-void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
+/* Closes if that is wanted, and tells the peer. Only the sources that the program calls do it: receive.c, tick.c,
+   endpoint.c. Returns whether the connection is closed. */
+bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns);
+
+/* endpoint.c */
+/* ue_conn_send for a message on channel 0. */
+enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 
 /* channel_set.c: channels of a connection */
 struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
@@ -183,11 +204,11 @@ static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
    it. */
 uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
-void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel);
+void ue_conn_clean_up(struct ue_conn *c, struct ue_channel *channel);
 /* Frees the channels that closed while a packet's acks were processed. */
-void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
+void ue_conn_bury(struct ue_conn *c);
 
-/* packer.c: the packet being filled */
+/* send_buffer.c: the packet being filled */
 static inline bool ue_send_buffer_is_empty(const struct ue_conn *c) {
     return c->packer.parcel == NULL;
 }
@@ -199,10 +220,27 @@ size_t ue_send_buffer_used_bits(const struct ue_conn *c);
 size_t ue_send_buffer_free_bits(const struct ue_conn *c);
 /* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */
 bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns);
+/* Writes an item behind what is there, unless packet and terminator become too long. */
+bool ue_send_buffer_put(struct ue_conn *c, const struct ue_item *item);
+/* Brings the header up to date, which never changes its length: newer verdicts, and the clock of now. False: the
+   verdicts need more words than the header has. */
+bool ue_send_buffer_refresh_head(struct ue_conn *c, uint64_t now_ns);
+
+/* repeat.c */
+void ue_repeat_reliable(struct ue_conn *c);
+
+/* flush.c */
 /* Writes one item, in a new packet when it does not fit. */
 bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
 /* FlushNet. */
 void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns);
+
+/* out_bunch.c */
+/* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
+void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+                       bool reliable, struct ue_view data, struct ue_bunch *bunch);
+void ue_out_bunch_fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+                                struct ue_item *item);
 
 /* send.c: bunches */
 /* On a lane with a channel. range may be NULL. */
@@ -219,9 +257,6 @@ bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const
 void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
 /* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
 void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
-/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
-   ack of the copy's packet does not count for it. */
-void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
 /* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
 bool ue_send_is_waiting(const struct ue_conn *c);
@@ -268,7 +303,6 @@ void ue_stall_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* options.c: what the engine does not do (endpoint.md 7) */
 void ue_options_tick(struct ue_conn *c, uint64_t now_ns);
-void ue_options_fill(struct ue_conn *c, uint64_t now_ns);
 void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns);
 
 #endif

@@ -96,7 +96,7 @@ static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_c
     }
     if (channel != NULL && is_open && w->bunch->close) {
         channel->close_reason = reason_of(w->bunch);
-        ue_conn_clean_up(c, now_ns, channel);
+        ue_conn_clean_up(c, channel);
         channel = NULL;
     }
     taken.is_gone = channel == NULL;

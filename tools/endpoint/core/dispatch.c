@@ -15,29 +15,28 @@ struct outcome {
 static const struct outcome TAKEN = {false, false};
 static const struct outcome SKIPPED = {true, false};
 
-static struct outcome close_for(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, uint32_t channel) {
+static struct outcome close_for(struct ue_conn *c, enum ue_close_reason reason, uint32_t channel) {
     ue_event_fault(c, reason, NULL, channel);
-    ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
+    ue_conn_want_close(c, reason, UE_CLOSE_NONE);
     return (struct outcome){true, true};
 }
 
 /* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 17.1,
    rule 17). */
-static struct outcome bunch_error(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason cause, uint32_t channel,
-                                  bool skip) {
+static struct outcome bunch_error(struct ue_conn *c, enum ue_close_reason cause, uint32_t channel, bool skip) {
     ue_event_fault(c, cause, NULL, channel);
     if (!ue_conn_is_server(c) && !c->config.options.strict_client) {
         return (struct outcome){skip, false};
     }
-    ue_conn_close_chained(c, now_ns, cause, UE_CLOSE_CORRUPT_DATA);
+    ue_conn_want_close(c, cause, UE_CLOSE_CORRUPT_DATA);
     return (struct outcome){true, true};
 }
 
-static struct outcome outcome_of(struct ue_conn *c, uint64_t now_ns, const struct ue_taken *taken, uint32_t channel) {
+static struct outcome outcome_of(struct ue_conn *c, const struct ue_taken *taken, uint32_t channel) {
     if (taken->error != UE_CLOSE_NONE) {
-        return bunch_error(c, now_ns, taken->error, channel, taken->skip);
+        return bunch_error(c, taken->error, channel, taken->skip);
     }
-    return (struct outcome){taken->skip, c->state == UE_CONN_CLOSED};
+    return (struct outcome){taken->skip, ue_conn_is_ending(c)};
 }
 
 /* The lane's number moves before anything can fail, unless there was no memory to take the bunch with. */
@@ -56,7 +55,7 @@ static struct ue_taken take_in_turn(struct ue_conn *c, uint64_t now_ns, struct u
 /* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect. */
 static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
     struct outcome outcome = TAKEN;
-    while (lane->channel != NULL && c->state != UE_CONN_CLOSED && !outcome.is_over) {
+    while (lane->channel != NULL && !ue_conn_is_ending(c) && !outcome.is_over) {
         struct ue_in *in = ue_channel_take_in(lane->channel, (int64_t)lane->in_reliable + 1);
         if (in == NULL) {
             break;
@@ -70,7 +69,7 @@ static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue
             break;
         }
         ue_share_free_block(&c->share, in);
-        outcome = outcome_of(c, now_ns, &taken, lane->index);
+        outcome = outcome_of(c, &taken, lane->index);
         outcome.skip = false;
     }
     return outcome;
@@ -88,7 +87,7 @@ void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static struct outcome keep_early(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_bunch *bunch,
+static struct outcome keep_early(struct ue_conn *c, struct ue_lane *lane, const struct ue_bunch *bunch,
                                  int64_t ch_seq) {
     if (bunch->partial_exports_final) {
         c->counters.in_bunches_refused++;
@@ -96,7 +95,7 @@ static struct outcome keep_early(struct ue_conn *c, uint64_t now_ns, struct ue_l
     }
     switch (ue_channel_keep_in(&c->lanes, lane->channel, bunch, ch_seq, c->in_packet_id, c->limits.reliable)) {
     case UE_IN_KNOWN: c->counters.in_bunches_ignored++; return TAKEN;
-    case UE_IN_TOO_MANY: return bunch_error(c, now_ns, UE_CLOSE_MAX_RELIABLE_EXCEEDED, lane->index, true);
+    case UE_IN_TOO_MANY: return bunch_error(c, UE_CLOSE_MAX_RELIABLE_EXCEEDED, lane->index, true);
     case UE_IN_NO_MEMORY: c->counters.in_bunches_refused++; return SKIPPED;
     default: return TAKEN;
     }
@@ -106,14 +105,14 @@ static struct outcome keep_early(struct ue_conn *c, uint64_t now_ns, struct ue_l
 static struct outcome take_raw(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_bunch *bunch,
                                int64_t ch_seq) {
     if (bunch->reliable && ch_seq != (int64_t)lane->in_reliable + 1) {
-        return keep_early(c, now_ns, lane, bunch, ch_seq);
+        return keep_early(c, lane, bunch, ch_seq);
     }
     if (bunch->reliable && lane->channel->in_first != NULL && lane->channel->in_first->ch_seq == ch_seq) {
         c->counters.in_bunches_ignored++;
         return take_waiting(c, now_ns, lane); /* the first copy waits for memory */
     }
     struct ue_taken taken = take_in_turn(c, now_ns, lane, bunch, ch_seq, c->in_packet_id);
-    struct outcome outcome = outcome_of(c, now_ns, &taken, lane->index);
+    struct outcome outcome = outcome_of(c, &taken, lane->index);
     if (!bunch->reliable || taken.later || outcome.is_over || lane->channel == NULL || lane->channel->in_count == 0) {
         return outcome;
     }
@@ -154,8 +153,7 @@ static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind 
 }
 
 /* A bunch for a channel that is not there. *created: the channel, when there is one now. */
-static struct outcome create(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch,
-                             struct ue_channel **created) {
+static struct outcome create(struct ue_conn *c, const struct ue_bunch *bunch, struct ue_channel **created) {
     enum ue_channel_kind kind;
     *created = NULL;
     if (!bunch->reliable && !(bunch->open && (bunch->close || bunch->partial))) {
@@ -163,7 +161,7 @@ static struct outcome create(struct ue_conn *c, uint64_t now_ns, const struct ue
         return SKIPPED;
     }
     if (!ue_conn_kind_of(c, bunch, &kind)) {
-        return close_for(c, now_ns, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
+        return close_for(c, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
     }
     if (!may_be_opened_by_peer(c, kind)) {
         c->counters.in_bunches_ignored++;
@@ -219,7 +217,7 @@ static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_b
         reason = premature(c, bunch);
     }
     if (reason != UE_CLOSE_NONE) {
-        return close_for(c, now_ns, reason, bunch->channel);
+        return close_for(c, reason, bunch->channel);
     }
     int32_t in_reliable = lane != NULL ? lane->in_reliable : c->lanes.in_first;
     int64_t ch_seq = full_ch_seq(c, bunch, in_reliable);
@@ -228,7 +226,7 @@ static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_b
         return TAKEN;
     }
     if (channel == NULL) {
-        struct outcome outcome = create(c, now_ns, bunch, &channel);
+        struct outcome outcome = create(c, bunch, &channel);
         if (channel == NULL) {
             return outcome;
         }
@@ -286,14 +284,14 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
                  uint32_t *bunches) {
     struct outcome all = TAKEN;
     *bunches = 0;
-    while (rest.bit < rest.end_bit && !all.is_over && c->state != UE_CONN_CLOSED) {
+    while (rest.bit < rest.end_bit && !all.is_over && !ue_conn_is_ending(c)) {
         struct ue_item item;
         struct ue_fault fault;
         if (ue_datagram_next(&c->in_context, bytes, &rest, &item, 1, &fault) == 0) {
             enum ue_close_reason reason = fault.field == UE_F_BUNCH_DATA ? refused_cut(c, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_event_fault(c, reason, &fault, 0);
-            ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
+            ue_conn_want_close(c, reason, UE_CLOSE_NONE);
             return true;
         }
         if (item.is_ack) {

@@ -16,7 +16,15 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         c->counters.window_refused++;
         return UE_E_FULL;
     }
-    return ue_control_send_or_queue(c, now_ns, lane, bunch, range);
+    enum ue_status status = ue_control_send_or_queue(c, now_ns, lane, bunch, range);
+    ue_conn_carry_out_close(c, now_ns);
+    return status;
+}
+
+enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message) {
+    enum ue_status status = ue_control_send(c, now_ns, message);
+    ue_conn_carry_out_close(c, now_ns);
+    return status;
 }
 
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
@@ -34,6 +42,7 @@ void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_settle(c);
     if (ue_conn_is_up(c)) {
         ue_send_buffer_flush(c, now_ns);
+        ue_conn_carry_out_close(c, now_ns);
     }
 }
 

@@ -64,35 +64,6 @@ void ue_options_tick(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static bool may_repeat(const struct ue_conn *c, const struct ue_out *out) {
-    return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
-}
-
-static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
-        size_t needed = out->data_bits + c->limits.header_bits;
-        if (!may_repeat(c, out)) {
-            continue;
-        }
-        if (needed > ue_send_buffer_free_bits(c)) {
-            return;
-        }
-        ue_repeat(c, now_ns, channel, out);
-    }
-}
-
-void ue_options_fill(struct ue_conn *c, uint64_t now_ns) {
-    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c) || ue_conn_has_internal_ack(c)) {
-        return;
-    }
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        struct ue_channel *channel = channel_at(c, i);
-        if (channel != NULL && channel->out_first != NULL) {
-            repeat_of(c, now_ns, channel);
-        }
-    }
-}
-
 /* The reason and the close behind it: the peer waits for the first while it has only the second. */
 void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
     struct ue_channel *channel = ue_conn_channel(c, 0);

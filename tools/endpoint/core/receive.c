@@ -27,7 +27,8 @@ struct received_packet {
 
 static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
     ue_event_fault(c, reason, fault, 0);
-    ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
+    ue_conn_want_close(c, reason, UE_CLOSE_NONE);
+    ue_conn_carry_out_close(c, now_ns);
 }
 
 static bool is_handler_field(enum ue_field field) {
@@ -150,6 +151,7 @@ static bool take_acks(struct ue_conn *c, uint64_t now_ns, const struct ue_packet
             return false;
         }
         ue_conn_handle_ack(c, now_ns, c->last_notified_id, delivered);
+        ue_conn_carry_out_close(c, now_ns);
     }
     ue_notify_end_acks(&c->notify, packet);
     return c->state != UE_CONN_CLOSED;
@@ -176,6 +178,15 @@ static void count_lost(struct ue_conn *c, int64_t missing) {
     c->traffic.in_lost += (uint32_t)missing;
 }
 
+/* Returns whether the packet must count as not delivered. */
+static bool dispatch(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p, uint32_t *bunches) {
+    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, bunches);
+    ue_conn_carry_out_close(c, now_ns);
+    ue_conn_bury(c);
+    ue_conn_carry_out_close(c, now_ns);
+    return skip;
+}
+
 static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
     uint32_t bunches, delta = ue_notify_delta(&c->notify, packet);
@@ -187,7 +198,7 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct receive
     if (ue_notify_is_waiting(&c->notify)) {
         c->counters.waited_packets++;
         c->dirty_acks++;
-        ue_conn_bury(c, now_ns);
+        ue_conn_bury(c);
         return;
     }
     count_lost(c, (int64_t)delta - 1);
@@ -197,9 +208,8 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct receive
         return;
     }
     take_info(c, now_ns, packet);
-    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
+    bool skip = dispatch(c, now_ns, p, &bunches);
     c->is_in_delivered = !skip;
-    ue_conn_bury(c, now_ns);
     ue_notify_report(&c->notify, packet->seq, !skip);
     note_verdict_due(c, bunches);
     flush_if_many_verdicts(c, now_ns);
@@ -237,9 +247,8 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct receive
     count_lost(c, packet_id - c->in_packet_id - 1);
     c->in_packet_id = packet_id;
     c->counters.in_packets++;
-    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
+    bool skip = dispatch(c, now_ns, p, &bunches);
     c->is_in_delivered = !skip;
-    ue_conn_bury(c, now_ns);
     if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_conn_repeat_acks(c, now_ns);
         write_ack(c, now_ns, packet_id);
@@ -252,8 +261,7 @@ static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct r
     uint32_t bunches;
     c->in_packet_id++;
     c->counters.in_packets++;
-    ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
-    ue_conn_bury(c, now_ns);
+    dispatch(c, now_ns, p, &bunches);
 }
 
 /* Counts of 8 to 15 are never sent by an engine before 5.8. */
@@ -276,6 +284,7 @@ static void take_packet(struct ue_conn *c, uint64_t now_ns, const struct receive
         take_jitter(c, now_ns, p);
         take_modern(c, now_ns, p);
     }
+    ue_conn_carry_out_close(c, now_ns);
 }
 
 static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix) {
@@ -392,4 +401,5 @@ void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns) {
         flush_cache(c, now_ns, true);
     }
     ue_dispatch_waiting(c, now_ns);
+    ue_conn_carry_out_close(c, now_ns);
 }

@@ -1,63 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Bunches on their way out (SendBunch, SendRawBunch; endpoint.md 19.2, 19.3). */
 #include "tools/endpoint/core/connection.h"
 
 #define CLOSE_REASON_MAX 14
-
-static uint8_t legacy_type(enum ue_channel_kind kind) {
-    switch (kind) {
-    case UE_KIND_CONTROL: return UE_CHANNEL_CONTROL;
-    case UE_KIND_VOICE: return UE_CHANNEL_VOICE;
-    case UE_KIND_ACTOR: return UE_CHANNEL_ACTOR;
-    default: return UE_CHANNEL_FILE;
-    }
-}
-
-/* What every bunch of a channel says of it. */
-static void name_channel(const struct ue_conn *c, const struct ue_channel *channel, struct ue_bunch *bunch) {
-    bool named = bunch->reliable || bunch->open;
-    bunch->channel = channel->index;
-    if (ue_conn_is_legacy(c)) {
-        bunch->ch_type = named ? legacy_type(channel->kind) : 0;
-    } else if (named) {
-        bool is_text = channel->name.units.bits != 0;
-        bunch->has_name = true;
-        bunch->name =
-            (struct ue_name){.hardcoded = !is_text, .index = is_text ? 0 : channel->name_index, .text = channel->name};
-    }
-}
-
-static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
-    return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
-}
-
-/* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
-static void fill_bunch(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
-                       bool reliable, struct ue_view data, struct ue_bunch *bunch) {
-    *bunch = (struct ue_bunch){
-        .control = out->open || out->close,
-        .open = out->open,
-        .close = out->close,
-        .dormant = ue_conn_is_legacy(c) && out->close && out->close_reason == UE_DORMANCY,
-        .paused = out->paused && c->out_context.profile.paused,
-        .reliable = reliable,
-        .has_exports = out->has_exports,
-        .has_mapped = out->has_mapped,
-        .partial = out->partial,
-        .partial_initial = out->partial_initial,
-        .partial_exports_final = out->partial_exports_final,
-        .partial_final = out->partial_final,
-        .close_reason = ue_conn_is_legacy(c) ? 0 : out->close_reason,
-        .ch_seq = reliable ? wire_ch_seq(c, out->ch_seq) : 0,
-        .data = data,
-    };
-    name_channel(c, channel, bunch);
-}
-
-static void fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
-                          struct ue_item *item) {
-    item->is_ack = false;
-    fill_bunch(c, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
-}
 
 static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
                           struct ue_out *out, size_t begin_bit) {
@@ -104,7 +49,7 @@ static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
 
 static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out, bool merge) {
     struct ue_item item;
-    fill_reliable(c, channel, out, &item);
+    ue_out_bunch_fill_reliable(c, channel, out, &item);
     return send_raw(c, now_ns, channel, &item, out, merge);
 }
 
@@ -157,16 +102,6 @@ void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
     ue_resend(c, now_ns, channel, out);
 }
 
-void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out) {
-    struct ue_item item;
-    fill_reliable(c, channel, out, &item);
-    if (ue_send_buffer_append(c, now_ns, &item)) {
-        c->packer.bunches++;
-        c->counters.out_bunches++;
-        c->counters.repeated++;
-    }
-}
-
 /* One part of what is to be sent, not yet numbered. */
 struct part {
     struct ue_view data;
@@ -194,7 +129,7 @@ static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channe
     struct ue_item item;
     item.is_ack = false;
     describe_part(&out, from, part, open);
-    fill_bunch(c, channel, &out, false, part->data, &item.bunch);
+    ue_out_bunch_fill(c, channel, &out, false, part->data, &item.bunch);
     return send_raw(c, now_ns, channel, &item, NULL, merge);
 }
 
@@ -380,8 +315,8 @@ void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static enum ue_status overflow(struct ue_conn *c, uint64_t now_ns) {
-    ue_conn_close_chained(c, now_ns, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
+static enum ue_status overflow(struct ue_conn *c) {
+    ue_conn_want_close(c, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
     return UE_E_FULL;
 }
 
@@ -435,7 +370,7 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
         channel->paused_until_acked = true;
     }
     if (bunch->reliable && is_over) {
-        return overflow(c, now_ns);
+        return overflow(c);
     }
     bool opens = channel->opened_locally && !channel->open_sent;
     if (opens && !bunch->reliable && !bunch->close && count == 1) {

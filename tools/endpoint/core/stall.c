@@ -28,13 +28,13 @@ static bool is_stalled(const struct ue_conn *c, uint64_t now_ns, const struct ue
 }
 
 /* Unreliable parts are never sent again; a reliable bunch cannot be skipped. */
-static void give_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+static void give_up(struct ue_conn *c, struct ue_channel *channel) {
     if (channel->in_first == NULL && is_part_missing(channel) && !channel->partial->reliable) {
         ue_assemble_drop(&c->share, channel);
         return;
     }
     ue_event_fault(c, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL, NULL, channel->index);
-    ue_conn_close_chained(c, now_ns, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL);
+    ue_conn_want_close(c, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL);
 }
 
 void ue_stall_tick(struct ue_conn *c, uint64_t now_ns) {
@@ -42,10 +42,10 @@ void ue_stall_tick(struct ue_conn *c, uint64_t now_ns) {
         return;
     }
     c->last_stall_look_ns = now_ns;
-    for (uint32_t i = 0; i < c->lanes.capacity && c->state != UE_CONN_CLOSED; i++) {
+    for (uint32_t i = 0; i < c->lanes.capacity && !ue_conn_is_ending(c); i++) {
         struct ue_lane *lane = c->lanes.slots[i];
         if (lane != NULL && lane->channel != NULL && is_stalled(c, now_ns, lane)) {
-            give_up(c, now_ns, lane->channel);
+            give_up(c, lane->channel);
         }
     }
 }

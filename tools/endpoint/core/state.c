@@ -82,3 +82,9 @@ void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason) {
         ue_conn_enter(c, UE_CONN_CLOSED);
     }
 }
+
+void ue_conn_want_close(struct ue_conn *c, enum ue_close_reason reason, enum ue_close_reason cause) {
+    if (!ue_conn_is_ending(c) && !c->is_leaving) {
+        c->close_wish = (struct ue_close_wish){.is_wanted = true, .reason = reason, .cause = cause};
+    }
+}

@@ -56,19 +56,21 @@ static void tick_budget(struct ue_conn *c, uint64_t elapsed_ns) {
 static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
     if (ue_conn_has_internal_ack(c)) {
         ue_conn_ack_everything(c, now_ns);
+        ue_conn_carry_out_close(c, now_ns);
     }
     ue_traffic_tick(&c->traffic, &c->ping, now_ns);
     if (is_silent(c, now_ns)) {
-        ue_conn_close_chained(c, now_ns, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_NONE);
+        ue_conn_want_close(c, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_NONE);
+        ue_conn_carry_out_close(c, now_ns);
         return;
     }
     tick_channels(c, now_ns);
-    if (c->state == UE_CONN_CLOSED) {
+    if (ue_conn_carry_out_close(c, now_ns)) {
         return;
     }
     ue_options_tick(c, now_ns);
     ue_stall_tick(c, now_ns);
-    if (c->state == UE_CONN_CLOSED) {
+    if (ue_conn_carry_out_close(c, now_ns)) {
         return;
     }
     if (!ue_conn_is_server(c)) {
@@ -95,6 +97,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
         tick_shaking(c, now_ns);
     } else if (ue_conn_is_up(c)) {
         tick_up(c, now_ns, elapsed_ns);
+        ue_conn_carry_out_close(c, now_ns);
     }
     c->flushed_this_tick = false;
     c->burst_packets = 0;

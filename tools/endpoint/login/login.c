@@ -22,7 +22,7 @@ static struct ue_message new_message(const struct ue_login *l, uint8_t type) {
 
 /* When not even a control message fits, nothing can follow. */
 static void say(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    if (ue_control_send(l->conn, now_ns, message) != UE_OK) {
+    if (ue_conn_send_message(l->conn, now_ns, message) != UE_OK) {
         ue_conn_close(l->conn, now_ns, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
     }
 }
