@@ -21,8 +21,11 @@ static void on_packet(struct ue_client_ids *ids, const struct ue_observed_event 
         return;
     }
     if (other->count < UE_THRESHOLD_CLIENT_ID && (id != other->id || ids->id != other->expected)) {
-        *other = (struct ue_other_client_id){
-            .id = id, .expected = ids->id, .handshake_frame = ids->frame, .frame = event->frame};
+        *other = (struct ue_other_client_id){.id = id,
+                                             .expected = ids->id,
+                                             .handshake_frame = ids->frame,
+                                             .frame = event->frame,
+                                             .time_ns = event->time_ns};
     }
     other->count += id == other->id && ids->id == other->expected;
 }
@@ -40,10 +43,11 @@ void ue_client_ids_finish(const struct ue_findings *findings, unsigned side) {
     const struct ue_other_client_id *other = &findings->client_ids.others[side];
     if (other->count >= UE_THRESHOLD_CLIENT_ID) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLIENT_ID, side, other->count, other->frame);
+        ue_finding_set_time(&finding, other->time_ns);
         finding.frames[1] = other->handshake_frame;
         finding.frame_count = 2;
-        ue_finding_set(&finding, UE_VALUE_FIRST, other->expected);
-        ue_finding_set(&finding, UE_VALUE_LAST, other->id);
+        ue_finding_set(&finding, UE_VALUE_HANDSHAKE_CLIENT_ID, other->expected);
+        ue_finding_set(&finding, UE_VALUE_CLIENT_ID, other->id);
         ue_findings_report(findings, &finding);
     }
 }

@@ -66,6 +66,7 @@ static void report_close(const struct ue_findings *findings, int gone) {
     const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
     if (step != NULL && gone < 0 && !ue_handshake_login_is_refused(findings) && !is_usual(step->text)) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, step->side, 0, step->frame);
+        ue_finding_set_time(&finding, step->time_ns);
         finding.text = step->text;
         ue_findings_report(findings, &finding);
     }
@@ -75,6 +76,7 @@ static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     const struct ue_last_packet *last = ue_findings_last_packet(findings, gone);
     struct ue_finding finding =
         ue_finding_of_span(UE_FINDING_TIMEOUT, gone, ue_findings_silence_ns(findings, gone), last->frame, 0);
+    ue_finding_set_time(&finding, last->time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
     ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - findings->course.first_ns);
     ue_finding_set(&finding, UE_VALUE_OTHERS, findings->course.is_closed);

@@ -33,6 +33,7 @@ void ue_data_rate_finish(struct ue_findings *findings, unsigned side) {
         ue_finding_set(&finding, UE_VALUE_OF, findings->course.requested_rate);
         ue_finding_set(&finding, UE_VALUE_BYTES, (int64_t)rate->peak_bytes);
         ue_finding_set(&finding, UE_VALUE_SINCE, rate->peak_second * NS_PER_S);
+        ue_finding_set_time(&finding, ue_time_ns_add(findings->course.first_ns, rate->peak_second * NS_PER_S));
         ue_findings_report(findings, &finding);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/findings.h>
+#include "libcodec/findings/findings_state.h"
 
 #include <string.h>
 
@@ -46,4 +46,11 @@ const char *ue_severity_name(enum ue_severity severity) {
 bool ue_finding_is_share_reached(enum ue_finding_id id, uint64_t share, uint64_t whole) {
     uint64_t percent = ue_finding_rows[id].threshold;
     return share >= whole / 100 * percent + (whole % 100 * percent + 99) / 100;
+}
+
+/* With a clock that proved wrong, no time is known. */
+void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
+    struct ue_finding reported = *finding;
+    reported.has_time &= findings->course.implausible == 0;
+    findings->callbacks->finding(findings->callbacks->user, &reported);
 }

@@ -57,7 +57,7 @@ struct ue_silence_side {
     uint64_t gap_from_frame;
     uint64_t gap_nacked;
     uint64_t handshake_frame; /* of the latest handshake message; 0: none */
-    int64_t gap_ns;
+    int64_t gap_ns, gap_from_ns;
 };
 
 /* The current burst of packets of a side that were not delivered. */
@@ -66,6 +66,7 @@ struct ue_loss_burst {
     int64_t last_id;
     uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
     uint64_t reported_frame;          /* frame of the first report */
+    int64_t begun_ns;                 /* time of first_frame; if it is none, of reported_frame */
 };
 
 struct ue_handshake_login {
@@ -73,15 +74,17 @@ struct ue_handshake_login {
     unsigned epoch;        /* restarts begun */
     unsigned restarts;     /* restarts completed */
     bool is_restarting;
-    bool has_channels;    /* a bunch of another channel than that of control */
-    uint64_t undecodable; /* control bunches whose messages cannot be decoded */
-    uint64_t undecodable_frame;
+    bool has_channels;          /* a bunch of another channel than that of control */
+    uint64_t undecodable;       /* control bunches whose messages cannot be decoded */
+    uint64_t undecodable_frame; /* of the first one; likewise the time */
+    int64_t undecodable_ns;
 };
 
 /* Packets of a side with an id other than that of the handshake. */
 struct ue_other_client_id {
     uint64_t count;
     uint64_t frame, handshake_frame; /* the first packet, and the first handshake message with the expected id */
+    int64_t time_ns;                 /* of the first packet */
     uint8_t id, expected;
 };
 
@@ -109,9 +112,7 @@ struct ue_findings {
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
-static inline void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
-    findings->callbacks->finding(findings->callbacks->user, finding);
-}
+void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding);
 
 /* A negative value counts as 0. A value for which there is no memory does not count. */
 void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value);

@@ -148,6 +148,7 @@ static void on_messages(struct ue_findings *findings, const struct ue_observed_e
         struct ue_message message;
         struct ue_fault fault;
         if (ue_message_decode(context, data, &bit, &message, &fault) != UE_OK) {
+            login->undecodable_ns = login->undecodable == 0 ? event->time_ns : login->undecodable_ns;
             login->undecodable_frame = login->undecodable++ == 0 ? event->frame : login->undecodable_frame;
             return;
         }
@@ -205,6 +206,7 @@ void ue_handshake_login_clear_spans(struct ue_handshake_login *login) {
 
 static struct ue_finding finding_at(enum ue_finding_id id, const struct ue_login_step *step) {
     struct ue_finding finding = ue_finding_of_count(id, step->side, step->count, step->frame);
+    ue_finding_set_time(&finding, step->time_ns);
     ue_finding_set(&finding, UE_VALUE_TYPE, step->type);
     finding.text = step->text;
     return finding;
@@ -212,8 +214,9 @@ static struct ue_finding finding_at(enum ue_finding_id id, const struct ue_login
 
 static void report_messages(const struct ue_findings *findings) {
     if (findings->login.undecodable != 0) {
-        const struct ue_finding finding =
+        struct ue_finding finding =
             ue_finding_of_count(UE_FINDING_MESSAGE, 0, findings->login.undecodable, findings->login.undecodable_frame);
+        ue_finding_set_time(&finding, findings->login.undecodable_ns);
         ue_findings_report(findings, &finding);
     }
 }

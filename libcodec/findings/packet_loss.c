@@ -19,11 +19,12 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     bool is_seen = burst->first_frame != 0;
     struct ue_finding finding = ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, side,
                                                     count, is_seen ? burst->first_frame : burst->reported_frame);
+    ue_finding_set_time(&finding, burst->begun_ns);
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
     int64_t first_id = burst->last_id - (int64_t)count + 1; /* negative: before the first packet of the capture */
-    ue_finding_set(&finding, UE_VALUE_FIRST, first_id < 0 ? first_id + UE_PACKET_SEQ_MAX : first_id);
-    ue_finding_set(&finding, UE_VALUE_LAST, burst->last_id);
+    ue_finding_set(&finding, UE_VALUE_FIRST_ID, first_id < 0 ? first_id + UE_PACKET_SEQ_MAX : first_id);
+    ue_finding_set(&finding, UE_VALUE_LAST_ID, burst->last_id);
     ue_findings_report(findings, &finding);
 }
 
@@ -42,11 +43,15 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_obser
     if (burst->count == 0) {
         burst->first_frame = burst->last_frame = 0;
         burst->reported_frame = event->frame;
+        burst->begun_ns = event->time_ns;
     }
     burst->count++;
     burst->last_id = event->ack.packet_id;
     if (event->ack.frame != 0) {
-        burst->first_frame = burst->first_frame == 0 ? event->ack.frame : burst->first_frame;
+        if (burst->first_frame == 0) {
+            burst->first_frame = event->ack.frame;
+            burst->begun_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
+        }
         burst->last_frame = event->ack.frame;
     }
 }

@@ -61,16 +61,18 @@ static void report_late(const struct ue_findings *findings, const struct ue_reli
         return;
     }
     struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->frame, event->frame);
+    ue_finding_set_time(&finding, gap->time_ns);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
-    ue_finding_set(&finding, UE_VALUE_FIRST, gap->first_seq);
-    ue_finding_set(&finding, UE_VALUE_LAST, gap->last_seq);
+    ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, gap->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST_SEQ, gap->last_seq);
     ue_findings_report(findings, &finding);
 }
 
 static void report_open(const struct ue_findings *findings, const struct ue_reliable_gap *gap) {
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_GAP, gap->side, gap->open, gap->frame);
+    ue_finding_set_time(&finding, gap->time_ns);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
-    ue_finding_set(&finding, UE_VALUE_LAST, gap->next_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST_SEQ, gap->next_seq);
     ue_findings_report(findings, &finding);
 }
 

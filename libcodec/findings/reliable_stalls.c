@@ -74,11 +74,12 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
 static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
                                     int64_t span_ns) {
     struct ue_finding finding = ue_finding_of_span(id, side, span_ns, 0, 0);
+    ue_finding_set_time(&finding, overdue->first_ns);
     finding.frame_count = overdue->losses < UE_STALL_FRAMES_LISTED ? overdue->losses : UE_STALL_FRAMES_LISTED;
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, overdue->channel);
-    ue_finding_set(&finding, UE_VALUE_FIRST, overdue->first_seq);
-    ue_finding_set(&finding, UE_VALUE_LAST, overdue->last_seq);
+    ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, overdue->first_seq);
+    ue_finding_set(&finding, UE_VALUE_LAST_SEQ, overdue->last_seq);
     ue_finding_set(&finding, UE_VALUE_COUNT, overdue->losses);
     return finding;
 }

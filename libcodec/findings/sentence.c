@@ -64,11 +64,41 @@ size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes) {
 /* ---- values ---- */
 
 static const char *const value_names[UE_VALUE_ID_COUNT] = {
-    [UE_VALUE_COUNT] = "count",     [UE_VALUE_OF] = "of",       [UE_VALUE_OTHERS] = "others",
-    [UE_VALUE_OTHERS_OF] = "",      [UE_VALUE_SPAN] = "span",   [UE_VALUE_LEAST] = "least",
-    [UE_VALUE_SINCE] = "since",     [UE_VALUE_FIRST] = "first", [UE_VALUE_LAST] = "last",
-    [UE_VALUE_CHANNEL] = "channel", [UE_VALUE_BYTES] = "bytes", [UE_VALUE_BIT] = "bit",
-    [UE_VALUE_TYPE] = "",           [UE_VALUE_FIELD] = "",      [UE_VALUE_STATUS] = ""};
+    [UE_VALUE_COUNT] = "count",
+    [UE_VALUE_OF] = "of",
+    [UE_VALUE_OTHERS] = "others",
+    [UE_VALUE_OTHERS_OF] = "",
+    [UE_VALUE_SPAN] = "span",
+    [UE_VALUE_LEAST] = "least",
+    [UE_VALUE_SINCE] = "since",
+    [UE_VALUE_CHANNEL] = "channel",
+    [UE_VALUE_FIRST_SEQ] = "first_seq",
+    [UE_VALUE_LAST_SEQ] = "last_seq",
+    [UE_VALUE_FIRST_ID] = "first_id",
+    [UE_VALUE_LAST_ID] = "last_id",
+    [UE_VALUE_CLIENT_ID] = "client_id",
+    [UE_VALUE_HANDSHAKE_CLIENT_ID] = "handshake_client_id",
+    [UE_VALUE_BYTES] = "bytes",
+    [UE_VALUE_TYPE] = "",
+    [UE_VALUE_FIELD] = "",
+    [UE_VALUE_BIT] = "bit",
+    [UE_VALUE_STATUS] = "",
+};
+
+/* The values of placeholders that are not the name of one. */
+static const struct {
+    const char *placeholder;
+    uint32_t values; /* bit mask */
+} composed[] = {
+    {"sequences", 1u << UE_VALUE_FIRST_SEQ | 1u << UE_VALUE_LAST_SEQ},
+    {"share", 1u << UE_VALUE_COUNT | 1u << UE_VALUE_OF},
+    {"other_share", 1u << UE_VALUE_OTHERS | 1u << UE_VALUE_OTHERS_OF},
+    {"frames", 1u << UE_VALUE_COUNT},
+    {"handshake", 1u << UE_VALUE_TYPE},
+    {"message", 1u << UE_VALUE_TYPE},
+    {"field", 1u << UE_VALUE_FIELD},
+    {"status", 1u << UE_VALUE_STATUS},
+};
 
 /* A part of a sentence of the table. */
 struct placeholder {
@@ -150,7 +180,7 @@ static void add_frames(struct ue_text_writer *out, const struct ue_finding *find
 }
 
 static void add_sequences(struct ue_text_writer *out, const struct ue_finding *finding) {
-    const int64_t first = value_of(finding, UE_VALUE_FIRST), last = value_of(finding, UE_VALUE_LAST);
+    const int64_t first = value_of(finding, UE_VALUE_FIRST_SEQ), last = value_of(finding, UE_VALUE_LAST_SEQ);
     ue_text_writer_add(out, "ChSequence ");
     ue_text_writer_add_signed(out, first);
     if (first != last) {
@@ -218,4 +248,41 @@ size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size
         }
     }
     return ue_text_writer_finish(&out);
+}
+
+/* ---- what a sentence names ---- */
+
+static uint32_t values_of(struct placeholder place) {
+    enum ue_finding_value_id id = find_value(place);
+    uint32_t values = id != UE_VALUE_ID_COUNT ? 1u << id : 0;
+    for (size_t i = 0; i < sizeof composed / sizeof composed[0]; i++) {
+        values |= is_word(place, composed[i].placeholder) ? composed[i].values : 0;
+    }
+    return values;
+}
+
+/* Moves to the next placeholder of a sentence. False: there is none. */
+static bool next_place(const char **at, struct placeholder *place) {
+    *at += strcspn(*at, "{");
+    *at += **at != '\0';
+    *place = (struct placeholder){*at, strcspn(*at, "|}")};
+    return **at != '\0';
+}
+
+bool ue_finding_has_value(enum ue_finding_id id, enum ue_finding_value_id value) {
+    const char *at = ue_finding_rows[id].sentence;
+    uint32_t values = 0;
+    for (struct placeholder place; next_place(&at, &place);) {
+        values |= values_of(place);
+    }
+    return (values >> value & 1) != 0;
+}
+
+bool ue_finding_has_side(enum ue_finding_id id) {
+    const char *at = ue_finding_rows[id].sentence;
+    bool has_side = false;
+    for (struct placeholder place; next_place(&at, &place);) {
+        has_side |= is_word(place, "side") || is_word(place, "peer") || is_word(place, "direction");
+    }
+    return has_side;
 }

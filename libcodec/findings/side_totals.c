@@ -7,6 +7,7 @@
 static void report_malformed(const struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_fault *fault) {
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_MALFORMED, datagram->role, 0, datagram->frame);
+    ue_finding_set_time(&finding, datagram->time_ns);
     ue_finding_set(&finding, UE_VALUE_FIELD, fault->field);
     ue_finding_set(&finding, UE_VALUE_BIT, (int64_t)fault->bit);
     ue_finding_set(&finding, UE_VALUE_STATUS, fault->status);
@@ -32,7 +33,10 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
 static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event) {
     side->jumps += event->bunch.is_jump;
     if (event->bunch.is_partial_error) {
-        side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
+        if (side->partial_errors++ == 0) {
+            side->partial_frame = event->frame;
+            side->partial_ns = event->time_ns;
+        }
     }
     const struct ue_observed_bounds *in_flight = &event->bunch.in_flight;
     if (in_flight->at_most > side->reliable_peak.at_most) {
@@ -41,7 +45,8 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event
     /* After a gap the sequence may be damaged: the next bunch confirms it. */
     uint32_t at_least = event->bunch.is_gap ? in_flight->at_least != 0 : in_flight->at_least;
     if (at_least > side->reliable_peak.at_least && at_least > side->next_peak.bunches) {
-        side->next_peak = (struct ue_reliable_peak){at_least, event->bunch.decoded->channel, event->frame};
+        side->next_peak =
+            (struct ue_reliable_peak){at_least, event->bunch.decoded->channel, event->frame, event->time_ns};
     }
 }
 
@@ -49,7 +54,7 @@ static void report_never_sent(const struct ue_findings *findings, const struct u
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_NEVER_SENT, event->side, 1, event->never_sent.frame);
     finding.frames[1] = event->frame;
     finding.frame_count = 2;
-    ue_finding_set(&finding, UE_VALUE_LAST, event->never_sent.last_id);
+    ue_finding_set(&finding, UE_VALUE_LAST_ID, event->never_sent.last_id);
     ue_findings_report(findings, &finding);
 }
 
@@ -59,6 +64,7 @@ static void confirm_peak(struct ue_side_totals *side, bool is_confirmed) {
         side->reliable_peak.at_least = side->next_peak.bunches;
         side->reliable_peak_channel = side->next_peak.channel;
         side->reliable_peak_frame = side->next_peak.frame;
+        side->reliable_peak_ns = side->next_peak.time_ns;
     }
     side->next_peak = (struct ue_reliable_peak){0};
 }
@@ -72,8 +78,9 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_obser
     } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {
         confirm_peak(peer, event->type == UE_OBSERVED_PACKET);
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_opaque &&
-               peer->datagrams != 0) {
-        peer->not_captured_frame = peer->not_captured++ == 0 ? event->frame : peer->not_captured_frame;
+               peer->datagrams != 0 && peer->not_captured++ == 0) {
+        peer->not_captured_frame = event->frame;
+        peer->not_captured_ns = event->time_ns;
     }
 }
 
@@ -101,10 +108,19 @@ void ue_side_totals_end_tracker(struct ue_side_totals *side) {
 
 /* ---- the end ---- */
 
-static void report_count(const struct ue_findings *findings, enum ue_finding_id id, unsigned side, uint64_t count,
-                         uint64_t frame) {
+static void report_count(const struct ue_findings *findings, enum ue_finding_id id, unsigned side, uint64_t count) {
+    const struct ue_finding finding = ue_finding_of_count(id, side, count, 0);
     if (count != 0) {
-        const struct ue_finding finding = ue_finding_of_count(id, side, count, frame);
+        ue_findings_report(findings, &finding);
+    }
+}
+
+/* frame, time_ns: the first of those that are counted. */
+static void report_count_from(const struct ue_findings *findings, enum ue_finding_id id, unsigned side, uint64_t count,
+                              uint64_t frame, int64_t time_ns) {
+    struct ue_finding finding = ue_finding_of_count(id, side, count, frame);
+    ue_finding_set_time(&finding, time_ns);
+    if (count != 0) {
         ue_findings_report(findings, &finding);
     }
 }
@@ -118,6 +134,7 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
     bool is_full = ue_finding_is_share_reached(UE_FINDING_BUFFER_FULL, peak, limit);
     struct ue_finding finding = ue_finding_of_count(is_full ? UE_FINDING_BUFFER_FULL : UE_FINDING_BUFFER_HIGH, side,
                                                     peak, totals->reliable_peak_frame);
+    ue_finding_set_time(&finding, totals->reliable_peak_ns);
     ue_finding_set(&finding, UE_VALUE_OF, limit);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak_channel);
     ue_findings_report(findings, &finding);
@@ -138,12 +155,14 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     confirm_peak(totals, true);
     report_buffer(findings, side);
     report_spurious(findings, side);
-    report_count(findings, UE_FINDING_RELIABLE_JUMP, side, totals->jumps, 0);
-    report_count(findings, UE_FINDING_PARTIAL_ERROR, side, totals->partial_errors, totals->partial_frame);
-    report_count(findings, UE_FINDING_REORDERED, side, totals->counts.late, 0);
-    report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates, 0);
-    report_count(findings, UE_FINDING_INCOMPLETE, side, totals->not_captured, totals->not_captured_frame);
-    report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0, 0);
-    report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque, 0);
-    report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0, 0);
+    report_count(findings, UE_FINDING_RELIABLE_JUMP, side, totals->jumps);
+    report_count_from(findings, UE_FINDING_PARTIAL_ERROR, side, totals->partial_errors, totals->partial_frame,
+                      totals->partial_ns);
+    report_count(findings, UE_FINDING_REORDERED, side, totals->counts.late);
+    report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates);
+    report_count_from(findings, UE_FINDING_INCOMPLETE, side, totals->not_captured, totals->not_captured_frame,
+                      totals->not_captured_ns);
+    report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);
+    report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque);
+    report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0);
 }

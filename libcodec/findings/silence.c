@@ -16,8 +16,8 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
         return;
     }
     int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
-    const struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->frame, event->frame);
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->frame, event->frame);
+    ue_finding_set_time(&finding, last->time_ns);
     ue_findings_report(findings, &finding);
 }
 
@@ -28,6 +28,7 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     }
     struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
                                                    event->side, gap_ns, self->last.frame, event->frame);
+    ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
     ue_findings_report(findings, &finding);
@@ -63,6 +64,7 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
 static void report_gap(const struct ue_findings *findings, struct ue_silence_side *self, unsigned side) {
     struct ue_finding finding =
         ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
+    ue_finding_set_time(&finding, self->gap_from_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
     self->gap_frame = 0;
     ue_findings_report(findings, &finding);
@@ -91,6 +93,7 @@ static void on_report(struct ue_findings *findings, const struct ue_observed_eve
         self->peer_packets_since_report > PEER_PACKETS_MIN) {
         self->gap_ns = gap_ns;
         self->gap_from_frame = self->report_frame;
+        self->gap_from_ns = self->report_ns;
         self->gap_frame = event->frame;
         self->gap_nacked = 0;
     }
@@ -169,6 +172,7 @@ void ue_silence_finish(struct ue_findings *findings) {
             continue; /* a side that went silent is reported as a timeout */
         }
         struct ue_finding finding = ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last.frame, 0);
+        ue_finding_set_time(&finding, self->last.time_ns);
         ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
         ue_findings_report(findings, &finding);
     }

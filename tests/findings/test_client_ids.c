@@ -37,8 +37,8 @@ static void test_other_id(void **state) {
     assert_int_equal(CLIENT, finding->side);
     assert_true(finding->frame_count == 2 && finding->frames[0] == frame && finding->frames[1] == handshake);
     assert_int_equal(3, finding->values[UE_VALUE_COUNT].at_least);
-    assert_int_equal(2, finding->values[UE_VALUE_FIRST].at_least);
-    assert_int_equal(5, finding->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(2, finding->values[UE_VALUE_HANDSHAKE_CLIENT_ID].at_least);
+    assert_int_equal(5, finding->values[UE_VALUE_CLIENT_ID].at_least);
 }
 
 static void test_same_id(void **state) {

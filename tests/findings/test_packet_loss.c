@@ -27,8 +27,8 @@ static void test_burst(void **state) {
     const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_LOSS_BURST);
     assert_int_equal(CLIENT, burst->side);
     assert_int_equal(4, burst->values[UE_VALUE_COUNT].at_least);
-    assert_int_equal(0, burst->values[UE_VALUE_FIRST].at_least);
-    assert_int_equal(3, burst->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(0, burst->values[UE_VALUE_FIRST_ID].at_least);
+    assert_int_equal(3, burst->values[UE_VALUE_LAST_ID].at_least);
     assert_int_equal(1, burst->frames[0]);
     assert_int_equal(4, burst->frames[1]);
 }

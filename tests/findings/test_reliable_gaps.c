@@ -26,8 +26,8 @@ static void test_late(void **state) {
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
     assert_int_equal(SERVER, stall->side);
     assert_int_equal(100 * MS, stall->values[UE_VALUE_SPAN].at_least);
-    assert_int_equal(2, stall->values[UE_VALUE_FIRST].at_least);
-    assert_int_equal(3, stall->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(2, stall->values[UE_VALUE_FIRST_SEQ].at_least);
+    assert_int_equal(3, stall->values[UE_VALUE_LAST_SEQ].at_least);
     findings_fixture_finish(120, true);
     findings_fixture_expect_none();
 }
@@ -48,7 +48,7 @@ static void test_missing(void **state) {
     findings_fixture_finish(20, true);
     const struct ue_finding *gap = findings_fixture_expect(UE_FINDING_GAP);
     assert_int_equal(2, gap->values[UE_VALUE_COUNT].at_least);
-    assert_int_equal(4, gap->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(4, gap->values[UE_VALUE_LAST_SEQ].at_least);
 }
 
 /* Where a channel begins in the capture nothing is missing, nor do channels and sides share sequences. */

@@ -30,7 +30,7 @@ static void test_stall(void **state) {
     assert_int_equal(CLIENT, stall->side);
     assert_int_equal(300 * MS, stall->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(3, stall->values[UE_VALUE_CHANNEL].at_least);
-    assert_int_equal(70, stall->values[UE_VALUE_FIRST].at_least);
+    assert_int_equal(70, stall->values[UE_VALUE_FIRST_SEQ].at_least);
     assert_int_equal(1, stall->values[UE_VALUE_COUNT].at_least);
     assert_int_equal(2, stall->frame_count);
     assert_int_equal(1, stall->frames[0]);

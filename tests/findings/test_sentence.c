@@ -46,8 +46,8 @@ static void test_parts(void **state) {
     struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL, 0, INT64_C(300000000), 4, 6);
     ue_finding_set(&finding, UE_VALUE_COUNT, 1);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, 3);
-    ue_finding_set(&finding, UE_VALUE_FIRST, 70);
-    ue_finding_set(&finding, UE_VALUE_LAST, 72);
+    ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, 70);
+    ue_finding_set(&finding, UE_VALUE_LAST_SEQ, 72);
     assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
                               "delivered once (frame 4), arrived with frame 6");
     ue_finding_set(&finding, UE_VALUE_OTHERS, 1);
@@ -55,6 +55,20 @@ static void test_parts(void **state) {
                               "delivered once (frame 4), arrived with frame 6, and with it 1 other bunch");
     finding = ue_finding_of_count(UE_FINDING_RESTART, 0, 2, 0);
     assert_sentence(&finding, "the connection was restarted twice");
+}
+
+static void test_has_value(void **state) {
+    (void)state;
+    assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_SPAN));
+    assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_FIRST_SEQ)); /* of {sequences} */
+    assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_OTHERS));    /* in a part in brackets */
+    assert_false(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_FIRST_ID));
+    assert_true(ue_finding_has_value(UE_FINDING_ONE_WAY_LOSS, UE_VALUE_OTHERS_OF)); /* of {other_share} */
+    assert_false(ue_finding_has_value(UE_FINDING_LOSS, UE_VALUE_OTHERS_OF));
+    assert_false(ue_finding_has_value(UE_FINDING_CLOSED, UE_VALUE_COUNT));
+    assert_true(ue_finding_has_side(UE_FINDING_ACK_GAP)); /* by {peer} */
+    assert_true(ue_finding_has_side(UE_FINDING_LOSS));    /* by {direction} */
+    assert_false(ue_finding_has_side(UE_FINDING_PAUSE));
 }
 
 /* A text of the network is no sentence of the table. */
@@ -99,8 +113,9 @@ static void test_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_words),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration), cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_words),        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_has_value), cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

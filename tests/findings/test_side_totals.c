@@ -151,7 +151,7 @@ static void test_never_sent(void **state) {
     const struct ue_finding *finding = findings_fixture_expect(UE_FINDING_NEVER_SENT);
     assert_int_equal(SERVER, finding->side);
     assert_true(finding->frame_count == 2 && finding->frames[0] == 1 && finding->frames[1] == frame);
-    assert_int_equal(99, finding->values[UE_VALUE_LAST].at_least);
+    assert_int_equal(99, finding->values[UE_VALUE_LAST_ID].at_least);
 }
 
 int main(void) {

@@ -6,9 +6,11 @@
 
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
 #include "tools/info/capture_info.h"
 #include "tools/info/json_report.h"
+#include "tools/info/junit_report.h"
 #include "tools/info/text_report.h"
 
 #define FINDINGS_MAX 1000
@@ -17,11 +19,34 @@
 struct info_arguments {
     struct capture_reader reader;
     struct selection selection;
-    gboolean json, bits;
+    gboolean json, summary, bits;
     int findings_max;
     char *color;
+    char *junit; /* the file; NULL: none */
+    struct info_fail_rules rules;
     struct text_buffer out;
 };
+
+static gboolean parse_fail_on(const char *option, const char *value, void *user, GError **error) {
+    (void)option;
+    return info_fail_rules_add(&((struct info_arguments *)user)->rules, value, error);
+}
+
+static void add_result_options(struct info_arguments *command, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"fail-on", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_fail_on,
+         "exit with status 1 if a finding has this severity or a worse one, or is of this kind and reaches the limit: "
+         "warning, reliable_stall:500ms, loss:2%, loss_burst:10; default error",
+         "RULE[,RULE...]"},
+        {"junit", 0, 0, G_OPTION_ARG_FILENAME, &command->junit,
+         "also write a JUnit report, in which each kind of finding is a test that fails by the rules of --fail-on",
+         "FILE"},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("result", "Result:", "Show the options of the exit status", command, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
 
 static void add_options(struct info_arguments *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
@@ -32,6 +57,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
         {"findings", 0, 0, G_OPTION_ARG_INT, &command->findings_max,
          "print at most this number of findings of each kind, the worst; default 5", "NUMBER"},
         COLOR_OPTION(&command->color),
+        {"summary", 0, 0, G_OPTION_ARG_NONE, &command->summary, "only one line per connection, the worst first", NULL},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
@@ -39,6 +65,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
+    add_result_options(command, context);
     capture_reader_add_live_options(&command->reader, context);
     selection_add_stream_option(&command->selection, context);
     wire_options_add(&command->reader.wire, context);
@@ -52,12 +79,13 @@ static const char description[] =
     "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
     "one\n"
     "capture with consecutive frame numbers.\n\n"
-    "Exit status: 0 no errors, 1 a finding is an error or a datagram is malformed, 2 wrong arguments or unusable "
-    "files.\n\n"
+    "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a\n"
+    "rule), 2 wrong arguments or unusable files.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
     "  uerudp info --bits --stream 0 game.pcapng\n"
+    "  uerudp info --summary --fail-on reliable_stall:500ms,loss:2% --junit report.xml game.pcapng\n"
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
 static bool resolve(struct info_arguments *command, int argc) {
@@ -109,8 +137,20 @@ static bool print(struct info_arguments *command, const GPtrArray *list) {
     if (command->json) {
         return print_json(command, list);
     }
-    info_print_text(&command->out, list);
+    (command->summary ? info_print_summary : info_print_text)(&command->out, list);
     return flush(command);
+}
+
+static bool write_junit(struct info_arguments *command, const GPtrArray *list) {
+    struct output_file output;
+    if (command->junit == NULL) {
+        return true;
+    }
+    if (!output_file_open(&output, command->junit)) {
+        return false;
+    }
+    info_write_junit(&command->out, list);
+    return output_file_close(&output, text_buffer_flush(&command->out, output.file));
 }
 
 static void print_left_out(const struct info_arguments *command, const GPtrArray *list) {
@@ -123,14 +163,17 @@ static void print_left_out(const struct info_arguments *command, const GPtrArray
     }
 }
 
-static bool has_error(const GPtrArray *list) {
+static enum cli_exit exit_status(const struct info_arguments *command, const GPtrArray *list) {
+    enum cli_exit status = capture_reader_exit_status(&command->reader);
+    uint64_t failures = 0;
     for (guint i = 0; i < list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(list, i);
-        if (info_findings_has_error(&info->findings)) {
-            return true;
-        }
+        failures += info->findings.failures;
     }
-    return false;
+    if (status == CLI_EXIT_MALFORMED && command->rules.rules != NULL) {
+        status = CLI_EXIT_OK; /* a malformed datagram is a finding, which the rules may name */
+    }
+    return status == CLI_EXIT_OK && failures != 0 ? CLI_EXIT_MALFORMED : status;
 }
 
 static void name_files(const struct capture_reader *reader, const GPtrArray *list) {
@@ -142,14 +185,14 @@ static void name_files(const struct capture_reader *reader, const GPtrArray *lis
 }
 
 static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
-    struct info_capture *infos = info_capture_new((unsigned)command->findings_max, command->bits);
+    const struct info_options options = {(unsigned)command->findings_max, command->bits, &command->rules};
+    struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(&command->reader, path_count, paths);
     read_all(command, infos);
     const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader, &command->selection));
     name_files(&command->reader, list);
-    bool written = print(command, list);
-    enum cli_exit status = capture_reader_exit_status(&command->reader);
-    status = status == CLI_EXIT_OK && has_error(list) ? CLI_EXIT_MALFORMED : status;
+    bool written = print(command, list) && write_junit(command, list);
+    enum cli_exit status = exit_status(command, list);
     print_left_out(command, list);
     capture_reader_print_totals(&command->reader);
     info_capture_free(infos);
@@ -168,6 +211,8 @@ int cmd_info(int argc, char **argv) {
     }
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
+    info_fail_rules_clear(&command.rules);
+    g_free(command.junit);
     text_buffer_free(&command.out);
     g_free(command.color);
     return status;

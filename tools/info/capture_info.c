@@ -5,8 +5,7 @@
 #define CHANNELS_MAX 65536
 
 struct info_capture {
-    unsigned findings_max;
-    bool with_cost;
+    const struct info_options *options;
     size_t channels_left;
     GHashTable *by_stream;
     GPtrArray *list; /* owns its elements */
@@ -16,10 +15,9 @@ static void free_info(gpointer info) {
     info_connection_free(info);
 }
 
-struct info_capture *info_capture_new(unsigned findings_max, bool with_cost) {
+struct info_capture *info_capture_new(const struct info_options *options) {
     struct info_capture *infos = g_new0(struct info_capture, 1);
-    infos->findings_max = findings_max;
-    infos->with_cost = with_cost;
+    infos->options = options;
     infos->channels_left = CHANNELS_MAX;
     infos->by_stream = g_hash_table_new(NULL, NULL);
     infos->list = g_ptr_array_new_with_free_func(free_info);
@@ -50,7 +48,7 @@ static bool is_full(struct info_capture *infos) {
 static struct info_connection *find(struct info_capture *infos, uint32_t stream) {
     struct info_connection *info = g_hash_table_lookup(infos->by_stream, GUINT_TO_POINTER(stream));
     if (info == NULL && !is_full(infos)) {
-        info = info_connection_new(stream, infos->findings_max, infos->with_cost, &infos->channels_left);
+        info = info_connection_new(stream, infos->options, &infos->channels_left);
         g_hash_table_insert(infos->by_stream, GUINT_TO_POINTER(stream), info);
         g_ptr_array_add(infos->list, info);
     }

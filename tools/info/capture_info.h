@@ -11,8 +11,8 @@
 
 struct info_capture;
 
-/* findings_max: findings kept of each kind in each connection. */
-struct info_capture *info_capture_new(unsigned findings_max, bool with_cost);
+/* The options must outlive the result. */
+struct info_capture *info_capture_new(const struct info_options *options);
 void info_capture_free(struct info_capture *infos);
 
 void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured);

@@ -5,11 +5,12 @@
 #include "tools/input/input_findings.h"
 #include "tools/observe/address.h"
 
-struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
+struct info_connection *info_connection_new(uint32_t stream, const struct info_options *options,
                                             size_t *channels_left) {
     struct info_connection *info = g_new0(struct info_connection, 1);
     info->stream = stream;
-    info->findings.per_kind_max = findings_max;
+    info->findings.per_kind_max = options->findings_max;
+    info->findings.rules = options->rules;
     info->channels.channels_left = channels_left;
     info->channels.rest.index = UINT32_MAX;
     info->detected = ue_findings_new(&observe_memory);
@@ -17,7 +18,7 @@ struct info_connection *info_connection_new(uint32_t stream, unsigned findings_m
     info->timing = ue_findings_timing(info->detected);
     info->sides[0].totals = ue_findings_totals(info->detected, 0);
     info->sides[1].totals = ue_findings_totals(info->detected, 1);
-    info->cost = with_cost ? g_new0(struct info_cost, 1) : NULL;
+    info->cost = options->with_cost ? g_new0(struct info_cost, 1) : NULL;
     return info;
 }
 

@@ -39,9 +39,14 @@ struct info_connection {
     struct info_cost *cost; /* NULL: not counted */
 };
 
-/* channels_left: see info_channels; it must outlive the result. */
-struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost,
-                                            size_t *channels_left);
+struct info_options {
+    unsigned findings_max; /* findings kept of each kind in each connection */
+    bool with_cost;        /* count bits */
+    const struct info_fail_rules *rules;
+};
+
+/* options and channels_left (see info_channels) must outlive the result. */
+struct info_connection *info_connection_new(uint32_t stream, const struct info_options *options, size_t *channels_left);
 void info_connection_free(struct info_connection *info);
 
 /* Handles a datagram of the connection. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/finding_list.h"
 
-#include <string.h>
-
 #include "tools/print/text_buffer.h"
 
 /* Negative: a is worse than b. */
-static int compare(const struct info_finding *a, const struct info_finding *b) {
+static int compare(const struct ue_finding *a, const struct ue_finding *b) {
     enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
     enum ue_finding_id kinds[] = {ue_finding_kind(a->id), ue_finding_kind(b->id)};
     if (severities[0] != severities[1]) {
@@ -33,26 +31,32 @@ static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kin
     return findings->kinds[kind];
 }
 
+static char *sentence(const struct ue_finding *finding) {
+    char text[UE_FINDING_TEXT_BYTES];
+    struct text_buffer shown = {0};
+    ue_finding_text(finding, text, sizeof text);
+    text_buffer_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
+    char *copy = g_strndup(shown.text, shown.length);
+    text_buffer_free(&shown);
+    return copy;
+}
+
 void info_findings_add(void *user, const struct ue_finding *finding) {
     struct info_findings *findings = user;
     enum ue_finding_id kind = ue_finding_kind(finding->id);
     GArray *array = kind_array(findings, kind);
-    struct info_finding kept = {.id = finding->id, .weight = finding->weight, .frame_count = finding->frame_count};
+    struct info_finding kept = {.detected = *finding, .is_failure = info_fail_rules_match(findings->rules, finding)};
     findings->counts[kind]++;
+    findings->failures += kept.is_failure;
     guint place = array->len;
-    while (place > 0 && compare(&kept, &g_array_index(array, struct info_finding, place - 1)) < 0) {
+    while (place > 0 && compare(finding, &g_array_index(array, struct info_finding, place - 1).detected) < 0) {
         place--;
     }
     if (place >= findings->per_kind_max) {
         return;
     }
-    memcpy(kept.frames, finding->frames, sizeof kept.frames);
-    char text[UE_FINDING_TEXT_BYTES];
-    struct text_buffer shown = {0};
-    ue_finding_text(finding, text, sizeof text);
-    text_buffer_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
-    kept.text = g_strndup(shown.text, shown.length);
-    text_buffer_free(&shown);
+    kept.detected.text = kept.detected.other_text = NULL;
+    kept.text = sentence(finding);
     g_array_insert_val(array, place, kept);
     if (array->len > findings->per_kind_max) {
         g_array_set_size(array, findings->per_kind_max);
@@ -60,7 +64,8 @@ void info_findings_add(void *user, const struct ue_finding *finding) {
 }
 
 static gint compare_pointers(gconstpointer a, gconstpointer b) {
-    return compare(*(const struct info_finding *const *)a, *(const struct info_finding *const *)b);
+    const struct info_finding *const *one = a, *const *two = b;
+    return compare(&(*one)->detected, &(*two)->detected);
 }
 
 GPtrArray *info_findings_sorted(const struct info_findings *findings) {
@@ -76,18 +81,6 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
 
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind) {
     return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
-}
-
-/* The first of each kind is the worst. */
-bool info_findings_has_error(const struct info_findings *findings) {
-    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        const GArray *array = findings->kinds[kind];
-        if (array != NULL &&
-            ue_finding_rows[g_array_index(array, struct info_finding, 0).id].severity == UE_SEVERITY_ERROR) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void info_findings_clear(struct info_findings *findings) {

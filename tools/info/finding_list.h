@@ -8,19 +8,20 @@
 #include <stdint.h>
 
 #include <uerudp/findings.h>
+#include "tools/info/fail_rules.h"
 
 /* A finding that is kept to be printed. */
 struct info_finding {
-    enum ue_finding_id id;
-    int64_t weight;
-    unsigned frame_count;
-    uint64_t frames[UE_FINDING_FRAMES_MAX];
-    char *text; /* a sentence without its final period */
+    struct ue_finding detected; /* without its texts */
+    char *text;                 /* a sentence without its final period */
+    bool is_failure;            /* matches a rule of the user */
 };
 
-/* Fill per_kind_max; the rest starts zeroed. */
+/* Fill per_kind_max and rules; the rest starts zeroed. */
 struct info_findings {
     unsigned per_kind_max;
+    const struct info_fail_rules *rules; /* NULL: findings of severity error are failures */
+    uint64_t failures;
     uint64_t counts[UE_FINDING_COUNT]; /* by kind */
     GArray *kinds[UE_FINDING_COUNT];   /* by kind: struct info_finding, the worst first; NULL: none */
 };
@@ -36,8 +37,6 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings);
 
 /* Findings of this kind that were not kept. */
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind);
-
-bool info_findings_has_error(const struct info_findings *findings);
 
 void info_findings_clear(struct info_findings *findings);
 

@@ -6,6 +6,8 @@
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
 
+#define NS_PER_MS 1e6
+
 /* ---- values ---- */
 
 static json_t *count(uint64_t number) {
@@ -165,20 +167,92 @@ static json_t *channels_array(const struct info_connection *info) {
 
 /* ---- findings ---- */
 
-static json_t *finding_object(const struct info_finding *finding) {
-    json_t *frames = json_array();
-    for (unsigned i = 0; i < finding->frame_count; i++) {
-        json_array_append_new(frames, count(finding->frames[i]));
+/* The text of a value that is an index. */
+static const char *value_name(const struct ue_finding *finding, enum ue_finding_value_id id) {
+    int64_t value = finding->values[id].at_least;
+    switch (id) {
+    case UE_VALUE_FIELD: return ue_field_row((enum ue_field)value)->name;
+    case UE_VALUE_STATUS: return ue_status_text((enum ue_status)value);
+    default: return NULL;
     }
-    return json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[finding->id].name, "severity",
-                     ue_severity_name(ue_finding_rows[finding->id].severity), "text", finding->text, "frames", frames);
+}
+
+/* Values by the keys of JSON, and how they are written: as a number in a unit, or as a text. TYPE is left out, because
+   the sentence alone shows whether it is one of the handshake. */
+static void add_values(json_t *object, const struct ue_finding *finding) {
+    static const struct {
+        enum ue_finding_value_id id;
+        const char *key;
+        double unit_ns; /* 0: a number without unit */
+    } values[] = {
+        {UE_VALUE_COUNT, "count", 0},
+        {UE_VALUE_OF, "of", 0},
+        {UE_VALUE_OTHERS, "others", 0},
+        {UE_VALUE_OTHERS_OF, "others_of", 0},
+        {UE_VALUE_SPAN, "duration_ms", NS_PER_MS},
+        {UE_VALUE_LEAST, "least_ms", NS_PER_MS},
+        {UE_VALUE_CHANNEL, "channel", 0},
+        {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0},
+        {UE_VALUE_LAST_SEQ, "last_ch_seq", 0},
+        {UE_VALUE_FIRST_ID, "first_packet_id", 0},
+        {UE_VALUE_LAST_ID, "last_packet_id", 0},
+        {UE_VALUE_CLIENT_ID, "client_id", 0},
+        {UE_VALUE_HANDSHAKE_CLIENT_ID, "handshake_client_id", 0},
+        {UE_VALUE_BYTES, "bytes", 0},
+        {UE_VALUE_FIELD, "field", 0},
+        {UE_VALUE_BIT, "bit", 0},
+        {UE_VALUE_STATUS, "status", 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+        int64_t value = finding->values[values[i].id].at_least;
+        const char *name = value_name(finding, values[i].id);
+        if (ue_finding_has_value(finding->id, values[i].id)) {
+            json_object_set_new(object, values[i].key,
+                                name != NULL            ? json_string(name)
+                                : values[i].unit_ns > 0 ? real((double)value / values[i].unit_ns)
+                                                        : json_integer(value));
+        }
+    }
+}
+
+/* The actor of a channel index that several actors used is not known. */
+static const char *actor_of(const struct info_connection *info, const struct ue_finding *finding) {
+    const struct info_channel *channel =
+        info_channels_find(&info->channels, (uint32_t)finding->values[UE_VALUE_CHANNEL].at_least);
+    bool is_known = ue_finding_has_value(finding->id, UE_VALUE_CHANNEL) && channel != NULL && channel->opens <= 1;
+    return is_known ? channel->actor : NULL;
+}
+
+static json_t *finding_object(const struct info_connection *info, const struct info_finding *finding) {
+    const struct ue_finding *detected = &finding->detected;
+    json_t *frames = json_array();
+    for (unsigned i = 0; i < detected->frame_count; i++) {
+        json_array_append_new(frames, count(detected->frames[i]));
+    }
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[detected->id].name, "severity",
+                  ue_severity_name(ue_finding_rows[detected->id].severity), "text", finding->text, "frames", frames);
+    if (detected->has_time) {
+        char time[24];
+        g_snprintf(time, sizeof time, "%" PRId64, detected->time_ns);
+        json_object_set_new(object, "time", json_string(time));
+        json_object_set_new(object, "time_s", since_s(info, detected->time_ns));
+    }
+    if (ue_finding_has_side(detected->id)) {
+        json_object_set_new(object, "direction", json_string(phrase_direction_key(detected->side)));
+    }
+    add_values(object, detected);
+    if (actor_of(info, detected) != NULL) {
+        json_object_set_new(object, "actor", json_string(actor_of(info, detected)));
+    }
+    return object;
 }
 
 static void add_findings(json_t *object, const struct info_connection *info) {
     json_t *array = json_array(), *more = json_object();
     GPtrArray *sorted = info_findings_sorted(&info->findings);
     for (guint i = 0; i < sorted->len; i++) {
-        json_array_append_new(array, finding_object(g_ptr_array_index(sorted, i)));
+        json_array_append_new(array, finding_object(info, g_ptr_array_index(sorted, i)));
     }
     g_ptr_array_unref(sorted);
     for (int kind = 0; kind < UE_FINDING_COUNT; kind++) {

@@ -15,10 +15,13 @@ static void label(struct text_buffer *out, const char *text) {
     text_buffer_add_format(out, "  %-*s", LABEL_CHARS, text);
 }
 
-static void print_time(struct text_buffer *out, int64_t time_ns) {
+/* format: of g_date_time_format; decimals of the second, and the zone, follow. */
+static void print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals) {
     GDateTime *time = g_date_time_new_from_unix_utc(time_ns / INT64_C(1000000000));
-    char *text = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M:%S") : NULL;
-    text_buffer_add_format(out, "%s.%03" PRId64 " UTC", text != NULL ? text : "?", time_ns / 1000000 % 1000);
+    char *text = time != NULL ? g_date_time_format(time, format) : NULL;
+    int64_t ms = time_ns / 1000000 % 1000;
+    text_buffer_add_format(out, "%s.%0*" PRId64 " UTC", text != NULL ? text : "?", decimals,
+                           decimals == 1 ? ms / 100 : ms);
     g_free(text);
     g_clear_pointer(&time, g_date_time_unref);
 }
@@ -46,7 +49,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     }
     label(out, "time");
     if (info->course->implausible == 0) {
-        print_time(out, info->course->first_ns);
+        print_time(out, info->course->first_ns, "%Y-%m-%d %H:%M:%S", 3);
         text_buffer_add_format(out, ", %.3f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
     } else {
         text_buffer_add(out, "not known");
@@ -94,19 +97,29 @@ static void add_severity(struct text_buffer *out, const struct info_finding *fin
     static const enum text_style styles[] = {[UE_SEVERITY_ERROR] = TEXT_STYLE_ERROR,
                                              [UE_SEVERITY_WARNING] = TEXT_STYLE_WARNING,
                                              [UE_SEVERITY_NOTE] = TEXT_STYLE_NOTE};
-    enum ue_severity severity = ue_finding_rows[finding->id].severity;
+    enum ue_severity severity = ue_finding_rows[finding->detected.id].severity;
     text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
 }
 
 static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     const struct info_finding *finding = g_ptr_array_index(findings, i);
     for (guint j = i + 1; j < findings->len; j++) {
-        if (ue_finding_kind(((const struct info_finding *)g_ptr_array_index(findings, j))->id) ==
-            ue_finding_kind(finding->id)) {
+        if (ue_finding_kind(((const struct info_finding *)g_ptr_array_index(findings, j))->detected.id) ==
+            ue_finding_kind(finding->detected.id)) {
             return false;
         }
     }
     return true;
+}
+
+static void print_moment(struct text_buffer *out, const struct info_connection *info,
+                         const struct ue_finding *finding) {
+    if (finding->has_time) {
+        text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(finding->time_ns - info->course->first_ns));
+        print_time(out, finding->time_ns, "%H:%M:%S", 1);
+        text_buffer_add_char(out, ']');
+    }
+    text_buffer_add_char(out, '\n');
 }
 
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
@@ -115,15 +128,17 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     text_buffer_add(out, findings->len != 0 ? ", worst first\n" : "  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
-        uint64_t more =
-            is_last_of_kind(findings, i) ? info_findings_more(&info->findings, ue_finding_kind(finding->id)) : 0;
-        const char *severity = ue_severity_name(ue_finding_rows[finding->id].severity);
+        uint64_t more = is_last_of_kind(findings, i)
+                            ? info_findings_more(&info->findings, ue_finding_kind(finding->detected.id))
+                            : 0;
+        const char *severity = ue_severity_name(ue_finding_rows[finding->detected.id].severity);
         text_buffer_add(out, "    ");
         add_severity(out, finding);
-        text_buffer_add_format(out, "%*s %s\n", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
+        text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
+        print_moment(out, info, &finding->detected);
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
-                                   ue_finding_rows[finding->id].name);
+                                   ue_finding_rows[finding->detected.id].name);
         }
     }
     g_ptr_array_unref(findings);
@@ -182,9 +197,9 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
     for (int i = 0; i < 2; i++) {
         GPtrArray *findings = info_findings_sorted(&infos[i]->findings);
         const struct info_finding *worst = worst_of(findings);
-        ranks[i] = worst != NULL
-                       ? (int)ue_finding_rows[worst->id].severity * UE_FINDING_COUNT + (int)ue_finding_kind(worst->id)
-                       : INT32_MAX;
+        ranks[i] = worst != NULL ? (int)ue_finding_rows[worst->detected.id].severity * UE_FINDING_COUNT +
+                                       (int)ue_finding_kind(worst->detected.id)
+                                 : INT32_MAX;
         g_ptr_array_unref(findings);
     }
     return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
@@ -208,7 +223,7 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     g_ptr_array_unref(findings);
 }
 
-static void print_overview(struct text_buffer *out, const GPtrArray *infos) {
+void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
     GPtrArray *sorted = g_ptr_array_new();
     for (guint i = 0; i < infos->len; i++) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
@@ -223,13 +238,13 @@ static void print_overview(struct text_buffer *out, const GPtrArray *infos) {
     for (guint i = 0; i < sorted->len; i++) {
         print_line(out, g_ptr_array_index(sorted, i));
     }
-    text_buffer_add_char(out, '\n');
     g_ptr_array_unref(sorted);
 }
 
 void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
     if (infos->len > 1) {
-        print_overview(out, infos);
+        info_print_summary(out, infos);
+        text_buffer_add_char(out, '\n');
     }
     for (guint i = 0; i < infos->len; i++) {
         const struct info_connection *info = g_ptr_array_index(infos, i);

@@ -6,8 +6,10 @@
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"
 
-/* Prints all connections (struct info_connection); if there are several, first a table with one line each, the worst
-   first. */
+/* Prints all connections (struct info_connection); if there are several, first the summary. */
 void info_print_text(struct text_buffer *out, const GPtrArray *infos);
+
+/* Prints a table with one line for each connection, the worst first. */
+void info_print_summary(struct text_buffer *out, const GPtrArray *infos);
 
 #endif

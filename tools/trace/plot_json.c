@@ -128,8 +128,8 @@ static void write_findings(const struct trace_plot *plot, struct text_buffer *ou
     for (guint i = 0; i < sorted->len; i++) {
         const struct info_finding *finding = sorted->pdata[i];
         text_buffer_add_format(out, "%s{\"kind\":\"%s\",\"severity\":\"%s\"", i == 0 ? "" : ",",
-                               ue_finding_rows[finding->id].name,
-                               ue_severity_name(ue_finding_rows[finding->id].severity));
+                               ue_finding_rows[finding->detected.id].name,
+                               ue_severity_name(ue_finding_rows[finding->detected.id].severity));
         write_member(out, "text", finding->text);
         text_buffer_add_char(out, '}');
     }

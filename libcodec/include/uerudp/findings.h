@@ -58,8 +58,12 @@ enum ue_finding_value_id {
     UE_VALUE_LEAST,     /* ns: of the spans, the least or the median */
     UE_VALUE_SINCE,     /* ns since the connection began */
     UE_VALUE_CHANNEL,
-    UE_VALUE_FIRST, /* packet ids or channel sequences */
-    UE_VALUE_LAST,
+    UE_VALUE_FIRST_SEQ, /* channel sequences as on the wire */
+    UE_VALUE_LAST_SEQ,
+    UE_VALUE_FIRST_ID, /* packet ids */
+    UE_VALUE_LAST_ID,
+    UE_VALUE_CLIENT_ID,
+    UE_VALUE_HANDSHAKE_CLIENT_ID,
     UE_VALUE_BYTES,
     UE_VALUE_TYPE,  /* enum ue_handshake_type or enum ue_message_type */
     UE_VALUE_FIELD, /* enum ue_field */
@@ -79,8 +83,10 @@ struct ue_finding_value {
 /* A finding. Values that its sentence does not name are 0. */
 struct ue_finding {
     enum ue_finding_id id;
-    unsigned side;  /* whose packets it is about: 0 client, 1 server */
-    int64_t weight; /* among findings of its kind: greater is worse */
+    unsigned side;   /* whose packets it is about: 0 client, 1 server */
+    int64_t weight;  /* among findings of its kind: greater is worse */
+    bool has_time;   /* time_ns is known: the finding has a beginning, and the times of the capture are plausible */
+    int64_t time_ns; /* capture time at which it began: that of the first frame, unless its sentence says otherwise */
     unsigned frame_count;
     uint64_t frames[UE_FINDING_FRAMES_MAX];
     struct ue_finding_value values[UE_VALUE_ID_COUNT];
@@ -90,6 +96,11 @@ struct ue_finding {
 /* Sets a value that is known exactly. */
 static inline void ue_finding_set(struct ue_finding *finding, enum ue_finding_value_id id, int64_t number) {
     finding->values[id] = (struct ue_finding_value){number, number};
+}
+
+static inline void ue_finding_set_time(struct ue_finding *finding, int64_t time_ns) {
+    finding->has_time = true;
+    finding->time_ns = time_ns;
 }
 
 /* A finding whose weight is a count, at a frame (0: none), and one whose weight is a span of time, with its first and
@@ -104,6 +115,10 @@ struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64
 /* Writes the sentence of a finding, without its final period, as NUL-terminated UTF-8 to a buffer of size_bytes (at
    least 1), and returns its length. */
 size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size_bytes);
+
+/* Whether the sentence of a finding names a value, and whether it names a side. */
+bool ue_finding_has_value(enum ue_finding_id id, enum ue_finding_value_id value);
+bool ue_finding_has_side(enum ue_finding_id id);
 
 /* Writes a span of time as sentences have it: "7.3 ms", "312 ms", "12.4 s". Returns the length. */
 size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes);
@@ -177,6 +192,7 @@ struct ue_reliable_peak {
     uint32_t bunches; /* at least */
     uint32_t channel;
     uint64_t frame;
+    int64_t time_ns;
 };
 
 /* What a side sent. */
@@ -185,13 +201,16 @@ struct ue_side_totals {
     uint64_t packets, empty; /* empty: without a bunch */
     uint64_t malformed, opaque, cut;
     uint64_t not_captured;       /* packets reported as delivered but not in the capture */
-    uint64_t not_captured_frame; /* frame of the first such report */
-    uint64_t partial_errors, partial_frame;
+    uint64_t not_captured_frame; /* frame of the first such report, and its capture time */
+    int64_t not_captured_ns;
+    uint64_t partial_errors, partial_frame; /* the first frame, and its capture time */
+    int64_t partial_ns;
     uint64_t jumps;
     struct ue_side_rate rate;
     struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
+    int64_t reliable_peak_ns;          /* capture time of that frame */
     struct ue_reliable_peak next_peak; /* higher, unless packets of the peer are missing before the next one */
     struct ue_tracker_counts counts;   /* of all trackers of the stream; known after ue_findings_finish */
     struct ue_tracker_counts tracked;  /* of the current tracker */

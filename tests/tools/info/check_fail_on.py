@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp info for build machines: --fail-on, --junit, --summary, and the numbers and times of findings in JSON."""
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+from xml.etree import ElementTree
+
+import uerudp
+from conversation import SERVER, hello_sent
+
+LOSSY = uerudp.ROOT / "captures/loss-burst.pcapng"  # a stall of 800 ms, a burst of 7, 8 of 16 lost, no error
+# Findings of the whole connection, and one whose first frame is older than what reports it.
+WITHOUT_TIME = {"never_sent", "times_implausible"}
+
+
+def status(*rules, path=LOSSY):
+    return subprocess.run([uerudp.PROGRAM, "info", "--summary", *[f"--fail-on={rule}" for rule in rules], path],
+                          capture_output=True, check=False, timeout=60).returncode
+
+
+def findings(path, *options):
+    """(connection, finding) of every finding of a capture."""
+    for line in uerudp.run("info", "--json", "--findings=1000", *options, path, status=None).stdout.splitlines():
+        connection = json.loads(line)
+        yield from ((connection, finding) for finding in connection["findings"])
+
+
+class FailOn(unittest.TestCase):
+    def test_rules(self):
+        for expected, rules in ((0, ()), (0, ("error",)), (1, ("warning",)), (1, ("note",)),
+                                (1, ("reliable_stall",)), (0, ("silence",)), (1, ("silence,loss",)),
+                                (1, ("silence", "loss")), (1, ("stall:800ms",)), (0, ("stall:801ms",)),
+                                (1, ("stall:0.8s",)), (0, ("stall:0.9s",)), (1, ("loss:50%",)), (0, ("loss:50.1%",)),
+                                (1, ("loss_burst:7",)), (0, ("loss_burst:8",)), (0, ("ping:1ms",))):
+            with self.subTest(rules):
+                self.assertEqual(expected, status(*rules))
+
+    def test_limit_of_every_finding(self):
+        """A limit holds for all findings, also for those that are not printed."""
+        output = uerudp.run("info", "--json", "--findings=1", "--fail-on=stall:300ms", LOSSY, status=1).stdout
+        self.assertEqual(1, json.loads(output)["findings_more"]["reliable_stall"])
+
+    def test_malformed(self):
+        """Without rules a malformed datagram fails; with rules only if they name it."""
+        damaged = uerudp.ROOT / "captures/fuzz.pcapng"
+        self.assertEqual((1, 1, 1, 0), tuple(status(*rules, path=damaged)
+                                             for rules in ((), ("error",), ("malformed",), ("stall:1000s",))))
+
+    def test_unusable(self):
+        for rule, words in (("foo", ("foo", "reliable_stall")), ("reliable", ("reliable_stall", "reliable_gap")),
+                            ("stall:5", None), ("stall:2%", ("500ms",)), ("stall:x", ("500ms",)), ("stall:-1ms", ("500ms",)),
+                            ("stall:nanms", ("500ms",)), ("closed:3", ("no limit",)), ("", ("--fail-on",)), ("stall:", ("500ms",))):
+            with self.subTest(rule):
+                result = uerudp.run("info", f"--fail-on={rule}", LOSSY, status=2 if words else 0)
+                for word in words or ():
+                    self.assertIn(word, result.stderr.decode())
+
+    def test_summary(self):
+        lines = uerudp.run("info", "--summary", LOSSY).stdout.decode().splitlines()
+        self.assertEqual(3, len(lines), lines)
+        self.assertIn("warning: reliable stall of 800 ms", lines[2])
+
+
+class Junit(unittest.TestCase):
+    def report(self, path, *options, data=b"", expected=0):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "report.xml")
+            uerudp.run("info", "--summary", f"--junit={file}", *options, path, data=data, status=expected)
+            return ElementTree.parse(file).getroot()
+
+    def test_failures(self):
+        root = self.report(LOSSY, "--fail-on=stall:500ms,loss_burst:8", expected=1)
+        suite, = root
+        self.assertEqual("1", suite.get("failures"))
+        self.assertEqual(int(suite.get("tests")), len(suite))
+        self.assertEqual(len(suite), len({case.get("name") for case in suite}))
+        failed = {case.get("name"): case.find("failure") for case in suite if case.find("failure") is not None}
+        self.assertEqual(["reliable_stall"], list(failed))
+        self.assertIn("reliable stall of 800 ms", failed["reliable_stall"].get("message"))
+        told = {case.get("name") for case in suite if case.find("system-out") is not None}
+        self.assertEqual({finding["kind"] for _, finding in findings(LOSSY)}, told)
+
+    def test_hostile_text(self):
+        """Texts of messages are data in XML."""
+        conv = hello_sent().idle(500)
+        conv.send_message(SERVER, "failure", text="]]></failure> \"&<\u00e9\x01\x1b[31m\u2028")
+        suite, = self.report("-", data=conv.idle(100).capture(), expected=1)
+        failure, = suite.iter("failure")
+        self.assertIn("]]></failure> \"&<\u00e9", failure.get("message"))
+
+    def test_unwritable(self):
+        uerudp.run("info", "--junit=/nonexistent/report.xml", LOSSY, status=2)
+
+
+class Numbers(unittest.TestCase):
+    def test_time_of_first_frame(self):
+        """A finding begins at its first frame, on the clock of the capture."""
+        paths = [(path, ()) for path in sorted(uerudp.ROOT.glob("captures/*.pcapng"))]
+        seen = set()
+        for path, options in paths + [(path, options) for _, path, options in uerudp.captures()]:
+            time_of = {}
+            for connection, finding in findings(path, *options):
+                if not finding["frames"] or finding["kind"] in WITHOUT_TIME:
+                    continue
+                time_of = time_of or {datagram["frame"]: datagram["time"] for datagram in
+                                      uerudp.decode(*options, path, status=None)}
+                with self.subTest(path.name, finding=finding):
+                    self.assertEqual(time_of[finding["frames"][0]], finding["time"])
+                    since_ns = int(finding["time"]) - int(connection["start"])
+                    self.assertAlmostEqual(since_ns / 1e9, finding["time_s"], places=6)
+                seen.add(finding["kind"])
+        self.assertGreater(len(seen), 10, seen)
+
+    def test_numbers_are_in_the_sentence(self):
+        stall, *_ = [finding for _, finding in findings(LOSSY) if finding["kind"] == "reliable_stall"]
+        expected = {"duration_ms": 800, "channel": 2, "first_ch_seq": 833, "last_ch_seq": 833, "count": 1, "others": 5,
+                    "direction": "s2c"}
+        self.assertEqual(expected, {key: stall[key] for key in expected})
+        for word in ("800 ms", "channel 2", "ChSequence 833", "5 other", "server to client"):
+            self.assertIn(word, stall["text"])
+
+
+if __name__ == "__main__":
+    uerudp.main()

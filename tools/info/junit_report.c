@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/junit_report.h"
+
+#include <inttypes.h>
+
+#include "tools/print/phrase.h"
+
+/* XML has no form for other control characters than tab and line feed. */
+static void add_escaped(struct text_buffer *out, const char *text) {
+    char *shown = g_strdup(text);
+    for (char *at = shown; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' && *at != '\t' && *at != '\n' ? ' ' : *at;
+    }
+    char *escaped = g_markup_escape_text(shown, -1);
+    text_buffer_add(out, escaped);
+    g_free(escaped);
+    g_free(shown);
+}
+
+/* ---- one kind of finding ---- */
+
+static void write_failure(struct text_buffer *out, const struct info_finding *finding) {
+    text_buffer_add_format(out, "      <failure type=\"%s\" message=\"",
+                           ue_severity_name(ue_finding_rows[finding->detected.id].severity));
+    add_escaped(out, finding->text);
+    text_buffer_add(out, "\"/>\n");
+}
+
+static void write_sentence(struct text_buffer *out, const struct info_finding *finding) {
+    text_buffer_add_format(out, "%s: ", ue_severity_name(ue_finding_rows[finding->detected.id].severity));
+    add_escaped(out, finding->text);
+    text_buffer_add_char(out, '\n');
+}
+
+/* findings NULL: none of this kind. The worst ones precede. */
+static void write_case(struct text_buffer *out, const char *kind, const GArray *findings) {
+    text_buffer_add_format(out, "    <testcase classname=\"uerudp.info\" name=\"%s\"", kind);
+    if (findings == NULL) {
+        text_buffer_add(out, "/>\n");
+        return;
+    }
+    text_buffer_add(out, ">\n");
+    const struct info_finding *worst = &g_array_index(findings, struct info_finding, 0);
+    for (guint i = 0; i < findings->len && !worst->is_failure; i++) {
+        worst = &g_array_index(findings, struct info_finding, i);
+    }
+    if (worst->is_failure) {
+        write_failure(out, worst);
+    }
+    text_buffer_add(out, "      <system-out>");
+    for (guint i = 0; i < findings->len; i++) {
+        write_sentence(out, &g_array_index(findings, struct info_finding, i));
+    }
+    text_buffer_add(out, "</system-out>\n    </testcase>\n");
+}
+
+/* ---- one connection ---- */
+
+static bool is_kind(unsigned id) {
+    return ue_finding_kind((enum ue_finding_id)id) == (enum ue_finding_id)id;
+}
+
+static bool has_failure(const GArray *findings) {
+    bool has = false;
+    for (guint i = 0; findings != NULL && i < findings->len; i++) {
+        has |= g_array_index(findings, struct info_finding, i).is_failure;
+    }
+    return has;
+}
+
+static void write_suite(struct text_buffer *out, const struct info_connection *info) {
+    unsigned kinds = 0, failures = 0;
+    for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
+        kinds += is_kind(id);
+        failures += has_failure(info->findings.kinds[id]);
+    }
+    text_buffer_add_format(out, "  <testsuite name=\"connection %" PRIu32 ": client %s, server %s\"", info->stream,
+                           info->sides[0].address, info->sides[1].address);
+    text_buffer_add_format(
+        out, " tests=\"%u\" failures=\"%u\" errors=\"0\" time=\"%.3f\">\n", kinds, failures,
+        info->course->implausible == 0 ? phrase_seconds(info->course->last_ns - info->course->first_ns) : 0.0);
+    for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
+        if (is_kind(id)) {
+            write_case(out, ue_finding_rows[id].name, info->findings.kinds[id]);
+        }
+    }
+    text_buffer_add(out, "  </testsuite>\n");
+}
+
+void info_write_junit(struct text_buffer *out, const GPtrArray *infos) {
+    text_buffer_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"uerudp info\">\n");
+    for (guint i = 0; i < infos->len; i++) {
+        write_suite(out, g_ptr_array_index(infos, i));
+    }
+    text_buffer_add(out, "</testsuites>\n");
+}
