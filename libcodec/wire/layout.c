@@ -259,6 +259,7 @@ static bool find_last_set(const struct ue_cursor *c, enum ue_padding padding, si
 
 size_t ue_layout_find_terminator(struct ue_cursor *c, enum ue_padding padding, size_t *at) {
     size_t end = c->end;
+    *at = end; /* after a fault, too, because the zeros that the layout expects depend on it */
     if (!ue_cursor_ok(c)) {
         return 0;
     }
