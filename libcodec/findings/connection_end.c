@@ -18,10 +18,20 @@ static bool has_reason(const char *reasons, enum ue_close_reason reason) {
     return false;
 }
 
-int ue_findings_gone_side(const struct ue_findings *findings) {
+/* The message of a side that it closes because it received nothing; NULL: none. */
+static const struct ue_login_step *timeout_step(const struct ue_findings *findings) {
     const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
+    return step != NULL && has_reason(step->text, UE_CLOSE_CONNECTION_TIMEOUT) ? step : NULL;
+}
+
+bool ue_findings_has_timed_out(const struct ue_findings *findings) {
+    return timeout_step(findings) != NULL || ue_findings_gone_side(findings) >= 0;
+}
+
+int ue_findings_gone_side(const struct ue_findings *findings) {
+    const struct ue_login_step *step = timeout_step(findings);
     for (unsigned side = 0; side < 2; side++) {
-        bool is_reported = step != NULL && step->side != side && has_reason(step->text, UE_CLOSE_CONNECTION_TIMEOUT);
+        bool is_reported = step != NULL && step->side != side;
         enum ue_finding_id limit = is_reported ? UE_FINDING_SILENCE : UE_FINDING_TIMEOUT;
         if (ue_findings_silence_ns(findings, side) >= ue_finding_threshold_ns(limit)) {
             return (int)side;

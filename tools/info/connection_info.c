@@ -144,7 +144,7 @@ void info_connection_finish(struct info_connection *info, int64_t end_ns) {
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {
-    if (ue_findings_gone_side(info->detected) >= 0) {
+    if (ue_findings_has_timed_out(info->detected)) {
         return INFO_END_TIMEOUT;
     }
     if (info->course->is_closed) {

@@ -286,6 +286,10 @@ const struct ue_stream_course *ue_findings_course(const struct ue_findings *find
    or its close; if the other side reports ConnectionTimeout, for the threshold of SILENCE. -1: none. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
+/* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from
+   it. What that side sent may be in the capture, if it was lost after the capture point. */
+bool ue_findings_has_timed_out(const struct ue_findings *findings);
+
 /* The steps of handshake and login in capture order; the first one of a type, NULL: none. */
 const struct ue_login_step *ue_findings_login(const struct ue_findings *findings, size_t *count);
 const struct ue_login_step *ue_findings_login_step(const struct ue_findings *findings, bool is_handshake, uint8_t type);

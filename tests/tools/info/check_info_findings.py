@@ -99,7 +99,7 @@ class Findings(unittest.TestCase):
         finding = self.only(conv, "closed", "error")
         self.assertEqual([frame], finding["frames"])
         self.assertIn("closed the connection because of ConnectionTimeout", finding["text"])
-        self.assertEqual("server", conv.info()["closed_by"])
+        self.assertEqual("timeout", conv.info()["closed_by"])
 
     def test_reported_timeout(self):
         """The server reports a timeout sooner than the threshold."""
