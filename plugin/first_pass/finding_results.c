@@ -42,7 +42,8 @@ void uerudp_finding_results_register(void) {
 static void store(struct uerudp_frame_state *state, const struct ue_finding *finding) {
     char text[UE_FINDING_TEXT_BYTES];
     ue_finding_text(finding, text, sizeof text);
-    const struct uerudp_finding_result result = {finding->id, wmem_strdup(wmem_file_scope(), text)};
+    const struct uerudp_finding_result result = {finding->id, wmem_strdup(wmem_file_scope(), text),
+                                                 finding->values[UE_VALUE_SPAN].at_least};
     if (results == NULL) {
         results = wmem_array_new(wmem_file_scope(), sizeof result);
     }

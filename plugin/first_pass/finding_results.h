@@ -14,6 +14,7 @@ struct uerudp_frame_state;
 struct uerudp_finding_result {
     enum ue_finding_id id;
     const char *sentence;
+    int64_t span_ns; /* that the finding is about */
 };
 
 void uerudp_finding_results_register(void);

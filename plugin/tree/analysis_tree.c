@@ -17,6 +17,8 @@
 /* Greatest number of ids that a sentence lists. */
 #define IDS_LISTED_MAX 8
 
+#define DURATION_CHARS 32
+
 /* A duplicate packet contains the same bunches; the results of these belong to the first copy. */
 static struct uerudp_analysis_results results_of_first(const struct uerudp_frame_state *state,
                                                        const struct uerudp_analysis_results *results,
@@ -116,8 +118,38 @@ static const char *list_findings(const struct uerudp_analysis_tree *a, const cha
     return names != NULL ? wmem_strbuf_get_str(names) : "";
 }
 
+/* The span of a finding that has a field for it; -1: there is none. */
+static int64_t span_of_finding(const struct uerudp_finding_result *finding) {
+    const enum ue_field field = ue_finding_rows[finding->id].field;
+    return field != UE_F_NONE && ue_field_row(field)->kind == UE_KIND_SPAN ? finding->span_ns : -1;
+}
+
+/* "[Reported lost] [Reliable stall 812 ms] " */
+static const char *list_effects(const struct uerudp_analysis_tree *a) {
+    wmem_strbuf_t *marks = NULL;
+    for (size_t i = 0; i < a->results.count; i++) {
+        const struct uerudp_analysis_result *result = &a->results.results[i];
+        const struct uerudp_finding_result *finding =
+            result->type == UERUDP_RESULT_FINDING ? uerudp_finding_results_at(result->number) : NULL;
+        char span[DURATION_CHARS];
+        if (result->type != UERUDP_RESULT_NACKED_IN && (finding == NULL || span_of_finding(finding) < 0)) {
+            continue;
+        }
+        marks = marks != NULL ? marks : wmem_strbuf_new(a->pinfo->pool, NULL);
+        if (finding == NULL) {
+            wmem_strbuf_append(marks, "[Reported lost] ");
+        } else {
+            ue_duration_text(finding->span_ns, span, sizeof span);
+            wmem_strbuf_append_printf(marks, "[%s %s] ", ue_field_row(ue_finding_rows[finding->id].field)->label, span);
+        }
+    }
+    return marks != NULL ? wmem_strbuf_get_str(marks) : "";
+}
+
 const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *a) {
-    return list_findings(a, "[", "[", "] ");
+    const char *effects = list_effects(a);
+    const char *events = list_findings(a, "[", "[", "] ");
+    return *effects == '\0' ? events : wmem_strdup_printf(a->pinfo->pool, "%s%s", effects, events);
 }
 
 /* ---- the datagram ---- */
@@ -203,6 +235,9 @@ static void show_finding(struct uerudp_analysis_tree *a, uint32_t number) {
     const struct uerudp_finding_result *finding = uerudp_finding_results_at(number);
     expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), uerudp_expert_items_of_finding(finding->id),
                            "%s", finding->sentence);
+    if (span_of_finding(finding) >= 0) {
+        add_span(a, subtree(a), ue_finding_rows[finding->id].field, finding->span_ns);
+    }
 }
 
 static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {

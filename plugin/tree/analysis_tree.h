@@ -36,7 +36,8 @@ void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *analysis, proto
 /* Adds the other results to the datagram's tree, which may be NULL. Call it after all bunches. */
 void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *analysis, proto_tree *datagram);
 
-/* "[Lost 3] [Retransmission] ", to be put before the line of the info column; empty without findings. */
+/* "[Reported lost] [Reliable stall 812 ms] [Lost 3] ", to be put before the line of the info column; empty without
+   findings. */
 const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *analysis);
 
 #endif

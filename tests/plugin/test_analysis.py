@@ -121,7 +121,7 @@ class Truth(unittest.TestCase):
     def test_info_column(self):
         lines = self.lines("mixed")
         self.assertRegex(lines["34"], r"^\[Lost 1\] \[Nak 1\] Seq=15230 ")
-        self.assertRegex(lines["37"], r"^\[Nak 1\] \[Retransmission\] Seq=3655 ")
+        self.assertRegex(lines["37"], r"^\[Reported lost\] \[Nak 1\] \[Retransmission\] Seq=3655 ")
         self.assertRegex(lines["28"], r"^\[Duplicate\] Seq=")
         self.assertRegex(self.lines("spurious")["26"], r"^\[Retransmission\] Seq=2121 ")
 

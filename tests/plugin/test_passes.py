@@ -10,8 +10,8 @@ import harness
 # fields that depend on it may differ until then.
 LATER = {"generation", "generation_reason", "stream"}
 # Added by a later datagram.
-TOLD_LATER = {"analysis.acked_in", "analysis.nacked_in", "analysis.retransmitted_in", "reassembled_in",
-              "fragment.given_up_in"}
+TOLD_LATER = {"analysis.acked_in", "analysis.nacked_in", "analysis.retransmitted_in", "analysis.stall",
+              "reassembled_in", "fragment.given_up_in"}
 HELD = 64  # datagrams of a connection that may be analysed later than one pass shows them
 # A restart on other addresses, bounds that are detected later, a login, packets with long histories.
 CAPTURES = ("utcp-orig-restart", "utcp-ue418-clean", "supervive-ue54", "fortnite1510-081d-plain-scrubbed")

@@ -17,7 +17,7 @@ CAPTURES = ("ue5.5", "legacy", "loss-burst", "reorder", "duplicate", "corrupt", 
 COLOUR = re.compile(r"^@([^@]+)@(.*)@\[(\d+),(\d+),(\d+)\]\[(\d+),(\d+),(\d+)\]$")
 MACRO = re.compile(r'^"(\w+)" (.*)$')
 # Filters for traffic that no sample has.
-UNSEEN = {"uerudp.analysis.spurious_retransmission", "uerudp.expert.message",
+UNSEEN = {"uerudp.analysis.spurious_retransmission",
           "uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error", "uerudp.analysis.buffer_high",
           "uerudp.expert.no_key", "uerudp.expert.wrong_key", "uerudp.expert.compressed", "uerudp.expert.dtls"}
 

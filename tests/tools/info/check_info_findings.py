@@ -437,7 +437,7 @@ class Findings(unittest.TestCase):
     def test_message(self):
         conv = joined()
         frame = conv.send(CLIENT, conv.reliable(CLIENT, 0, data="05ffffffff"))
-        self.assertEqual([frame], self.only(conv.idle(100), "control_message")["frames"])
+        self.assertEqual([frame], self.only(conv.idle(100), "control_message", "note")["frames"])
 
     def test_partial_error(self):
         conv = joined()
