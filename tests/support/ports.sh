@@ -104,7 +104,7 @@ test_big_endian() {
     need_packages gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
     check "big-endian: packages" logged s390x make_s390x_prefix || return 0
     build_port big-endian "$ports/s390x/prefix/usr" || return 0
-    UERUDP_LAW_ROUNDS=10000 run_tests big-endian "$shared" -R "$codec_laws"
+    UERUDP_LAW_ROUNDS=2000 run_tests big-endian "$shared" -R "$codec_laws"
     UE_SIM_SEEDS=2 UE_SIM_LONG_SECONDS=10 run_tests big-endian "$shared" -E "$codec_laws"
     check "big-endian: the simulator has the same transcripts" has_same_transcripts big-endian || true
 }
