@@ -22,7 +22,7 @@ FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
 
 CODEC = {"libcodec/base", "libcodec/wire", "libcodec/content", "libcodec/observe", "libcodec/findings", "libcodec"}
 # tools/endpoint is what is installed.
-ENDPOINT = {"tools/endpoint", "tools/endpoint/handshake", "tools/endpoint/core"}
+ENDPOINT = {"tools/endpoint", "tools/endpoint/base", "tools/endpoint/handshake", "tools/endpoint/core"}
 ENDPOINT_SYSTEM = FREESTANDING | {"assert.h", "gcrypt.h", "stdlib.h"}
 PROGRAM = {"tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net", "tools"}
 
@@ -36,6 +36,7 @@ LAYERS = {
     "libcodec/cipher": (CODEC | {"libcodec/cipher"}, None),
     "libcodec": (CODEC, FREESTANDING),
     "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING),
+    "tools/endpoint/base": (CODEC | {"tools/endpoint", "tools/endpoint/base"}, ENDPOINT_SYSTEM),
     "tools/endpoint/handshake": (CODEC | ENDPOINT - {"tools/endpoint/core"}, ENDPOINT_SYSTEM),
     "tools/endpoint/core": (CODEC | ENDPOINT, ENDPOINT_SYSTEM),
     "tools/endpoint/login": (CODEC | ENDPOINT | {"tools/endpoint/login"}, ENDPOINT_SYSTEM),
@@ -45,7 +46,7 @@ LAYERS = {
     "tools/capture": (CODEC | {"tools/capture"}, None),
     "tools/print": (CODEC | {"tools/print"}, None),
     "tools/net": ({"tools/net"}, None),
-    "tools": (CODEC | {"libcodec/cipher", "tools/endpoint/core"} | PROGRAM, None),
+    "tools": (CODEC | {"libcodec/cipher", "tools/endpoint/core", "tools/endpoint/replication"} | PROGRAM, None),
     "plugin": (CODEC | {"libcodec/cipher", "plugin"}, None),
     "tests": (None, None),
 }
@@ -64,6 +65,8 @@ SOURCELESS = {
 INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model",)}
 # Headers of these folders that the rest of the program may include.
 CONTRACTS = {
+    "tools/endpoint/core": {"datagram_encryption.h"},
+    "tools/endpoint/replication": {"replication_content.h"},
     "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A minimal client: joins the server at the given port of this machine, prints its events and leaves. */
-#include <uerudp/login.h>
+#include <uerudp/endpoint.h>
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 /* Members that stay zero have the engine's default. */
 static struct ue_conn_config config;
 static struct ue_login_config login_config;
-static struct ue_login login;
 static uint8_t seed[UE_SEED_BYTES], bytes[65536];
 static struct sockaddr_in to;
 static const struct timespec tick_time = {0, 16666667};
@@ -36,7 +35,7 @@ int main(int argc, char **argv) {
     config.seed = seed;
     login_config.player = "Sample";
     struct ue_conn *conn = ue_conn_new(NULL, &config);
-    ue_login_init(&login, conn, &login_config);
+    struct ue_login *login = ue_login_new(conn, &login_config);
     ue_conn_connect(conn, now_ns());
     for (int tick = 0; tick < 120 && ue_conn_state(conn) != UE_CONN_CLOSED; tick++) {
         ssize_t size;
@@ -45,7 +44,7 @@ int main(int argc, char **argv) {
         while ((size = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
             ue_conn_receive(conn, now_ns(), bytes, (size_t)size);
         ue_conn_end_receive(conn, now_ns());
-        ue_login_tick(&login, now_ns());
+        ue_login_tick(login, now_ns());
         if (tick == 90)
             ue_conn_close(conn, now_ns(), UE_CLOSE_DISCONNECT);
         ue_conn_tick(conn, now_ns());
@@ -56,5 +55,8 @@ int main(int argc, char **argv) {
                    ue_conn_state_name(ue_conn_state(conn)), ue_close_reason_name(event.reason));
         nanosleep(&tick_time, NULL);
     }
-    return login.state == UE_LOGIN_DONE ? 0 : 1;
+    int status = ue_login_status(login)->state == UE_LOGIN_DONE ? 0 : 1;
+    ue_login_free(login);
+    ue_conn_free(conn);
+    return status;
 }

@@ -24,7 +24,7 @@ static struct {
     struct counting_allocator memory;
     struct ue_server *server;
     struct ue_conn *client;
-    struct ue_login login;
+    struct ue_login *login;
     uint64_t now_ns;
     uint32_t datagrams;
     uint8_t held[2048]; /* a datagram that arrives late */
@@ -50,7 +50,10 @@ static bool create(const char *release) {
     if (world.server == NULL || world.client == NULL) {
         return false;
     }
-    assert_int_equal(ue_login_init(&world.login, world.client, &login), UE_OK);
+    world.login = ue_login_new(world.client, &login);
+    if (world.login == NULL) {
+        return false;
+    }
     ue_conn_connect(world.client, world.now_ns);
     return true;
 }
@@ -79,7 +82,7 @@ static void send_of_size(struct ue_conn *conn, uint32_t channel, bool reliable, 
 /* The server opens the player's channel, on which it sends whole and split bunches. */
 static void play(const struct ue_peer *peer, unsigned tick) {
     uint32_t opened;
-    if (peer->login.state == UE_LOGIN_DONE && tick % 3 == 0) {
+    if (ue_login_status(peer->login)->state == UE_LOGIN_DONE && tick % 3 == 0) {
         ue_conn_open(peer->conn, UE_KIND_ACTOR, 2, &opened);
         send_of_size(peer->conn, 2, true, tick % 2 == 0 ? BIG_BYTES : 20);
         send_of_size(peer->conn, 2, true, 30);
@@ -119,14 +122,14 @@ static void read_client(void) {
 static void tick(unsigned number) {
     read_server(number);
     ue_conn_end_receive(world.client, world.now_ns);
-    ue_login_tick(&world.login, world.now_ns);
+    ue_login_tick(world.login, world.now_ns);
     send_of_size(world.client, 0, true, 0);
     if (number == TICKS - 4) {
         ue_conn_close(world.client, world.now_ns, UE_CLOSE_DISCONNECT);
     }
     ue_conn_tick(world.client, world.now_ns);
     read_client();
-    world.has_joined |= world.login.state == UE_LOGIN_DONE;
+    world.has_joined |= ue_login_status(world.login)->state == UE_LOGIN_DONE;
     world.now_ns += TICK_NS;
 }
 
@@ -145,6 +148,7 @@ static bool run(const char *release, size_t failing) {
         assert_int_equal(ue_conn_state(world.client), UE_CONN_CLOSED);
     }
     ue_server_free(world.server);
+    ue_login_free(world.login);
     ue_conn_free(world.client);
     if (world.memory.used_bytes != 0 || world.memory.blocks != 0) {
         fail_msg("%s: %zu bytes leak after the failure of allocation %zu", release, world.memory.used_bytes, failing);

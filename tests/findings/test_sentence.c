@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <string.h>
 
 #include <cmocka.h>
 #include <uerudp/findings.h>

@@ -6,8 +6,8 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
 #include "tools/connect/mode.h"
-#include "tools/live/client.h"
 #include "tools/events/endpoint_log.h"
+#include "tools/live/client.h"
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 
@@ -175,7 +175,7 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
 
 /* The server, the network or a rule ended the connection. */
 static void lose(struct connect *c, enum ue_close_reason reason) {
-    const struct ue_login *login = &c->client.login;
+    const struct ue_login_status *login = ue_login_status(c->client.login);
     if (!is_answered(c)) {
         char *silence = no_answer(c);
         leave(c, CLI_EXIT_MALFORMED, silence);
@@ -225,7 +225,7 @@ static void handle_events(void *user) {
 
 static void report_joined(struct connect *c) {
     char text[NET_ADDRESS_TEXT_BYTES];
-    const struct ue_login *login = &c->client.login;
+    const struct ue_login_status *login = ue_login_status(c->client.login);
     json_t *members =
         json_pack("{s:s}", "server", net_address_format(net_socket_peer(live_transport_socket(c->port)), text));
     if (!c->live.no_login) {
@@ -238,7 +238,7 @@ static void report_joined(struct connect *c) {
 }
 
 static bool has_logged_in(const struct connect *c) {
-    const struct ue_login *login = &c->client.login;
+    const struct ue_login_status *login = ue_login_status(c->client.login);
     return c->live.no_login ? ue_conn_state(c->client.conn) == UE_CONN_OPEN
                             : login->state >= UE_LOGIN_JOINING && login->state <= UE_LOGIN_DONE;
 }

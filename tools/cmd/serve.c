@@ -4,9 +4,9 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
+#include "tools/events/server_log.h"
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
-#include "tools/events/server_log.h"
 #include "tools/serve/protection_options.h"
 #include "tools/serve/refusals.h"
 #include "tools/serve/server_report.h"
@@ -208,7 +208,7 @@ static void work_for(struct serve *s, struct ue_peer *peer) {
         return;
     }
     struct serve_session *session = session_of(s, peer);
-    if (session->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
+    if (session->joined_ns == 0 && (s->live.no_login || ue_login_status(peer->login)->state == UE_LOGIN_DONE)) {
         serve_report_joined(s->live.json, peer);
         serve_session_start(session, s->now_ns);
     }

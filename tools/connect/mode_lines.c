@@ -3,8 +3,8 @@
    answers. */
 #include <string.h>
 
-#include <uerudp/replication_content.h>
 #include "tools/connect/mode.h"
+#include "tools/endpoint/replication/replication_content.h"
 #include "tools/live/endpoint_report.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -15,7 +15,7 @@ static void on_sent(void *user, const struct net_address *to, enum net_socket_re
 bool live_client_init(struct live_client *client, struct live_transport *transport, const struct live_options *options,
                       const struct ue_login_config *login, uint64_t now_ns) {
     struct ue_conn_config config = {.role = UE_ROLE_CLIENT};
-    *client = (struct live_client){.transport = transport, .no_login = options->no_login != FALSE};
+    *client = (struct live_client){.transport = transport};
     live_options_configure(options, &config);
     client->conn = ue_conn_new(NULL, &config);
     if (client->conn == NULL) {
@@ -23,7 +23,8 @@ bool live_client_init(struct live_client *client, struct live_transport *transpo
         live_client_clear(client);
         return false;
     }
-    if (!options->no_login && ue_login_init(&client->login, client->conn, login) != UE_OK) {
+    client->login = options->no_login ? NULL : ue_login_new(client->conn, login);
+    if (!options->no_login && client->login == NULL) {
         cli_error("a name or URL is too long");
         live_client_clear(client);
         return false;
@@ -37,6 +38,7 @@ bool live_client_init(struct live_client *client, struct live_transport *transpo
 void live_client_clear(struct live_client *client) {
     if (client->conn != NULL) {
         live_transport_set_sent_callback(client->transport, NULL, NULL);
+        ue_login_free(client->login);
         ue_conn_free(client->conn);
     }
     client->conn = NULL;
@@ -80,8 +82,8 @@ static void check_socket(struct live_client *client, uint64_t now_ns) {
 
 void live_client_tick(struct live_client *client, uint64_t now_ns) {
     check_socket(client, now_ns);
-    if (!client->no_login) {
-        ue_login_tick(&client->login, now_ns);
+    if (client->login != NULL) {
+        ue_login_tick(client->login, now_ns);
     }
     ue_conn_tick(client->conn, now_ns);
     live_client_send(client, now_ns);

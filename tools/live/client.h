@@ -5,19 +5,16 @@
 #ifndef UERUDP_TOOLS_LIVE_CLIENT_H
 #define UERUDP_TOOLS_LIVE_CLIENT_H
 
-#include <uerudp/login.h>
+#include <uerudp/endpoint.h>
 #include "tools/live/transport.h"
 
 struct live_client {
     struct ue_conn *conn;
-    struct ue_login login;
-    bool no_login;                    /* login is unused */
+    struct ue_login *login;           /* NULL: the peer has none */
     struct live_transport *transport; /* owned by the caller */
     struct live_error_timer sending;
     struct live_error_timer receiving;
 };
-
-/* Memory of one client's connection. */
 
 /* Starts the handshake. The port's socket is connected and owned by the caller; the client must not move. False, with a
    message: the options cannot be used. */

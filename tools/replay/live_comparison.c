@@ -69,7 +69,7 @@ void live_comparison_event(struct live_comparison *comparison, const struct ue_e
     }
 }
 
-void live_comparison_closed(struct live_comparison *comparison, const struct ue_login *login,
+void live_comparison_closed(struct live_comparison *comparison, const struct ue_login_status *login,
                             enum ue_close_reason reason) {
     const char *told = login->failure[0] != '\0' ? login->failure : login->close_reason;
     comparison->is_closed = true;

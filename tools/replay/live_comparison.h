@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_LIVE_COMPARISON_H
 #define UERUDP_TOOLS_REPLAY_LIVE_COMPARISON_H
 
-#include <uerudp/login.h>
+#include <uerudp/endpoint.h>
 #include "tools/replay/session_transcript.h"
 
 /* The live counterpart of a captured channel. */
@@ -38,7 +38,7 @@ void live_comparison_event(struct live_comparison *comparison, const struct ue_e
 bool live_comparison_is_complete(const struct live_comparison *comparison);
 
 /* The live connection ended before the client closed it. */
-void live_comparison_closed(struct live_comparison *comparison, const struct ue_login *login,
+void live_comparison_closed(struct live_comparison *comparison, const struct ue_login_status *login,
                             enum ue_close_reason reason);
 
 /* Counts the differences; live_comparison_report prints them. */

@@ -157,7 +157,7 @@ static void leave_when_done(struct live *l) {
 }
 
 static void work(struct live *l) {
-    const struct ue_login *login = &l->client.login;
+    const struct ue_login_status *login = ue_login_status(l->client.login);
     bool has_joined = login->state == UE_LOGIN_JOINING || login->state == UE_LOGIN_DONE;
     if (l->left_ns != 0) {
         return;
@@ -182,7 +182,7 @@ static void work(struct live *l) {
 static void lose(struct live *l, enum ue_close_reason reason) {
     if (l->left_ns == 0) {
         l->left_ns = l->now_ns;
-        live_comparison_closed(&l->comparison, &l->client.login, reason);
+        live_comparison_closed(&l->comparison, ue_login_status(l->client.login), reason);
         l->problem = l->joined_ns == 0 ? "the server did not accept the login"
                      : l->message_index < l->transcript.messages->len
                          ? "the connection ended before everything was sent"

@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_RECORDED_CONNECTION_H
 #define UERUDP_TOOLS_REPLAY_RECORDED_CONNECTION_H
 
-#include <uerudp/datagram_encryption.h>
+#include "tools/endpoint/core/datagram_encryption.h"
 #include "tools/input/capture_reader.h"
 #include "tools/replay/model_comparison.h"
 

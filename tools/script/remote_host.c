@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <uerudp/inspect.h>
-#include <uerudp/listener.h>
+#include <uerudp/server.h>
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
 #include "tools/live/endpoint_options.h"

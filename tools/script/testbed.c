@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include <uerudp/adoption.h>
 #include <uerudp/inspect.h>
 
 #define BYTES_PER_STEP 32 /* of work */

@@ -18,8 +18,8 @@ void serve_report_connected(bool as_json, const struct ue_peer *peer) {
 
 void serve_report_joined(bool as_json, const struct ue_peer *peer) {
     json_t *members = address_of(peer);
-    if (peer->login.conn != NULL) {
-        json_object_set_new(members, "url", live_report_text(peer->login.url));
+    if (peer->login != NULL) {
+        json_object_set_new(members, "url", live_report_text(ue_login_status(peer->login)->url));
     }
     live_report(as_json, "joined", members);
 }
@@ -27,8 +27,8 @@ void serve_report_joined(bool as_json, const struct ue_peer *peer) {
 void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
     json_t *members = address_of(peer);
     json_object_set_new(members, "reason", json_string(ue_close_reason_name(reason)));
-    if (peer->login.close_reason[0] != '\0') {
-        json_object_set_new(members, "told", live_report_text(peer->login.close_reason));
+    if (ue_login_status(peer->login)->close_reason[0] != '\0') {
+        json_object_set_new(members, "told", live_report_text(ue_login_status(peer->login)->close_reason));
     }
     json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
     if (peer->user != NULL) {

@@ -55,8 +55,10 @@ static bool make_conn(struct sim_endpoint *endpoint) {
         login.encryption_token = endpoint->token;
     }
     endpoint->conn = ue_conn_new(NULL, &endpoint->config);
-    return endpoint->conn != NULL &&
-           (!endpoint->has_login || ue_login_init(&endpoint->login, endpoint->conn, &login) == UE_OK);
+    if (endpoint->conn != NULL && endpoint->has_login) {
+        endpoint->login = ue_login_new(endpoint->conn, &login);
+    }
+    return endpoint->conn != NULL && (endpoint->login != NULL || !endpoint->has_login);
 }
 
 /* A server with a handshake creates its connection when the client returns the cookie. */
@@ -85,12 +87,9 @@ bool sim_endpoint_init(struct sim_endpoint *endpoint, const struct sim_scenario 
 }
 
 void sim_endpoint_free(struct sim_endpoint *endpoint) {
-    if (endpoint->conn != NULL) {
-        ue_conn_free(endpoint->conn);
-    }
-    if (endpoint->listener != NULL) {
-        ue_listener_free(endpoint->listener);
-    }
+    ue_login_free(endpoint->login);
+    ue_conn_free(endpoint->conn);
+    ue_listener_free(endpoint->listener);
     free(endpoint->block_bytes);
     free(endpoint->message);
 }
@@ -355,17 +354,18 @@ static void read_datagrams(struct sim_endpoint *endpoint, uint64_t now_ns) {
 
 /* A client joins as a game client does, and sends its streams once the server lets it join. */
 static void tick_login(struct sim_endpoint *endpoint, uint64_t now_ns) {
-    ue_login_tick(&endpoint->login, now_ns);
+    ue_login_tick(endpoint->login, now_ns);
     handle_events(endpoint, now_ns);
-    enum ue_login_state state = endpoint->login.state;
+    const struct ue_login_status *login = ue_login_status(endpoint->login);
+    enum ue_login_state state = login->state;
     endpoint->may_send_streams =
         state == UE_LOGIN_DONE || (endpoint->role == UE_ROLE_CLIENT && state == UE_LOGIN_JOINING);
     if (state == UE_LOGIN_ASKED && endpoint->role == UE_ROLE_SERVER) {
-        ue_login_refuse(&endpoint->login, now_ns, "Server full.");
+        ue_login_refuse(endpoint->login, now_ns, "Server full.");
     }
     if (state == UE_LOGIN_FAILED && !endpoint->scenario->hostile && endpoint->scenario->ending == SIM_ENDING_QUIET) {
         sim_failure_set(&endpoint->checker->failure, now_ns, "side %d: login failed: %s", (int)endpoint->role,
-                        endpoint->login.failure);
+                        login->failure);
     }
 }
 

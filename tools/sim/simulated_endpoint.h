@@ -4,8 +4,8 @@
 #ifndef UERUDP_TOOLS_SIM_SIMULATED_ENDPOINT_H
 #define UERUDP_TOOLS_SIM_SIMULATED_ENDPOINT_H
 
-#include <uerudp/listener.h>
-#include <uerudp/login.h>
+#include <uerudp/server.h>
+#include <uerudp/endpoint.h>
 #include "tools/sim/checker.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
@@ -28,7 +28,7 @@ struct sim_endpoint {
     enum ue_role role;
     struct ue_listener *listener; /* server that waits for a handshake */
     struct ue_conn *conn;         /* NULL: not accepted yet */
-    struct ue_login login;        /* where has_login */
+    struct ue_login *login;       /* where has_login */
     bool has_login;
     struct ue_conn_config config;
     uint8_t seed[UE_SEED_BYTES];

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <uerudp/packet_notify.h>
+#include "tools/endpoint/core/packet_notify.h"
 
 /* Memory of all sides; notify_tear_down fails if any of it is still in use. */
 extern struct ue_share notify_share;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include <uerudp/codec.h>
-#include <uerudp/datagram_encryption.h>
+#include "tools/endpoint/core/datagram_encryption.h"
 #include "libcodec/cipher/cipher.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"

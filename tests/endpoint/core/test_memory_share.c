@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include <uerudp/memory_share.h>
 #include "tests/support/counting_allocator.h"
 #include "tests/support/rng.h"
 #include "tests/support/within.h"
+#include "tools/endpoint/base/memory_share.h"
 
 #define REGION_BYTES ((size_t)256 * 1024)
 #define BLOCKS 512

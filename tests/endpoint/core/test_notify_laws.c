@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <uerudp/packet_notify.h>
+#include "tools/endpoint/core/packet_notify.h"
 #include <uerudp/seq.h>
 #include "tests/support/rng.h"
 #include "tests/support/within.h"

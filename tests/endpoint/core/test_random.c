@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include <uerudp/seeded_random.h>
 #include "tests/support/guarded.h"
 #include "tests/support/within.h"
+#include "tools/endpoint/base/seeded_random.h"
 
 static struct ue_random counting_seed(void) {
     uint8_t seed[UE_SEED_BYTES];

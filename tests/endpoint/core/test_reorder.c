@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include <uerudp/packet_notify.h>
-#include <uerudp/reorder.h>
+#include "tools/endpoint/core/packet_notify.h"
+#include "tools/endpoint/core/reorder.h"
 
 struct receiver {
     struct ue_share share;

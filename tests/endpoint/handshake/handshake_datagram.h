@@ -3,7 +3,7 @@
 #ifndef UERUDP_TESTS_ENDPOINT_HANDSHAKE_HANDSHAKE_DATAGRAM_H
 #define UERUDP_TESTS_ENDPOINT_HANDSHAKE_HANDSHAKE_DATAGRAM_H
 
-#include <uerudp/listener.h>
+#include "tools/endpoint/handshake/client_handshake.h"
 
 #define SECOND UINT64_C(1000000000)
 #define TICK (SECOND / 256) /* sums of ticks are exact in seconds, too */

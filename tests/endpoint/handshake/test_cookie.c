@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include <uerudp/cookie.h>
 #include "tests/endpoint/handshake/handshake_datagram.h"
 #include "tests/support/guarded.h"
 #include "tests/support/within.h"
+#include "tools/endpoint/handshake/cookie.h"
 
 #define START (UINT64_C(1000) * SECOND)
 

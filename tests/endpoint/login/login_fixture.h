@@ -3,9 +3,9 @@
 #ifndef UERUDP_TESTS_ENDPOINT_LOGIN_LOGIN_FIXTURE_H
 #define UERUDP_TESTS_ENDPOINT_LOGIN_LOGIN_FIXTURE_H
 
-#include <uerudp/login.h>
 #include "tests/support/counting_allocator.h"
 #include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/login/login.h"
 
 #define TICK_NS UINT64_C(33333333)
 #define CLIENT_SEQ 1027

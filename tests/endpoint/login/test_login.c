@@ -21,20 +21,20 @@ static void a_client_joins_in_every_generation(void **state) {
         login_fixture_init(&config, &login_client_config, &login_server_config);
         login_tick(10);
         uint32_t player;
-        assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
-        assert_int_equal(login_client->login.state, UE_LOGIN_JOINING);
+        assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
+        assert_int_equal(login_client->login.status.state, UE_LOGIN_JOINING);
         assert_int_equal(ue_conn_state(login_client->conn), UE_CONN_PENDING);
-        assert_string_equal(login_client->login.map, "/Game/Maps/Arena");
-        assert_string_equal(login_client->login.game, "/Script/Engine.GameMode");
-        assert_string_equal(login_server->login.url, "?Name=Ada?class=7");
-        assert_string_equal(login_server->login.unique_id, "id-1");
-        assert_string_equal(login_server->login.platform, profile->hello >= 1 ? "NULL" : "");
-        assert_int_equal(login_server->login.peer_version, 42);
+        assert_string_equal(login_client->login.status.map, "/Game/Maps/Arena");
+        assert_string_equal(login_client->login.status.game, "/Script/Engine.GameMode");
+        assert_string_equal(login_server->login.status.url, "?Name=Ada?class=7");
+        assert_string_equal(login_server->login.status.unique_id, "id-1");
+        assert_string_equal(login_server->login.status.platform, profile->hello >= 1 ? "NULL" : "");
+        assert_int_equal(login_server->login.status.peer_version, 42);
         assert_int_equal(ue_conn_open(login_server->conn, UE_KIND_ACTOR, -1, &player), UE_OK);
         struct ue_outgoing actor = {.channel = player, .reliable = true, .data = {(const uint8_t *)"p", 0, 8}};
         assert_int_equal(ue_conn_send(login_server->conn, login_fixture.now_ns, &actor, NULL), UE_OK);
         login_tick(2);
-        assert_int_equal(login_client->login.state, UE_LOGIN_DONE);
+        assert_int_equal(login_client->login.status.state, UE_LOGIN_DONE);
         assert_int_equal(ue_conn_state(login_client->conn), UE_CONN_OPEN);
         login_fixture_free();
     }
@@ -92,12 +92,12 @@ static void a_client_joins_after_its_load_time(void **state) {
     slow.load_ns = 30 * TICK_NS;
     login_fixture_init(&config, &slow, &login_server_config);
     login_tick(10);
-    assert_int_equal(login_client->login.state, UE_LOGIN_WELCOMED);
-    assert_int_equal(login_server->login.state, UE_LOGIN_WELCOMED);
+    assert_int_equal(login_client->login.status.state, UE_LOGIN_WELCOMED);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_WELCOMED);
     assert_false(login_server->conn->is_admitted);
     assert_true(ue_login_deadline(&login_client->login) == login_client->login.welcomed_ns + 30 * TICK_NS);
     login_tick(40);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
     assert_true(login_server->conn->is_admitted);
     login_fixture_free();
 }
@@ -113,8 +113,8 @@ static void player_names_outside_ascii_arrive(void **state) {
     login_fixture_init(&config, &wide, &login_server_config);
     login_tick(10);
     char expected[64] = "?Name=";
-    assert_string_equal(login_server->login.url, strcat(expected, name));
-    assert_string_equal(login_server->login.unique_id, "");
+    assert_string_equal(login_server->login.status.url, strcat(expected, name));
+    assert_string_equal(login_server->login.status.unique_id, "");
     login_fixture_free();
 }
 
@@ -139,10 +139,10 @@ static void configured_messages_are_sent_unchanged(void **state) {
     configured.login = &said;
     login_fixture_init(&config, &configured, &login_server_config);
     login_tick(10);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
-    assert_string_equal(login_server->login.url, "?Name=Eve");
-    assert_string_equal(login_server->login.unique_id, "id-9");
-    assert_string_equal(login_server->login.platform, "STEAM");
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
+    assert_string_equal(login_server->login.status.url, "?Name=Eve");
+    assert_string_equal(login_server->login.status.unique_id, "id-9");
+    assert_string_equal(login_server->login.status.platform, "STEAM");
     assert_string_equal(login_find_message(UE_ROLE_CLIENT, UE_MESSAGE_LOGIN)->text, "7");
     login_fixture_free();
 }
@@ -153,11 +153,11 @@ static void a_client_without_a_name_joins_with_empty_texts(void **state) {
     struct ue_login_config without_name = {.unique_id = ""};
     login_fixture_init(&config, &without_name, &(struct ue_login_config){0});
     login_tick(10);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
-    assert_string_equal(login_server->login.url, "");
-    assert_string_equal(login_server->login.unique_id, "");
-    assert_string_equal(login_server->login.platform, "");
-    assert_string_equal(login_client->login.map, "");
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
+    assert_string_equal(login_server->login.status.url, "");
+    assert_string_equal(login_server->login.status.unique_id, "");
+    assert_string_equal(login_server->login.status.platform, "");
+    assert_string_equal(login_client->login.status.map, "");
     login_fixture_free();
 }
 
@@ -168,11 +168,11 @@ static void a_program_may_accept_or_refuse_a_login(void **state) {
     deciding.decides = true;
     login_fixture_init(&config, &login_client_config, &deciding);
     login_tick(10);
-    assert_int_equal(login_server->login.state, UE_LOGIN_ASKED);
-    assert_int_equal(login_client->login.state, UE_LOGIN_ASKED);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_ASKED);
+    assert_int_equal(login_client->login.status.state, UE_LOGIN_ASKED);
     ue_login_welcome(&login_server->login, login_fixture.now_ns);
     login_tick(5);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
     login_fixture_free();
 
     login_fixture_init(&config, &login_client_config, &deciding);
@@ -180,8 +180,8 @@ static void a_program_may_accept_or_refuse_a_login(void **state) {
     ue_login_refuse(&login_server->login, login_fixture.now_ns, "Server full.");
     login_assert_closed(login_server, UE_CLOSE_PRE_LOGIN_FAILURE);
     login_tick(5);
-    assert_int_equal(login_client->login.state, UE_LOGIN_FAILED);
-    assert_string_equal(login_client->login.failure, "Server full.");
+    assert_int_equal(login_client->login.status.state, UE_LOGIN_FAILED);
+    assert_string_equal(login_client->login.status.failure, "Server full.");
     login_assert_closed(login_client, UE_CLOSE_FAILURE_RECEIVED);
     login_fixture_free();
 
@@ -191,7 +191,7 @@ static void a_program_may_accept_or_refuse_a_login(void **state) {
     login_tick(10);
     ue_login_refuse(&login_server->login, login_fixture.now_ns, text);
     login_tick(5);
-    assert_int_equal(strlen(login_client->login.failure), UE_LOGIN_TEXT_BYTES - 1);
+    assert_int_equal(strlen(login_client->login.status.failure), UE_LOGIN_TEXT_BYTES - 1);
     login_fixture_free();
 }
 
@@ -221,11 +221,11 @@ static void other_versions_and_features_are_refused(void **state) {
         login_tick(5);
         login_assert_closed(login_server, UE_CLOSE_OUTDATED_CLIENT);
         login_assert_closed(login_client, UE_CLOSE_UPGRADE);
-        assert_int_equal(login_client->login.state, UE_LOGIN_FAILED);
-        assert_int_equal(login_client->login.peer_version, by_features ? 42 : 43);
-        assert_int_equal(login_client->login.peer_features, by_features ? 2 : 1);
-        assert_int_equal(login_server->login.peer_version, 42);
-        assert_int_equal(login_server->login.peer_features, 1);
+        assert_int_equal(login_client->login.status.state, UE_LOGIN_FAILED);
+        assert_int_equal(login_client->login.status.peer_version, by_features ? 42 : 43);
+        assert_int_equal(login_client->login.status.peer_features, by_features ? 2 : 1);
+        assert_int_equal(login_server->login.status.peer_version, 42);
+        assert_int_equal(login_server->login.status.peer_features, 1);
         login_fixture_free();
     }
 }
@@ -245,8 +245,8 @@ static void an_encryption_token_enables_encryption(void **state) {
     with_token.encryption_token = "key-1";
     login_fixture_init(&config, &with_token, &login_server_config);
     login_tick(10);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
-    assert_string_equal(login_server->login.token, "key-1");
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
+    assert_string_equal(login_server->login.status.token, "key-1");
     assert_true(login_client->conn->is_encrypting && login_server->conn->is_encrypting && login_fixture.has_opaque);
     assert_int_equal(login_count_messages(UE_ROLE_SERVER, UE_MESSAGE_ENCRYPTION_ACK), 1); /* sent in clear */
     assert_int_equal(login_count_messages(UE_ROLE_SERVER, UE_MESSAGE_CHALLENGE), 0);
@@ -255,7 +255,7 @@ static void an_encryption_token_enables_encryption(void **state) {
 
     login_fixture_init(&config, &login_client_config, &login_server_config);
     login_tick(10);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
     assert_false(login_client->conn->is_encrypting || login_server->conn->is_encrypting || login_fixture.has_opaque);
     login_fixture_free();
 }
@@ -279,7 +279,7 @@ static void login_fails_without_the_required_token_or_key(void **state) {
         login_tick(5);
         login_assert_closed(login_server, UE_CLOSE_PRE_LOGIN_FAILURE);
         login_assert_closed(login_client, UE_CLOSE_FAILURE_RECEIVED);
-        assert_string_equal(login_client->login.failure, "Encryption failure");
+        assert_string_equal(login_client->login.status.failure, "Encryption failure");
         login_fixture_free();
     }
 }
@@ -295,11 +295,11 @@ static void beacon_clients_join_with_and_without_login(void **state) {
         host.beacon_login = login;
         login_fixture_init(&config, &login_client_config, &host);
         login_tick(10);
-        assert_int_equal(login_client->login.state, UE_LOGIN_DONE);
-        assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
-        assert_string_equal(login_server->login.beacon_type, "TestBeacon");
-        assert_string_equal(login_server->login.unique_id, "id-1");
-        assert_int_equal(login_client->login.peer_guid, 77);
+        assert_int_equal(login_client->login.status.state, UE_LOGIN_DONE);
+        assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
+        assert_string_equal(login_server->login.status.beacon_type, "TestBeacon");
+        assert_string_equal(login_server->login.status.unique_id, "id-1");
+        assert_int_equal(login_client->login.status.peer_guid, 77);
         assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_LOGIN), login);
         assert_int_equal(ue_conn_state(login_client->conn), UE_CONN_OPEN);
         const struct login_message *welcome = login_find_message(UE_ROLE_SERVER, UE_MESSAGE_BEACON_WELCOME);

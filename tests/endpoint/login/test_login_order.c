@@ -69,7 +69,7 @@ static void messages_out_of_order_or_malformed_close_the_connection(void **state
             login_tick(1);
         }
         if (cases[i].reason == UE_CLOSE_NONE) {
-            assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
+            assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
         } else {
             login_assert_closed(login_server, cases[i].reason);
         }
@@ -83,7 +83,7 @@ static void log_in(void) {
     login_tick(1);
     login_send_bytes(UE_ROLE_CLIENT, LOGIN, sizeof LOGIN - 1);
     login_tick(1);
-    assert_int_equal(login_server->login.state, UE_LOGIN_WELCOMED);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_WELCOMED);
 }
 
 /* {server's maximum, Netspeed of the client, result}; 0: the default maximum (endpoint.md 23.1). */
@@ -120,7 +120,7 @@ static void only_the_first_valid_close_reason_is_kept(void **state) {
     log_in();
     send_close_reason("AZ,az_09");
     send_close_reason("Other");
-    assert_string_equal(login_server->login.close_reason, "AZ,az_09");
+    assert_string_equal(login_server->login.status.close_reason, "AZ,az_09");
     login_fixture_free();
     for (size_t count = 127; count <= 128; count++) {
         for (size_t i = 0; i < count; i++) {
@@ -130,13 +130,13 @@ static void only_the_first_valid_close_reason_is_kept(void **state) {
         login_fixture_init(&config, NULL, &login_server_config);
         log_in();
         send_close_reason(names);
-        assert_string_equal(login_server->login.close_reason, count < 128 ? names : "");
+        assert_string_equal(login_server->login.status.close_reason, count < 128 ? names : "");
         login_fixture_free();
     }
     login_fixture_init(&config, NULL, &login_server_config);
     log_in();
     send_close_reason("Close<b>");
-    assert_string_equal(login_server->login.close_reason, "");
+    assert_string_equal(login_server->login.status.close_reason, "");
     assert_int_equal(ue_conn_state(login_server->conn), UE_CONN_OPEN);
     login_fixture_free();
 }
@@ -148,7 +148,7 @@ static void a_close_sends_its_reason(void **state) {
     login_tick(10);
     ue_conn_close(login_server->conn, login_fixture.now_ns, UE_CLOSE_HOST_CLOSED);
     login_tick(2);
-    assert_string_equal(login_client->login.close_reason, "HostClosedConnection");
+    assert_string_equal(login_client->login.status.close_reason, "HostClosedConnection");
     login_assert_closed(login_client, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
     login_fixture_free();
 }
@@ -223,7 +223,7 @@ static void registered_messages_reach_the_game(void **state) {
     login_send_bytes(UE_ROLE_CLIENT, DEBUG JOIN, sizeof DEBUG JOIN - 1); /* the Join after it is still handled */
     login_tick(1);
     assert_int_equal(count_control_events(login_server), 1);
-    assert_int_equal(login_server->login.state, UE_LOGIN_DONE);
+    assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
     login_send_bytes(UE_ROLE_CLIENT, "\xc8\xff\xff", 3);
     login_tick(1);
     assert_int_equal(count_control_events(login_server), 1);
@@ -244,7 +244,7 @@ static void beacon_servers_answer_messages_out_of_order_with_failure(void **stat
         if (has_joined) {
             login_send_message(UE_ROLE_CLIENT, &join);
             login_tick(1);
-            assert_int_equal(login_server->login.state, UE_LOGIN_JOINING);
+            assert_int_equal(login_server->login.status.state, UE_LOGIN_JOINING);
         }
         struct ue_message ack = login_text_message(UE_MESSAGE_BEACON_NET_GUID_ACK, "OtherBeacon");
         login_send_message(UE_ROLE_CLIENT, &ack);

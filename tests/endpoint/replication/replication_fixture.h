@@ -3,9 +3,9 @@
 #ifndef UERUDP_TESTS_ENDPOINT_REPLICATION_REPLICATION_FIXTURE_H
 #define UERUDP_TESTS_ENDPOINT_REPLICATION_REPLICATION_FIXTURE_H
 
-#include <uerudp/replication.h>
 #include "tests/support/counting_allocator.h"
 #include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/replication/replication.h"
 #include "tools/sim/link.h"
 
 #define TICK_NS UINT64_C(33333333)

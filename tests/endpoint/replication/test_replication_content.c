@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include <uerudp/replication.h>
 #include "tests/support/rng.h"
+#include "tools/endpoint/replication/replication.h"
 
 static void items_are_read_as_they_were_written(void **state) {
     (void)state;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include <uerudp/replication_history.h>
 #include "tests/support/rng.h"
+#include "tools/endpoint/replication/replication_history.h"
 
 static uint64_t handles(const char *digits) {
     uint64_t set = 0;

@@ -152,5 +152,5 @@ void server_receive(const struct ue_host *from, const void *bytes, size_t size_b
 
 bool player_has_joined(uint32_t number) {
     const struct ue_peer *peer = ue_server_find(server_fixture.server, &server_fixture.players[number].address);
-    return peer != NULL && peer->login.state == UE_LOGIN_DONE;
+    return peer != NULL && ue_login_status(peer->login)->state == UE_LOGIN_DONE;
 }

@@ -7,6 +7,7 @@
 #include "tests/support/counting_allocator.h"
 #include "tests/support/rng.h"
 #include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/login/login.h"
 
 #define TICK_NS UINT64_C(33333333)
 #define SECOND_NS UINT64_C(1000000000)

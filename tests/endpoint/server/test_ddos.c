@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <uerudp/ddos.h>
+#include "tools/endpoint/server/ddos.h"
 
 #define MS UINT64_C(1000000)
 #define BEGIN (UINT64_C(123456789) * MS) /* the times in the tests are relative to this */

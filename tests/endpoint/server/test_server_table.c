@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/support/rng.h"
-#include "tools/endpoint/handshake/siphash.h"
+#include "tools/endpoint/base/siphash.h"
 #include "tools/endpoint/server/server_table.h"
 
 /* From the reference implementation of SipHash: key 00 to 0f, input 00, 01, 02, ... */

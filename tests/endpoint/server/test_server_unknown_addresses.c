@@ -84,7 +84,7 @@ static void icmp_errors_close_connections_that_have_not_joined(void **state) {
     player_connect(1);
     server_run(SECOND_NS);
     struct ue_peer *peer = ue_server_find(server_fixture.server, &server_fixture.players[0].address);
-    ue_login_welcome(&peer->login, server_fixture.now_ns);
+    ue_login_welcome(peer->login, server_fixture.now_ns);
     server_run(SECOND_NS);
     struct ue_host unknown_address = server_host(99);
     ue_server_unreachable(server_fixture.server, server_fixture.now_ns, &server_fixture.players[0].address);
@@ -162,7 +162,7 @@ static void ddos_limits_apply_to_unknown_addresses_only(void **state) {
         struct ue_host from = server_host(1000 + i);
         server_receive(&from, "\xff\xff", 2);
     }
-    assert_int_equal(ue_server_ddos(server_fixture.server)->state, 1);
+    assert_int_equal(ue_server_ddos_severity(server_fixture.server), 1);
     assert_int_equal(ue_server_counters(server_fixture.server)->dropped, 8);
     player_connect(1);
     server_run(4 * SECOND_NS);
@@ -172,7 +172,7 @@ static void ddos_limits_apply_to_unknown_addresses_only(void **state) {
     server_run(3 * SECOND_NS);
     assert_true(ue_server_peer(server_fixture.server, 0)->conn->counters.in_packets > in_packets);
     assert_true(player_has_joined(1));
-    assert_int_equal(ue_server_ddos(server_fixture.server)->state, 0);
+    assert_int_equal(ue_server_ddos_severity(server_fixture.server), 0);
     server_fixture_free();
 }
 
@@ -217,9 +217,9 @@ static void empty_datagrams_are_bad_packets(void **state) {
     struct ue_host unknown_address = server_host(9);
     server_receive(&unknown_address, "", 0);
     assert_int_equal(ue_server_counters(server_fixture.server)->empty, 2);
-    assert_int_equal(ue_server_ddos(server_fixture.server)->state, 0);
+    assert_int_equal(ue_server_ddos_severity(server_fixture.server), 0);
     ue_server_end_receive(server_fixture.server, server_fixture.now_ns);
-    assert_int_equal(ue_server_ddos(server_fixture.server)->state, 1);
+    assert_int_equal(ue_server_ddos_severity(server_fixture.server), 1);
     assert_true(player_has_joined(0));
     server_fixture_free();
 }

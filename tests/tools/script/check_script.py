@@ -105,7 +105,7 @@ class Success(unittest.TestCase):
             errors = play(f"config {key}=1\nconfig {key}=wings\n", "--generation", "B", status=2)[1]
             self.assertIn(f"-:2:{len('config =') + len(key) + 1}: ", errors)
         facts = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:, hexadecimal|: `\S+`)? \|$", DOCUMENT.split("## Facts")[1], re.M))
-        source = (ROOT / "tools/endpoint/include/uerudp/inspect.def").read_text()
+        source = (ROOT / "tools/endpoint/core/inspect.def").read_text()
         self.assertEqual(facts, dict(re.findall(r'^UE_\w*FACT\((\w+), .*"(.*)"\)$', source, re.M)))
         of_channel = set(re.findall(r"^UE_(?:LANE|CHANNEL)_FACT\((\w+)", source, re.M))
         for fact in facts:

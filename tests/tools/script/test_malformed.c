@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include <uerudp/login.h>
 #include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/login/login.h"
 #include "tools/script/testbed.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

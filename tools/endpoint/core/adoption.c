@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/adoption.h>
+#include <uerudp/inspect.h>
 
 #include "tools/endpoint/core/connection.h"
 

@@ -5,6 +5,7 @@
 
 #include <uerudp/bunch.h>
 #include <uerudp/endpoint.h>
+#include "tools/endpoint/base/memory_share.h"
 
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
 struct ue_out {

@@ -3,18 +3,18 @@
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_H
 
-#include <uerudp/client_handshake.h>
-#include <uerudp/datagram_encryption.h>
+#include "tools/endpoint/core/datagram_encryption.h"
+#include "tools/endpoint/handshake/client_handshake.h"
 #include <uerudp/endpoint.h>
-#include <uerudp/legacy_notify.h>
-#include <uerudp/listener.h>
-#include <uerudp/packet_notify.h>
-#include <uerudp/rate.h>
-#include <uerudp/reorder.h>
-#include <uerudp/seeded_random.h>
+#include "tools/endpoint/core/legacy_notify.h"
+#include <uerudp/server.h>
+#include "tools/endpoint/base/seeded_random.h"
 #include "tools/endpoint/core/assemble.h"
 #include "tools/endpoint/core/channel.h"
 #include "tools/endpoint/core/outbox.h"
+#include "tools/endpoint/core/packet_notify.h"
+#include "tools/endpoint/core/rate.h"
+#include "tools/endpoint/core/reorder.h"
 #include "tools/endpoint/core/sent_packets.h"
 
 #define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */

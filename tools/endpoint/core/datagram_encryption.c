@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/datagram_encryption.h>
+#include "tools/endpoint/core/datagram_encryption.h"
 
 #include <gcrypt.h>
 

@@ -31,7 +31,7 @@ static int64_t slots_of(const struct ue_reorder *reorder) {
     static int64_t fact_##id(const struct ue_channel *channel) {                                                       \
         return (int64_t)(value);                                                                                       \
     }
-#include <uerudp/inspect.def>
+#include "tools/endpoint/core/inspect.def"
 #undef UE_FACT
 #undef UE_LANE_FACT
 #undef UE_CHANNEL_FACT
@@ -41,7 +41,7 @@ static const struct row rows[] = {
 #define UE_LANE_FACT(id, form, value, sentence) {.fact = {#id, sentence, UE_FACT_##form, true}, .of_lane = fact_##id},
 #define UE_CHANNEL_FACT(id, form, value, sentence)                                                                     \
     {.fact = {#id, sentence, UE_FACT_##form, true}, .of_channel = fact_##id},
-#include <uerudp/inspect.def>
+#include "tools/endpoint/core/inspect.def"
 #undef UE_FACT
 #undef UE_LANE_FACT
 #undef UE_CHANNEL_FACT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/legacy_notify.h>
+#include "tools/endpoint/core/legacy_notify.h"
 
 #include <string.h>
 

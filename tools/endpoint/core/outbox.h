@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <uerudp/memory_share.h>
+#include "tools/endpoint/base/memory_share.h"
 
 struct ue_outbox_block {
     struct ue_outbox_block *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/packet_notify.h>
+#include "tools/endpoint/core/packet_notify.h"
 
 #include <assert.h>
 #include <string.h>

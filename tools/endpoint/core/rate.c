@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/rate.h>
+#include "tools/endpoint/core/rate.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/reorder.h>
+#include "tools/endpoint/core/reorder.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/client_handshake.h>
+#include "tools/endpoint/handshake/client_handshake.h"
 
 #include <uerudp/profile_match.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/cookie.h>
+#include "tools/endpoint/handshake/cookie.h"
 
 #include <assert.h>
 #include <gcrypt.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/listener.h>
+#include <uerudp/server.h>
 
-#include <uerudp/cookie.h>
+#include "tools/endpoint/base/memory_share.h"
+#include "tools/endpoint/handshake/client_handshake.h"
+
+#include "tools/endpoint/handshake/cookie.h"
 #include <uerudp/profile_match.h>
 #include "tools/endpoint/handshake/restart_quota.h"
 

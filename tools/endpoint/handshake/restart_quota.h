@@ -4,8 +4,9 @@
 #ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_RESTART_QUOTA_H
 #define UERUDP_TOOLS_ENDPOINT_HANDSHAKE_RESTART_QUOTA_H
 
-#include <uerudp/listener.h>
-#include "tools/endpoint/handshake/siphash.h"
+#include <uerudp/server.h>
+#include "tools/endpoint/base/seeded_random.h"
+#include "tools/endpoint/base/siphash.h"
 
 #define UE_RESTART_BUCKETS 1024
 

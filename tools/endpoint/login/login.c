@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/login.h>
+#include "tools/endpoint/login/login.h"
 
 #include "tools/endpoint/core/connection.h"
 #include "tools/endpoint/login/login_text.h"
@@ -40,7 +40,7 @@ static void say_only(struct ue_login *l, uint64_t now_ns, uint8_t type) {
 }
 
 static void fail(struct ue_login *l, uint64_t now_ns, enum ue_close_reason reason) {
-    l->state = UE_LOGIN_FAILED;
+    l->status.state = UE_LOGIN_FAILED;
     ue_conn_close(l->conn, now_ns, reason);
 }
 
@@ -52,14 +52,14 @@ static void copy_text(char *to, const char *from, size_t size_bytes) {
 }
 
 static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
-    copy_text(l->failure, text, sizeof l->failure);
+    copy_text(l->status.failure, text, sizeof l->status.failure);
     ue_conn_tell_reason(l->conn, now_ns, reason, UE_CLOSE_NONE);
-    say_text(l, now_ns, UE_MESSAGE_FAILURE, l->failure);
+    say_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
     fail(l, now_ns, reason);
 }
 
 static void admit(struct ue_login *l) {
-    l->state = UE_LOGIN_DONE;
+    l->status.state = UE_LOGIN_DONE;
     ue_conn_admit(l->conn);
 }
 
@@ -85,7 +85,7 @@ static void say_hello(struct ue_login *l, uint64_t now_ns) {
     } else {
         say_own_hello(l, now_ns);
     }
-    l->state = UE_LOGIN_GREETED;
+    l->status.state = UE_LOGIN_GREETED;
     ue_conn_flush(l->conn, now_ns);
 }
 
@@ -132,7 +132,7 @@ static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_
     } else {
         say_own_login(l, now_ns);
     }
-    l->state = UE_LOGIN_ASKED;
+    l->status.state = UE_LOGIN_ASKED;
     ue_conn_flush(l->conn, now_ns);
 }
 
@@ -152,22 +152,23 @@ static void say_net_speed(struct ue_login *l, uint64_t now_ns) {
 }
 
 static void read_welcome(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    ue_text_to_utf8(message->params[UE_WELCOME_MAP].text, l->map, sizeof l->map);
-    ue_text_to_utf8(message->params[UE_WELCOME_GAME].text, l->game, sizeof l->game);
-    ue_text_to_utf8(message->params[UE_WELCOME_REDIRECT_URL].text, l->redirect_url, sizeof l->redirect_url);
+    ue_text_to_utf8(message->params[UE_WELCOME_MAP].text, l->status.map, sizeof l->status.map);
+    ue_text_to_utf8(message->params[UE_WELCOME_GAME].text, l->status.game, sizeof l->status.game);
+    ue_text_to_utf8(message->params[UE_WELCOME_REDIRECT_URL].text, l->status.redirect_url,
+                    sizeof l->status.redirect_url);
     say_net_speed(l, now_ns);
     l->welcomed_ns = now_ns;
-    l->state = UE_LOGIN_WELCOMED;
+    l->status.state = UE_LOGIN_WELCOMED;
 }
 
 static void read_upgrade(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    l->peer_version = (uint32_t)message->params[UE_UPGRADE_NETWORK_VERSION].number;
-    l->peer_features = (uint16_t)message->params[UE_UPGRADE_FEATURES].number;
+    l->status.peer_version = (uint32_t)message->params[UE_UPGRADE_NETWORK_VERSION].number;
+    l->status.peer_features = (uint16_t)message->params[UE_UPGRADE_FEATURES].number;
     fail(l, now_ns, UE_CLOSE_UPGRADE);
 }
 
 static void read_failure(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    ue_text_to_utf8(message->params[UE_FAILURE_TEXT].text, l->failure, sizeof l->failure);
+    ue_text_to_utf8(message->params[UE_FAILURE_TEXT].text, l->status.failure, sizeof l->status.failure);
     fail(l, now_ns, UE_CLOSE_FAILURE_RECEIVED);
 }
 
@@ -187,12 +188,12 @@ static void read_beacon_welcome(struct ue_login *l, uint64_t now_ns, const struc
     } else {
         say_own_beacon_join(l, now_ns);
     }
-    l->state = UE_LOGIN_JOINING;
+    l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
 }
 
 static void read_beacon_guid(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    l->peer_guid = message->params[UE_BEACON_ASSIGN_GUID_GUID].number;
+    l->status.peer_guid = message->params[UE_BEACON_ASSIGN_GUID_GUID].number;
     if (l->config.beacon_join != NULL) {
         struct ue_message m = new_message(l, UE_MESSAGE_BEACON_NET_GUID_ACK);
         m.params[UE_BEACON_NET_GUID_ACK_TYPE] = l->config.beacon_join->params[UE_BEACON_JOIN_TYPE];
@@ -215,14 +216,15 @@ static void say_challenge(struct ue_login *l, uint64_t now_ns) {
         text[i] = digits[clock >> (28 - 4 * i) & 15];
     }
     say_text(l, now_ns, UE_MESSAGE_CHALLENGE, text);
-    l->state = UE_LOGIN_CHALLENGED;
+    l->status.state = UE_LOGIN_CHALLENGED;
     ue_conn_flush(l->conn, now_ns);
 }
 
 static bool is_compatible(const struct ue_login *l, const struct ue_message *hello) {
     const struct ue_conn_config *own = &l->conn->config;
     bool has_features = hello->param_count > UE_HELLO_FEATURES;
-    return l->peer_version == own->network_version && (!has_features || l->peer_features == own->network_features);
+    return l->status.peer_version == own->network_version &&
+           (!has_features || l->status.peer_features == own->network_features);
 }
 
 static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
@@ -238,10 +240,10 @@ static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
 
 static bool token_is_good(const struct ue_login *l) {
     const char *expected = l->config.encryption_token;
-    if (l->token[0] == 0) {
+    if (l->status.token[0] == 0) {
         return !l->config.encryption_required;
     }
-    return l->conn->seal != NULL && (expected == NULL || strcmp(l->token, expected) == 0);
+    return l->conn->seal != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
 }
 
 /* The acknowledgement leaves in clear; everything behind it is encrypted. */
@@ -252,9 +254,9 @@ static void begin_encryption(struct ue_login *l, uint64_t now_ns) {
 }
 
 static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    l->peer_version = (uint32_t)message->params[UE_HELLO_NETWORK_VERSION].number;
-    l->peer_features = (uint16_t)message->params[UE_HELLO_FEATURES].number;
-    ue_text_to_utf8(message->params[UE_HELLO_ENCRYPTION_TOKEN].text, l->token, sizeof l->token);
+    l->status.peer_version = (uint32_t)message->params[UE_HELLO_NETWORK_VERSION].number;
+    l->status.peer_features = (uint16_t)message->params[UE_HELLO_FEATURES].number;
+    ue_text_to_utf8(message->params[UE_HELLO_ENCRYPTION_TOKEN].text, l->status.token, sizeof l->status.token);
     if (!is_compatible(l, message)) {
         say_upgrade(l, now_ns);
         return;
@@ -263,7 +265,7 @@ static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_mess
         refuse(l, now_ns, "Encryption failure", UE_CLOSE_PRE_LOGIN_FAILURE);
         return;
     }
-    if (l->token[0] != 0) {
+    if (l->status.token[0] != 0) {
         begin_encryption(l, now_ns);
     }
     if (is_beacon(l) && !l->config.beacon_login) {
@@ -274,10 +276,10 @@ static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_mess
 }
 
 static void read_login(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    ue_text_to_utf8(message->params[UE_LOGIN_URL].text, l->url, sizeof l->url);
-    ue_text_to_utf8(message->params[UE_LOGIN_PLATFORM].text, l->platform, sizeof l->platform);
-    ue_unique_id_to_utf8(&message->unique_id, l->unique_id, sizeof l->unique_id);
-    l->state = UE_LOGIN_ASKED;
+    ue_text_to_utf8(message->params[UE_LOGIN_URL].text, l->status.url, sizeof l->status.url);
+    ue_text_to_utf8(message->params[UE_LOGIN_PLATFORM].text, l->status.platform, sizeof l->status.platform);
+    ue_unique_id_to_utf8(&message->unique_id, l->status.unique_id, sizeof l->status.unique_id);
+    l->status.state = UE_LOGIN_ASKED;
     if (!l->config.decides) {
         ue_login_welcome(l, now_ns);
     }
@@ -295,12 +297,12 @@ void ue_login_welcome(struct ue_login *l, uint64_t now_ns) {
         say(l, now_ns, &m);
     }
     l->welcomed_ns = now_ns;
-    l->state = UE_LOGIN_WELCOMED;
+    l->status.state = UE_LOGIN_WELCOMED;
     ue_conn_flush(l->conn, now_ns);
 }
 
 void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text) {
-    refuse(l, now_ns, text, l->state < UE_LOGIN_WELCOMED ? UE_CLOSE_PRE_LOGIN_FAILURE : UE_CLOSE_JOIN_FAILURE);
+    refuse(l, now_ns, text, l->status.state < UE_LOGIN_WELCOMED ? UE_CLOSE_PRE_LOGIN_FAILURE : UE_CLOSE_JOIN_FAILURE);
 }
 
 static void read_net_speed(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
@@ -317,21 +319,21 @@ static void read_join(struct ue_login *l, uint64_t now_ns, const struct ue_messa
 
 static void read_beacon_join(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     static const uint8_t no_guid[UINT8_MAX / 8 + 1];
-    ue_text_to_utf8(message->params[UE_BEACON_JOIN_TYPE].text, l->beacon_type, sizeof l->beacon_type);
-    ue_unique_id_to_utf8(&message->unique_id, l->unique_id, sizeof l->unique_id);
+    ue_text_to_utf8(message->params[UE_BEACON_JOIN_TYPE].text, l->status.beacon_type, sizeof l->status.beacon_type);
+    ue_unique_id_to_utf8(&message->unique_id, l->status.unique_id, sizeof l->status.unique_id);
     struct ue_message m = new_message(l, UE_MESSAGE_BEACON_ASSIGN_GUID);
     m.params[UE_BEACON_ASSIGN_GUID_GUID].number = l->config.beacon_guid;
     m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units =
         (struct ue_view){no_guid, 0, l->conn->out_context.settings.guid_bits}; /* a fixed width has no known layout */
     say(l, now_ns, &m);
-    l->state = UE_LOGIN_JOINING;
+    l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
 }
 
 static void read_beacon_ack(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     char type[UE_LOGIN_TEXT_BYTES];
     ue_text_to_utf8(message->params[UE_BEACON_NET_GUID_ACK_TYPE].text, type, sizeof type);
-    if (strcmp(type, l->beacon_type) != 0) {
+    if (strcmp(type, l->status.beacon_type) != 0) {
         refuse(l, now_ns, "Join failure, unable to spawn beacon.", UE_CLOSE_JOIN_FAILURE);
         return;
     }
@@ -361,7 +363,7 @@ static void read_close_reason(struct ue_login *l, uint64_t now_ns, const struct 
     l->has_close_reason = true;
     ue_text_to_utf8(message->params[UE_CLOSE_REASON_TEXT].text, text, sizeof text);
     if (is_close_reason(text)) {
-        copy_text(l->close_reason, text, sizeof l->close_reason);
+        copy_text(l->status.close_reason, text, sizeof l->status.close_reason);
     }
 }
 
@@ -436,7 +438,7 @@ static void break_order(struct ue_login *l, uint64_t now_ns) {
 }
 
 static uint32_t here(const struct ue_login *l) {
-    return 1u << l->state;
+    return 1u << l->status.state;
 }
 
 static void take_message(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
@@ -529,6 +531,27 @@ enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct
     return UE_OK;
 }
 
+struct ue_login *ue_login_new(struct ue_conn *c, const struct ue_login_config *config) {
+    struct ue_login *l = ue_share_alloc(&c->share, sizeof *l);
+    if (l != NULL && ue_login_init(l, c, config) != UE_OK) {
+        ue_share_free_block(&c->share, l);
+        l = NULL;
+    }
+    return l;
+}
+
+void ue_login_free(struct ue_login *l) {
+    if (l != NULL) {
+        ue_conn_set_hook(l->conn, NULL, NULL);
+        ue_share_free_block(&l->conn->share, l);
+    }
+}
+
+const struct ue_login_status *ue_login_status(const struct ue_login *l) {
+    static const struct ue_login_status idle = {.state = UE_LOGIN_IDLE};
+    return l != NULL ? &l->status : &idle;
+}
+
 static bool is_client(const struct ue_login *l) {
     return l->conn->config.role == UE_ROLE_CLIENT;
 }
@@ -548,12 +571,12 @@ void ue_login_tick(struct ue_login *l, uint64_t now_ns) {
     if (!is_client(l) || l->conn->state != UE_CONN_PENDING) {
         return;
     }
-    if (l->state == UE_LOGIN_IDLE) {
+    if (l->status.state == UE_LOGIN_IDLE) {
         say_hello(l, now_ns);
-    } else if (l->state == UE_LOGIN_WELCOMED && now_ns - l->welcomed_ns >= l->config.load_ns) {
+    } else if (l->status.state == UE_LOGIN_WELCOMED && now_ns - l->welcomed_ns >= l->config.load_ns) {
         say_only(l, now_ns, UE_MESSAGE_JOIN);
-        l->state = UE_LOGIN_JOINING;
-    } else if (l->state == UE_LOGIN_JOINING && !is_beacon(l) && has_actor(l->conn)) {
+        l->status.state = UE_LOGIN_JOINING;
+    } else if (l->status.state == UE_LOGIN_JOINING && !is_beacon(l) && has_actor(l->conn)) {
         admit(l);
     }
 }
@@ -562,10 +585,10 @@ uint64_t ue_login_deadline(const struct ue_login *l) {
     if (!is_client(l) || l->conn->state != UE_CONN_PENDING) {
         return UINT64_MAX;
     }
-    if (l->state == UE_LOGIN_IDLE) {
+    if (l->status.state == UE_LOGIN_IDLE) {
         return 0;
     }
-    return l->state == UE_LOGIN_WELCOMED ? l->welcomed_ns + l->config.load_ns : UINT64_MAX;
+    return l->status.state == UE_LOGIN_WELCOMED ? l->welcomed_ns + l->config.load_ns : UINT64_MAX;
 }
 
 const char *ue_login_state_name(enum ue_login_state state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/replication.h>
+#include "tools/endpoint/replication/replication.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/replication_content.h>
+#include "tools/endpoint/replication/replication_content.h"
 
 #define KIND_BITS 2
 #define ID_BITS 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/replication_history.h>
+#include "tools/endpoint/replication/replication_history.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/ddos.h>
+#include "tools/endpoint/server/ddos.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS 1e6

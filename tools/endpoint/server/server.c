@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/server.h>
 
+#include "tools/endpoint/base/siphash.h"
 #include "tools/endpoint/core/connection.h"
-#include "tools/endpoint/handshake/siphash.h"
+#include "tools/endpoint/login/login.h"
+#include "tools/endpoint/server/ddos.h"
 #include "tools/endpoint/server/server_machines.h"
 #include "tools/endpoint/server/server_table.h"
 
@@ -20,6 +22,13 @@ struct reply {
     struct ue_host to;
     uint8_t size_bytes;
     uint8_t bytes[UE_LISTENER_REPLY_BYTES];
+};
+
+/* A client, with what the program does not see; the peer stands first. */
+struct record {
+    struct ue_peer peer;
+    struct ue_login login;
+    struct ue_machine *machine;
 };
 
 /* An address whose connection ended. */
@@ -152,13 +161,17 @@ struct ue_server *ue_server_new(const struct ue_allocator *allocator, const stru
         ue_server_free(s);
         return NULL;
     }
-    ue_machines_divide(&s->machines, s->config.max_connections, sizeof(struct ue_peer));
+    ue_machines_divide(&s->machines, s->config.max_connections, sizeof(struct record));
     return s;
+}
+
+static struct record *record_of(struct ue_peer *peer) {
+    return (struct record *)peer;
 }
 
 static void free_peer(struct ue_server *s, struct ue_peer *peer) {
     ue_conn_free(peer->conn);
-    ue_machines_leave(&s->machines, peer->machine);
+    ue_machines_leave(&s->machines, record_of(peer)->machine);
     ue_share_free_block(&s->share, peer);
 }
 
@@ -284,17 +297,19 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
                      const struct ue_accepted *accepted) {
     bool is_late = find_by_cookie(s, accepted->cookie) != NULL; /* a copy of a Response whose sender has moved since */
     bool has_room = s->peer_count < s->config.max_connections;
-    struct ue_peer *peer = has_room && !is_late ? take_zeroed(&s->share, 1, sizeof *peer) : NULL;
-    if (peer == NULL) {
+    struct record *record = has_room && !is_late ? take_zeroed(&s->share, 1, sizeof *record) : NULL;
+    if (record == NULL) {
         return false;
     }
+    struct ue_peer *peer = &record->peer;
     peer->conn = new_conn(s, now_ns, accepted);
-    bool is_made = peer->conn != NULL && ue_machines_join(&s->machines, &peer->machine, from, &peer->conn->share);
+    bool is_made = peer->conn != NULL && ue_machines_join(&s->machines, &record->machine, from, &peer->conn->share);
     bool has_login = !s->config.conn.no_login;
-    if (!is_made || (has_login && ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK)) {
+    if (!is_made || (has_login && ue_login_init(&record->login, peer->conn, &s->config.login) != UE_OK)) {
         free_peer(s, peer);
         return false;
     }
+    peer->login = has_login ? &record->login : NULL;
     peer->address = *from;
     peer->accepted_ns = now_ns;
     enter(s, peer);
@@ -310,7 +325,8 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
         s->counters.refused_restart++;
         return false;
     }
-    ue_machines_join(&s->machines, &peer->machine, from, &peer->conn->share); /* else it counts where it was */
+    ue_machines_join(&s->machines, &record_of(peer)->machine, from,
+                     &peer->conn->share); /* else it counts where it was */
     ue_table_remove(&s->by_address, hash_of(s, &peer->address), peer);
     peer->address = *from;
     ue_table_put(&s->by_address, hash_of(s, from), peer);
@@ -386,7 +402,7 @@ void ue_server_unreachable(struct ue_server *s, uint64_t now_ns, const struct ue
     s->counters.unreachable++;
     ue_ddos_count_error(&s->ddos);
     struct ue_peer *peer = ue_server_find(s, address);
-    if (peer != NULL && !(s->config.allow_unreachable && peer->login.state == UE_LOGIN_DONE)) {
+    if (peer != NULL && !(s->config.allow_unreachable && record_of(peer)->login.status.state == UE_LOGIN_DONE)) {
         ue_conn_close(peer->conn, now_ns, UE_CLOSE_CONNECTION_LOST);
     }
 }
@@ -508,6 +524,6 @@ const struct ue_listener_counters *ue_server_listener_counters(const struct ue_s
     return ue_listener_counters(s->listener);
 }
 
-const struct ue_ddos *ue_server_ddos(const struct ue_server *s) {
-    return &s->ddos;
+uint32_t ue_server_ddos_severity(const struct ue_server *s) {
+    return s->ddos.state;
 }

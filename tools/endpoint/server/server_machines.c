@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/endpoint/handshake/siphash.h"
+#include "tools/endpoint/base/siphash.h"
 
 /* Of the memory for connections these shares are reserves, and a machine may use this part of the rest. */
 #define SHARES 8

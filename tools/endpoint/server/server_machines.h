@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
 #define UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
 
-#include <uerudp/listener.h>
+#include <uerudp/server.h>
 #include "tools/endpoint/server/server_table.h"
 
 /* Where connections come from, for as long as there are any. */

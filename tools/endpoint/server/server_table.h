@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <uerudp/memory_share.h>
+#include "tools/endpoint/base/memory_share.h"
 
 struct ue_table_entry {
     uint64_t hash;

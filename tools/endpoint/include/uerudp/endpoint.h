@@ -7,12 +7,10 @@
 #ifndef UERUDP_ENDPOINT_H
 #define UERUDP_ENDPOINT_H
 
+#include <uerudp/allocator.h>
 #include <uerudp/close_reason.h>
 #include <uerudp/codec.h>
-#include <uerudp/counters.h>
-#include <uerudp/memory_share.h>
-#include <uerudp/rate.h>
-#include <uerudp/seeded_random.h>
+#include <uerudp/message.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,6 +89,7 @@ struct ue_conn_config {
 };
 
 #define UE_KEY_BYTES 32
+#define UE_SEED_BYTES 64
 
 struct ue_conn;
 
@@ -107,7 +106,7 @@ void ue_conn_connect(struct ue_conn *c, uint64_t now_ns);
    ids use session 0 and the configured client_id. A client gets channel 0. */
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
 
-/* Server: starts with what a listener accepted (listener.h). */
+/* Server: starts with what a listener accepted (server.h). */
 struct ue_accepted;
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
@@ -174,6 +173,7 @@ void ue_conn_admit(struct ue_conn *c);
 /* Closes the connection: CloseReason, close of channel 0, flush; it does not wait for an answer (endpoint.md 24.1). */
 void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason);
 
+#define UE_NET_SPEED_MIN 1800
 /* Sets the bandwidth in bytes per second; at least UE_NET_SPEED_MIN. */
 void ue_conn_set_net_speed(struct ue_conn *c, int32_t bytes_per_second);
 
@@ -219,7 +219,7 @@ struct ue_event {
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event);
 
 /* Called for each bunch of channel 0 while its packet is processed, like the engine's handlers; it may answer at once.
-   True: the bunch was consumed, and no event follows. A connection has one hook or none (NULL); a login (login.h) is
+   True: the bunch was consumed, and no event follows. A connection has one hook or none (NULL); a login is
    one. */
 typedef bool ue_bunch_hook(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch);
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user);
@@ -232,6 +232,22 @@ uint64_t ue_conn_deadline(const struct ue_conn *c);
 const char *ue_conn_state_name(enum ue_conn_state state);
 const char *ue_event_name(enum ue_event_type type);
 const char *ue_channel_kind_name(enum ue_channel_kind kind);
+
+/* What a connection counts; counters.def describes each. */
+struct ue_counters {
+#define UE_COUNTER(id, sentence) uint64_t id;
+#include <uerudp/counters.def>
+#undef UE_COUNTER
+};
+
+/* Round-trip times (endpoint.md 23.2). */
+struct ue_ping {
+    uint64_t last_ns;     /* newest sample */
+    uint64_t smoothed_ns; /* 7/8 old, 1/8 new; 0 before the first sample */
+    uint64_t lag_sum_ns;  /* of the current second */
+    uint32_t lag_count;
+    uint64_t average_ns; /* AvgLag: of the last full second with samples */
+};
 
 enum ue_conn_state ue_conn_state(const struct ue_conn *c);
 const struct ue_counters *ue_conn_counters(const struct ue_conn *c);
@@ -246,6 +262,97 @@ uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index);
 uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index);
 /* The context in which this side's datagrams are encoded. */
 const struct ue_context *ue_conn_context(const struct ue_conn *c);
+
+/* ---- login ---- */
+
+/* Joins a game or a beacon over the control channel, for both roles: Hello, (EncryptionAck), Challenge, Login, Welcome,
+   Netspeed, Join, or the beacon's messages; and the messages that end a login: Upgrade, Failure, CloseReason
+   (endpoint.md 20.3, 22). A login handles the bunches of channel 0 while their packet is processed and answers at once,
+   as the engine does; the program reads its status after any input. Role, driver, key, network version, features and
+   net speed are those of the connection. */
+enum ue_login_state {
+    UE_LOGIN_IDLE,       /* nothing sent or received */
+    UE_LOGIN_GREETED,    /* client: Hello sent */
+    UE_LOGIN_CHALLENGED, /* server: Challenge sent, waits for Login */
+    UE_LOGIN_ASKED,      /* client: Login sent; server: Login received, the program decides (config.decides) */
+    UE_LOGIN_WELCOMED,   /* Welcome sent or received; a client loads the map */
+    UE_LOGIN_JOINING,    /* client: Join sent, no actor received yet; beacons: GUID sent, or BeaconJoin */
+    UE_LOGIN_DONE,       /* the connection was admitted */
+    UE_LOGIN_FAILED      /* refused by either side; the connection is closed */
+};
+
+/* The name of a state; static. */
+const char *ue_login_state_name(enum ue_login_state state);
+
+#define UE_LOGIN_TEXT_BYTES 256 /* with NUL: longer received texts are cut, longer configured ones refused */
+#define UE_LOGIN_URL_BYTES 1024
+
+/* Texts are UTF-8; NULL is the empty text. Texts and messages belong to the caller and must outlive the login. */
+struct ue_login_config {
+    const char *map;                /* server: of Welcome */
+    const char *game;               /* server: class path of the game mode */
+    const char *redirect_url;       /* server */
+    const char *url;                /* client: options of Login after "?Name=<player>" */
+    const char *player;             /* client */
+    const char *platform;           /* client: OnlinePlatformName */
+    const char *unique_id;          /* client: as plain text; NULL: none */
+    const char *beacon_type;        /* client of a beacon */
+    const struct ue_message *hello; /* client: sent instead of the message that the other members make; NULL: unused */
+    const struct ue_message *login;
+    const struct ue_message *beacon_join;
+    const char *encryption_token; /* client: of Hello. Server: the accepted one; NULL: any */
+    bool encryption_required;     /* server: refuses a Hello without token */
+    bool decides;                 /* server: the program answers each Login with ue_login_welcome or ue_login_refuse */
+    bool beacon_login;            /* server of a beacon: Challenge and Login before BeaconWelcome */
+    int32_t max_client_rate;      /* server: upper limit of Netspeed, 100000 */
+    uint64_t load_ns;             /* client: from Welcome to Join, for loading the map */
+    uint64_t beacon_guid;         /* server of a beacon: GUID of BeaconAssignGUID */
+    uint64_t
+        game_messages[4]; /* bit n: bunches with message n are events, too. A message of this kind that the engine does
+                             not know ends the parsing of its bunch; any other unknown message closes the connection */
+};
+
+/* What a login has found out. */
+struct ue_login_status {
+    enum ue_login_state state;
+    uint32_t peer_version;         /* network version of Hello or Upgrade */
+    uint16_t peer_features;        /* and its features */
+    uint64_t peer_guid;            /* client of a beacon: GUID of BeaconAssignGUID */
+    char map[UE_LOGIN_TEXT_BYTES]; /* client: Welcome */
+    char game[UE_LOGIN_TEXT_BYTES];
+    char redirect_url[UE_LOGIN_TEXT_BYTES];
+    char url[UE_LOGIN_URL_BYTES]; /* server: Login */
+    char unique_id[UE_LOGIN_TEXT_BYTES];
+    char platform[UE_LOGIN_TEXT_BYTES];
+    char token[UE_LOGIN_TEXT_BYTES];       /* server: Hello */
+    char beacon_type[UE_LOGIN_TEXT_BYTES]; /* server of a beacon: BeaconJoin */
+    char failure[UE_LOGIN_TEXT_BYTES];     /* Failure, sent or received */
+    char close_reason[UE_LOGIN_URL_BYTES]; /* CloseReason: the first one received; names separated by commas */
+};
+
+struct ue_login;
+
+/* UE_E_LENGTH: a configured text is too long. */
+enum ue_status ue_login_check(const struct ue_login_config *config);
+
+/* Handles the connection's control channel; call it before the connection's first input. Its memory counts for the
+   connection. NULL: no memory, or a configured text is too long. */
+struct ue_login *ue_login_new(struct ue_conn *c, const struct ue_login_config *config);
+/* Call it before ue_conn_free. NULL is ignored. */
+void ue_login_free(struct ue_login *l);
+
+/* The status at this time; it changes with each input of the connection. NULL: an idle login. */
+const struct ue_login_status *ue_login_status(const struct ue_login *l);
+
+/* Client: sends Hello when connected, and Join when the map is loaded. Call it once a tick, before ue_conn_tick. */
+void ue_login_tick(struct ue_login *l, uint64_t now_ns);
+/* When ue_login_tick has something to send; UINT64_MAX: not before another event. */
+uint64_t ue_login_deadline(const struct ue_login *l);
+
+/* Server with config.decides, in state UE_LOGIN_ASKED: accepts the login. */
+void ue_login_welcome(struct ue_login *l, uint64_t now_ns);
+/* Server: sends Failure with this text and closes. */
+void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text);
 
 #ifdef __cplusplus
 }

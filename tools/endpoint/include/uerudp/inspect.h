@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a connection under the engine's names, for scripts, logs and tests: internals that endpoint.h hides, to
-   read and not to depend on. inspect.def lists them. */
+   look at and not to depend on. */
 #ifndef UERUDP_INSPECT_H
 #define UERUDP_INSPECT_H
 
@@ -32,6 +32,18 @@ const struct ue_fact *ue_fact_find(const char *name, size_t length);
 
 /* The current value; channel is ignored by values of the connection. False: the channel was never used, or is gone. */
 bool ue_conn_inspect(const struct ue_conn *c, const struct ue_fact *fact, uint32_t channel, int64_t *value);
+
+/* ---- adopted connections (ue_conn_adopt) that continue an older one, for scripts and replays that begin in the
+   middle; the peer must be put into the same state ---- */
+
+/* Makes a channel open and acknowledged, opened by this side or by the peer; name_index: the engine's index of its
+   name. UE_E_FULL: no memory. */
+enum ue_status ue_conn_assume_open(struct ue_conn *c, enum ue_channel_kind kind, uint32_t channel, uint32_t name_index,
+                                   bool is_opener);
+
+/* Server: the client has sent a reliable bunch on channel 0, so the server may send (endpoint.md 19.5). Channel 0 must
+   be open. */
+void ue_conn_assume_heard(struct ue_conn *c);
 
 #ifdef __cplusplus
 }

@@ -7,13 +7,144 @@
 #ifndef UERUDP_SERVER_H
 #define UERUDP_SERVER_H
 
-#include <uerudp/ddos.h>
-#include <uerudp/listener.h>
-#include <uerudp/login.h>
+#include <uerudp/endpoint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- addresses and the stateless handshake, which keeps no state about an address until it returned its cookie
+   (endpoint.md 21.1, 21.3); a program with its own table of connections uses a listener alone ---- */
+
+#define UE_HOST_BYTES_MAX 64
+
+/* An address as text, "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
+struct ue_host {
+    uint8_t size_bytes;
+    uint8_t machine_bytes; /* number of leading bytes that all ports of one machine share, for quotas; 0: all bytes */
+    char text[UE_HOST_BYTES_MAX];
+};
+
+static inline size_t ue_host_machine_bytes(const struct ue_host *host) {
+    return host->machine_bytes != 0 ? host->machine_bytes : host->size_bytes;
+}
+
+/* A client whose cookie is valid. */
+struct ue_accepted {
+    struct ue_sequences sequences;
+    uint8_t cookie[UE_COOKIE_BYTES]; /* AuthorisedCookie: of a restart the original one */
+    uint8_t version;                 /* of the handshake, for repeated Acks */
+    uint8_t min_version;             /* for repeated Acks, like the next three */
+    uint32_t network_version;
+    bool features; /* the client's packets have the field */
+    uint16_t network_features;
+    bool restarted; /* belongs to the connection with that cookie; sequences are unused */
+    uint8_t session_id;
+    uint8_t client_id;
+};
+
+struct ue_listener_config {
+    const struct ue_profile *profile;
+    struct ue_settings settings;
+    const uint8_t *seed; /* UE_SEED_BYTES */
+    uint32_t network_version;
+    uint16_t network_features;
+    uint8_t min_version;          /* 0: 3 in versioned layouts; below 3, clients without ids are accepted, too */
+    uint8_t max_version;          /* 0: the profile's newest */
+    uint8_t session_id;           /* count of server travels, low 2 bits */
+    bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
+    bool verify_magic;
+    uint32_t restart_requests_per_second;  /* to all addresses; 0: no limit, as in the engine */
+    uint32_t restart_requests_per_machine; /* to each machine; 0: no limit */
+};
+
+/* Counters of a listener: messages by type and result, and datagrams that it could not decode. */
+struct ue_listener_counters {
+    uint64_t initials, responses, restarts, accepted;
+    uint64_t bad_cookies, old_cookies, bad_versions, upgrades, malformed, restart_requests, wrong_session;
+    uint64_t restart_requests_withheld; /* because of the limits */
+};
+
+struct ue_listener;
+
+/* allocator as in ue_conn_new. NULL: no profile, no memory, or libgcrypt failed. */
+struct ue_listener *ue_listener_new(const struct ue_allocator *allocator, const struct ue_listener_config *config,
+                                    uint64_t now_ns);
+/* NULL is ignored. */
+void ue_listener_free(struct ue_listener *l);
+
+/* Why a handshake was refused. */
+enum ue_refusal_reason {
+    UE_REFUSAL_NONE,
+    UE_REFUSAL_VERSION,       /* no common handshake version, or another network version where that is enforced */
+    UE_REFUSAL_BAD_COOKIE,    /* not made by this server */
+    UE_REFUSAL_OLD_COOKIE,    /* no longer valid */
+    UE_REFUSAL_SESSION,       /* not the server's session id */
+    UE_REFUSAL_FULL,          /* no room for another connection */
+    UE_REFUSAL_ADDRESS_FULL,  /* its machine has max_per_machine connections */
+    UE_REFUSAL_NO_CONNECTION, /* a restart of a connection that does not exist here */
+};
+
+struct ue_refusal {
+    enum ue_refusal_reason reason;
+    uint8_t min_version, version; /* VERSION: versions that the client supports; 0: a form without versions */
+    uint32_t network_version;
+};
+
+enum ue_listener_result {
+    UE_LISTENER_NOTHING,
+    UE_LISTENER_REPLY, /* send the reply */
+    UE_LISTENER_ACCEPT /* send the reply (an Ack; 0 bytes in layout A0) and create or rebind the connection */
+};
+
+/* Handles a datagram of an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: answer
+   ordinary packets with a restart request (not for a client that left recently). */
+#define UE_LISTENER_REPLY_BYTES 128
+enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
+                                            bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
+                                            size_t *reply_bytes, struct ue_accepted *accepted);
+
+/* Writes the Ack again for a client that may have missed it; reply as above. 0: layout A0 has no Ack. */
+size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply);
+
+/* The refusal of the newest datagram; UE_REFUSAL_NONE: it was not a refused handshake message. */
+struct ue_refusal ue_listener_refusal(const struct ue_listener *l);
+
+const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);
+
+/* ---- flood detection (the engine's FDDoSDetection; endpoint.md 24.4): severity states with quotas for packets from
+   addresses without connection, which escalate and cool off. Packets of connections are never counted as an attack,
+   because the handshake verified their addresses ---- */
+
+#define UE_DDOS_STATES_MAX 8
+#define UE_DDOS_COOL_OFF_MAX_S 120
+#define UE_DDOS_NO_LIMIT (-1)
+
+/* One severity. A quota is exceeded at its value, a limit once this much was accepted; all scale with the length of the
+   frame. UE_DDOS_NO_LIMIT: unlimited. */
+struct ue_ddos_severity {
+    int32_t quota_packets; /* per second, from unknown addresses (EscalateQuotaPacketsPerSec) */
+    int32_t quota_left;    /* per second, from addresses whose connection ended (EscalateQuotaDisconnPacketsPerSec) */
+    int32_t quota_bad;     /* per second (EscalateQuotaBadPacketsPerSec) */
+    int32_t quota_time_ms; /* of receiving in one frame (EscalateTimeQuotaMSPerFrame) */
+    int32_t limit_packets; /* per frame; 0 drops all of them (PacketLimitPerFrame) */
+    int32_t limit_time_ms; /* of receiving in one frame (PacketTimeLimitMSPerFrame) */
+    int32_t limit_connected_ms; /* of receiving from connections in one frame (NetConnPacketTimeLimitMSPerFrame) */
+    uint32_t cool_off_s;        /* seconds below its quotas before the severity decreases (CooloffTime) */
+};
+
+/* Severities in the order of escalation; the first one is normal operation (DetectionSeverity). No severities:
+   detection is off. */
+struct ue_ddos_config {
+    uint32_t severity_count;
+    struct ue_ddos_severity severities[UE_DDOS_STATES_MAX];
+    uint64_t frame_ns;            /* expected length of a frame; 0: quotas do not scale */
+    uint64_t hitch_ns;            /* a longer pause between frames is a hitch; 0: no pause is (HitchTimeQuotaMS) */
+    uint32_t hitch_tolerance;     /* from this many successive hitches on, quotas do not scale (HitchFrameTolerance) */
+    uint32_t log_lines_per_frame; /* while a severity above the first is active; 0: 64 (DDoSLogSpamLimit) */
+};
+
+/* ---- the server ---- */
 
 /* Zero members mean the default, which the comments give. */
 struct ue_server_config {
@@ -35,18 +166,15 @@ struct ue_server_config {
     uint32_t max_replies;      /* handshake replies that wait to be read, 256; further ones are lost and counted */
 };
 
-struct ue_machine;
-
 /* One client. It is valid until the server's next tick after its connection closed and all its outputs were read; with
    the option resend_close a second longer. */
 struct ue_peer {
     struct ue_conn *conn;
-    struct ue_login login;
+    struct ue_login *login; /* NULL with no_login */
     struct ue_host address; /* its current address */
     void *user;             /* owned by the program */
     uint64_t accepted_ns;
-    uint32_t index;             /* index in ue_server_peer */
-    struct ue_machine *machine; /* private to the server */
+    uint32_t index; /* in ue_server_peer */
 };
 
 struct ue_server_counters {
@@ -101,7 +229,8 @@ size_t ue_server_peak_memory_bytes(const struct ue_server *s);
 
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s);
 const struct ue_listener_counters *ue_server_listener_counters(const struct ue_server *s);
-const struct ue_ddos *ue_server_ddos(const struct ue_server *s);
+/* Index of the active severity of the flood detection. */
+uint32_t ue_server_ddos_severity(const struct ue_server *s);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Random numbers that follow from a seed and that nobody without the seed can predict: block n is SHA-512 over the seed
    and n as eight little-endian bytes (libgcrypt). */
-#ifndef UERUDP_SEEDED_RANDOM_H
-#define UERUDP_SEEDED_RANDOM_H
+#ifndef UERUDP_TOOLS_ENDPOINT_BASE_SEEDED_RANDOM_H
+#define UERUDP_TOOLS_ENDPOINT_BASE_SEEDED_RANDOM_H
 
-#include <stdint.h>
-#include <stddef.h>
+#include <uerudp/endpoint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define UE_SEED_BYTES 64
 #define UE_RANDOM_BLOCK_BYTES 64
 
 struct ue_random {
@@ -26,9 +20,5 @@ void ue_random_init(struct ue_random *random, const uint8_t *seed);
 void ue_random_fill(struct ue_random *random, uint8_t *bytes, size_t size_bytes);
 /* 0 to bound - 1, uniform; 0 where bound is 0. */
 uint32_t ue_random_below(struct ue_random *random, uint32_t bound);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

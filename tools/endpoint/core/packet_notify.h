@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequence numbers, acknowledgement history and its overflow (the engine's FNetPacketNotify; endpoint.md 15). It sees
    no packets and no time. Legacy acks: see legacy_notify.h. */
-#ifndef UERUDP_PACKET_NOTIFY_H
-#define UERUDP_PACKET_NOTIFY_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_PACKET_NOTIFY_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_PACKET_NOTIFY_H
 
 #include <uerudp/packet.h>
-#include <uerudp/memory_share.h>
+#include "tools/endpoint/base/memory_share.h"
 #include <uerudp/profile.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define UE_NOTIFY_HISTORY_BITS 256
 
@@ -94,9 +90,5 @@ bool ue_notify_window_full(const struct ue_notify *n, uint32_t margin);
 
 /* Reports that the peer is not known to have: the length of the history to write. */
 uint32_t ue_notify_unreported(const struct ue_notify *n);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

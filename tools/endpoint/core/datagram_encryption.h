@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* AES-GCM encryption of whole datagrams in the bit form (protocol.md 13). It must be the context's outermost handler;
    the output of the other handlers is encrypted with the packet. */
-#ifndef UERUDP_DATAGRAM_ENCRYPTION_H
-#define UERUDP_DATAGRAM_ENCRYPTION_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_DATAGRAM_ENCRYPTION_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_DATAGRAM_ENCRYPTION_H
 
 #include <uerudp/datagram.h>
-#include <uerudp/seeded_random.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tools/endpoint/base/seeded_random.h"
 
 struct ue_encryption;
 
@@ -29,9 +25,5 @@ size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context
    copied unchanged. */
 size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes,
                              size_t size_bytes, uint8_t *out, bool *was_clear);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,16 +7,12 @@
        kind 0, object:     id (32 bits); the first block of a channel
        kind 1, properties: count (7 bits), then count times handle - 1 (6 bits), length in bits (13 bits), value
        kind 2, call:       function (16 bits), length in bits (16 bits), parameters */
-#ifndef UERUDP_REPLICATION_CONTENT_H
-#define UERUDP_REPLICATION_CONTENT_H
+#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_CONTENT_H
+#define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_CONTENT_H
 
 #include <uerudp/bits.h>
-#include <uerudp/replication_history.h>
+#include "tools/endpoint/replication/replication_history.h"
 #include <uerudp/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit into one bunch */
 #define UE_CALL_BITS_MAX UINT16_MAX
@@ -57,9 +53,5 @@ struct ue_replication_reader {
 
 /* False: the end, or malformed data, see status. */
 bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

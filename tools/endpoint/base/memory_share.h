@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of endpoints: what one owner allocates from the program's allocator, with a limit of its own and limits that
    it has in common with others. */
-#ifndef UERUDP_MEMORY_SHARE_H
-#define UERUDP_MEMORY_SHARE_H
+#ifndef UERUDP_TOOLS_ENDPOINT_BASE_MEMORY_SHARE_H
+#define UERUDP_TOOLS_ENDPOINT_BASE_MEMORY_SHARE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <uerudp/allocator.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Memory that several shares use above their reserves. */
 struct ue_share_group {
@@ -48,9 +44,5 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 
 /* Frees a block; NULL is ignored. */
 void ue_share_free_block(struct ue_share *share, void *memory);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

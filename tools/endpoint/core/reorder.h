@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The order cache: packets that arrive early wait for missing ones until the tick ends (the engine's PacketOrderCache;
    endpoint.md 16.3). It uses distances only; the bytes of packets belong to the caller. */
-#ifndef UERUDP_REORDER_H
-#define UERUDP_REORDER_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_REORDER_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_REORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uerudp/memory_share.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tools/endpoint/base/memory_share.h"
 
 #define UE_REORDER_SLOTS 32
 #define UE_REORDER_GAP_MAX 3 /* missing packets that an empty cache waits for */
@@ -53,9 +49,5 @@ enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, con
 /* Removes the next packet in order, which the caller processes and frees in the share. NULL: a gap comes first and
    whole is false, or the cache is empty. After a packet in the last slot gaps are skipped until the cache is empty. */
 struct ue_early *ue_reorder_pop(struct ue_reorder *r, bool whole);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

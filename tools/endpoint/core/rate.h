@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Flow control and timing of one connection: bandwidth, jitter, ping, statistics per second (endpoint.md 23). Times are
    nanoseconds on a monotonic scale; speeds are bytes per second. */
-#ifndef UERUDP_RATE_H
-#define UERUDP_RATE_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <uerudp/endpoint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define UE_NET_SPEED_MIN 1800
-#define UE_NET_SPEED_FALLBACK 2600  /* where none is configured */
-#define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
+#define UE_NET_SPEED_FALLBACK 2600 /* where none is configured */
 
 /* The speed that results from a configured one (0: the fallback), or from the one that a client requests of a server.
  */
@@ -31,6 +24,8 @@ void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes);
 void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns);
 /* IsNetReady; saturate: clears what was sent too much first. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
+
+#define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
 
 #define UE_JITTER_IGNORED 1023
 
@@ -53,13 +48,6 @@ void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
    engine keeps send times in a ring of that size (OutLag). */
 #define UE_PING_REACH 256
 
-struct ue_ping {
-    uint64_t last_ns;     /* newest sample */
-    uint64_t smoothed_ns; /* 7/8 old, 1/8 new; 0 before the first sample */
-    uint64_t lag_sum_ns;  /* of the current second */
-    uint32_t lag_count;
-    uint64_t average_ns; /* AvgLag: of the last full second with samples */
-};
 /* acked and newest are full packet ids; frame_time_ms: the peer's frame time, 0 where it is not excluded. False: no
    sample. */
 bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t sent_ns, uint64_t now_ns,
@@ -77,9 +65,5 @@ struct ue_traffic {
 };
 /* Call it once a tick: ends the second when it is over (also ping's), else false. */
 bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SipHash-2-4 (Aumasson, Bernstein 2012): a hash which nobody without the key can steer into collisions. */
-#ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_SIPHASH_H
-#define UERUDP_TOOLS_ENDPOINT_HANDSHAKE_SIPHASH_H
+#ifndef UERUDP_TOOLS_ENDPOINT_BASE_SIPHASH_H
+#define UERUDP_TOOLS_ENDPOINT_BASE_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The client's half of the stateless handshake, with restart, in every layout (protocol.md 5; endpoint.md 21), and what
-   the listener (listener.h) shares with it. */
-#ifndef UERUDP_CLIENT_HANDSHAKE_H
-#define UERUDP_CLIENT_HANDSHAKE_H
+   the listener (server.h) shares with it. */
+#ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_CLIENT_HANDSHAKE_H
+#define UERUDP_TOOLS_ENDPOINT_HANDSHAKE_CLIENT_HANDSHAKE_H
 
-#include <uerudp/endpoint.h>
-#include <uerudp/seeded_random.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <uerudp/server.h>
+#include "tools/endpoint/base/seeded_random.h"
 
 /* Bytes of the largest handshake datagram, with up to 48 bytes of wrapper. */
-#define UE_HANDSHAKE_DATAGRAM_BYTES 128
+#define UE_HANDSHAKE_DATAGRAM_BYTES UE_LISTENER_REPLY_BYTES
 
 enum ue_client_handshake_state {
     UE_CLIENT_HANDSHAKE_UNINITIALIZED,
@@ -97,9 +93,5 @@ enum ue_client_handshake_result ue_client_handshake_receive(struct ue_client_han
                                                             uint64_t last_packet_ns);
 /* Removes the datagram to send; 0 bytes: none. bytes: room for UE_HANDSHAKE_DATAGRAM_BYTES. */
 size_t ue_client_handshake_pop(struct ue_client_handshake *s, uint8_t *bytes);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

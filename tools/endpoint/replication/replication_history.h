@@ -2,14 +2,10 @@
 /* Changes of an object, and which packets carried them: the reason why the last value of each property arrives although
    no packet is sent again (endpoint.md 9). It holds no values and no connection. A set of properties is a word: bit n
    stands for handle n + 1. */
-#ifndef UERUDP_REPLICATION_HISTORY_H
-#define UERUDP_REPLICATION_HISTORY_H
+#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_HISTORY_H
+#define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_HISTORY_H
 
 #include <uerudp/endpoint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define UE_HANDLES_MAX 64
 #define UE_CHANGES_MAX 64 /* FRepChangelistState::MAX_CHANGE_HISTORY */
@@ -59,9 +55,5 @@ void ue_sent_fail(struct ue_sent *sent);
 
 /* A packet was lost. Returns the number of lists in it. */
 uint32_t ue_sent_nak(struct ue_sent *sent, int64_t packet_id);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

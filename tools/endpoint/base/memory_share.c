@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/memory_share.h>
+#include "tools/endpoint/base/memory_share.h"
 
 #include <assert.h>
 #include <stdbool.h>

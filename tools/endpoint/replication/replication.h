@@ -4,15 +4,12 @@
    values may be lost, the last one arrives. It generates traffic like a game's, and checks that promise. One tick of a
    sender: pass the connection's events to ue_replicator_event, set properties, call ue_replicated_object_collect once
    for each object, ue_replicator_tick for each connection, then ue_conn_tick. */
-#ifndef UERUDP_REPLICATION_H
-#define UERUDP_REPLICATION_H
+#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_H
+#define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_H
 
-#include <uerudp/replication_content.h>
-#include <uerudp/replication_history.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tools/endpoint/base/memory_share.h"
+#include "tools/endpoint/replication/replication_content.h"
+#include "tools/endpoint/replication/replication_history.h"
 
 /* ---- objects ---- */
 
@@ -143,9 +140,5 @@ void ue_mirror_free(struct ue_mirror *m);
 enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data);
 /* Bits 0 with base NULL: not received. */
 struct ue_view ue_mirror_get(const struct ue_mirror *m, uint32_t handle);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/handshake/siphash.h"
+#include "tools/endpoint/base/siphash.h"
 
 #include <string.h>
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Acknowledgements of engines up to 4.21: one item for each packet, each sent in two packets (generation L; endpoint.md
    25). */
-#ifndef UERUDP_LEGACY_NOTIFY_H
-#define UERUDP_LEGACY_NOTIFY_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uerudp/memory_share.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tools/endpoint/base/memory_share.h"
 
 /* A growing list of full packet ids; those before `begin` were read. */
 struct ue_ack_list {
@@ -47,9 +43,5 @@ struct ue_legacy_acks {
 };
 void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts);
 bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

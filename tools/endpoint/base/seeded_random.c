@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/seeded_random.h>
+#include "tools/endpoint/base/seeded_random.h"
 
 #include <gcrypt.h>
 

@@ -2,16 +2,12 @@
 /* Creates and verifies the cookies of a listener, and rotates the secrets behind them (endpoint.md 21.3). A cookie is
    HMAC-SHA1 over its timestamp and the client's address: a client that returns it can receive at that address, and the
    listener keeps no state about it. */
-#ifndef UERUDP_COOKIE_H
-#define UERUDP_COOKIE_H
+#ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_COOKIE_H
+#define UERUDP_TOOLS_ENDPOINT_HANDSHAKE_COOKIE_H
 
 #include <uerudp/handshake.h>
-#include <uerudp/listener.h>
-#include <uerudp/seeded_random.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <uerudp/server.h>
+#include "tools/endpoint/base/seeded_random.h"
 
 #define UE_SECRET_BYTES 64
 #define UE_SECRET_COUNT 2
@@ -46,9 +42,5 @@ enum ue_cookie_result {
 
 enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                        const struct ue_handshake *response);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
