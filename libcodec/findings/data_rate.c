@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes per second of a side, with IP and UDP headers as the engine counts them (endpoint.md 23.1), compared with the
+/* Bytes per second of a side, with IP and UDP headers as the engine counts them (endpoint.md 30), compared with the
    rate that the client requested. */
 #include "libcodec/findings/findings_state.h"
 

@@ -37,7 +37,7 @@ struct ue_reliable_stalls {
 };
 
 /* Reliable bunches that arrived late, found from their order at a capture point after the loss: a bunch is missing
-   while later bunches are present and wait for it (endpoint.md 17.2). */
+   while later bunches are present and wait for it (endpoint.md 17). */
 struct ue_reliable_gaps {
     struct ue_array gaps;     /* struct ue_reliable_gap */
     struct ue_array channels; /* struct ue_newest_reliable, by channel */
@@ -141,7 +141,7 @@ void ue_reliable_gaps_finish(struct ue_findings *findings);
 void ue_reliable_gaps_clear(struct ue_findings *findings);
 
 /* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
-   endpoint.md 5). Silence after a close is no finding. */
+   embedding.md 8). Silence after a close is no finding. */
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings);

@@ -61,7 +61,7 @@ static bool is_legacy(const struct ue_tracker_step *p) {
 }
 
 /* Receivers reject packets with unreliable bunches whose channel is not open, or that continue no fragment
-   (endpoint.md 17.1). */
+   (endpoint.md 16). */
 static void add_dependencies(struct ue_tracker_step *p, const struct ue_channel_state *state,
                              const struct ue_bunch *bunch) {
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Acks up to 4.21, which can be lost themselves (endpoint.md 25). A receiver writes each ack into two packets. When
+/* Acks up to 4.21, which can be lost themselves (endpoint.md 36). A receiver writes each ack into two packets. When
    both are lost, the sender treats the acked packet as lost. The acks of these two packets show whether they were lost.
  */
 #include <uerudp/history.h>

@@ -149,7 +149,7 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     fill_match(assume ? &with : &without, profiles, match);
     if (seen != UE_FEATURES_UNDECIDED || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
         match->assumed = assume ? ROWS_FEATURES : ROW(51);
-    } /* else unknown: a restart request has the oldest version that the server accepts (endpoint.md 21.1) */
+    } /* else unknown: a restart request has the oldest version that the server accepts (endpoint.md 2) */
     match->features = seen;
     match->ids = ids;
     return true;

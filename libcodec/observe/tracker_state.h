@@ -27,7 +27,7 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
    an ack further from the previous one shows that this one was damaged. */
 #define UE_TRACKER_STEP_MAX 1024
 
-/* Legacy: a receiver writes each ack into two packets (endpoint.md 25). */
+/* Legacy: a receiver writes each ack into two packets (endpoint.md 36). */
 #define UE_LEGACY_ACK_CARRIERS 2
 
 /* A table of entries by id. The low bits of an id select its slot, so that a lookup takes one access and a jump of ids
@@ -310,7 +310,7 @@ UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *
 /* Whether a transmission of the bunch is known to be delivered. */
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 
-/* Releases delivered bunches as the sender does: in order, up to the first that is not acknowledged (endpoint.md 18).
+/* Releases delivered bunches as the sender does: in order, up to the first that is not acknowledged (endpoint.md 15).
    is_new: the sender sends a new bunch. */
 void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
                                  struct ue_channel_state *state, uint32_t channel, bool is_new);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that every citation resolves: "protocol.md 9.2", "endpoint.md 17.1, rule 11",
-links of Markdown with their anchors, names of documents, and in documents paths of the tree.
+"""Check that every citation resolves: "protocol.md 9.2", "protocol.md 4.1, rule 2", "endpoint.md 16.11",
+links of Markdown with their anchors, names of documents, and in documents paths of the tree;
+and that a source cites each numbered rule of endpoint.md, or its section.
 
 usage: check_citations.py [ROOT]
 """
@@ -13,6 +14,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve()
 SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
+SOURCES = ("tools/endpoint/", "tools/live/", "tools/sim/")
+RULED = "endpoint.md"
 NUMBER = r"\d+(?:\.\d+)*"
 LIST = rf"{NUMBER}(?:(?:,\s+and\s+|,\s+|\s+and\s+|\s+to\s+){NUMBER})*"
 RULES = r"\d+(?:(?:,\s+|\s+and\s+|\s+to\s+)\d+)*"
@@ -44,7 +47,7 @@ class Document:
     """The numbered sections of a Markdown text, the numbered rules of each, and the anchors."""
 
     def __init__(self, text):
-        self.rules, self.anchors = {}, set()
+        self.rules, self.anchors, self.numbered = {}, set(), []
         section, has_rules, is_code = None, False, False
         for line in text.splitlines():
             if line.startswith("```"):
@@ -59,6 +62,10 @@ class Document:
                 has_rules = False
             elif line.startswith("| rule |"):
                 has_rules = True
+            numbered = not is_code and re.match(rf"\*\*({NUMBER})\*\* ", line)
+            if numbered:
+                self.numbered.append((section, numbered[1]))
+                self.rules.setdefault(numbered[1], set())
             rule = re.match(r"\| (\d+) \|" if has_rules else r"(\d+)\. ", line)
             if rule and not is_code:
                 self.rules[section].add(rule[1])
@@ -72,6 +79,16 @@ def missing(document, sections, rules):
     for rule in re.findall(r"\d+", rules or ""):
         if rule not in document.rules.get(numbers[-1], {rule}):
             yield f"{numbers[-1]}, rule {rule}"
+
+
+def expand(numbers):
+    """The numbers of a list, with those inside of its ranges: "7 to 9, 16.1 to 16.3"."""
+    for first, _, last in re.findall(rf"({NUMBER})(\s+to\s+({NUMBER}))?", numbers):
+        head, _, begin = first.rpartition(".")
+        if last and last.rpartition(".")[0] == head:
+            yield from (f"{head}.{n}" if head else str(n) for n in range(int(begin), int(last.rpartition(".")[2]) + 1))
+        else:
+            yield first
 
 
 class Tree:
@@ -89,6 +106,23 @@ class Tree:
             for document in self.named(match["name"])[:1]:
                 for number in missing(document, match["sections"], match["before"] or match["after"]):
                     yield f"{match['name']} has no {number}"
+
+    def uncited(self, name):
+        """The numbered rules of a document that no source cites, by number, range or section, or that are out of order."""
+        cited = set()
+        for path, text in self.texts.items():
+            for match in CITATION.finditer(unfold(text)) if path.startswith(SOURCES) else ():
+                if match["name"] == name:
+                    cited |= set(expand(match["sections"]))
+        for document in self.named(name):
+            last = None
+            for section, number in document.numbered:
+                before = last[1] if last and last[0] == section else 0
+                last = (section, before + 1)
+                if number != f"{section}.{before + 1}":
+                    yield f"rule {number} is out of order in section {section}"
+                elif number not in cited and section not in cited:
+                    yield f"no source cites rule {number}"
 
     def own(self, document, text):
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
@@ -125,6 +159,8 @@ class Tree:
                 found += [*self.linked(path, text), *self.pathed(text)]
                 if self.documents[path].rules:
                     found += self.own(self.documents[path], text)
+            if os.path.basename(path) == RULED:
+                found += self.uncited(RULED)
             yield from (f"{path}: {fault}" for fault in found)
 
 
@@ -144,6 +180,15 @@ class Faults(unittest.TestCase):
                      "[x](..)", "`docs`, `docs/guide`, `docs/guide.md`"):
             tree = Tree({"docs/guide.md": self.GUIDE, "docs/b.md": text}, ["a.png"])
             self.assertEqual(list(tree.faults()), [], text)
+
+    def test_rules(self):
+        text = "# Rules\n\n## 1. One\n\n**1.1** First.\n\n**1.2** Second.\n\n## 2. Two\n\n**2.1** Third.\n"
+        for citing, count in (("endpoint.md 1 to 2", 0), ("endpoint.md 1.1 to 1.2, 2.1", 0), ("endpoint.md 1 and 2.1", 0),
+                              ("endpoint.md 1.1, 2", 1), ("endpoint.md 2.1", 2), ("endpoint.md 1, 2.2", 2)):
+            tree = Tree({"docs/endpoint.md": text, "tools/sim/a.c": citing})
+            self.assertEqual(len(list(tree.faults())), count, citing)
+        tree = Tree({"docs/endpoint.md": text.replace("**1.2**", "**1.3**"), "tools/sim/a.c": "endpoint.md 1, 2"})
+        self.assertEqual(len(list(tree.faults())), 1)
 
     def test_planted(self):
         for text in ("(guide.md 2)", "guide.md 1, 1.2", "guide.md 1 to 3", "guide.md 1, rule 3",

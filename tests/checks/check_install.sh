@@ -39,9 +39,9 @@ cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 "$work/consumer/consumer"
 "$work/consumer/consumer_cpp"
 
-# The example of docs/endpoint.md is a client that joins uerudp serve.
-diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
-    { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
+# The example of docs/embedding.md is a client that joins uerudp serve.
+diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/embedding.md") <(sed 1d "$source/tests/consumer/client.c") ||
+    { echo "docs/embedding.md shows another example than tests/consumer/client.c" && exit 1; }
 for client in client client_cpp; do
     : >"$work/serve" # it is read before the server writes it
     timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program that embeds the endpoint uses, by installed headers only (endpoint.md 1): peers without a login,
+/* What a program that embeds the endpoint uses, by installed headers only (embedding.md): peers without a login,
    names, handshake versions of the configuration. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -313,7 +313,7 @@ static void exchange(struct fuzz_run *r, size_t from) {
 }
 
 /* The client sends first and the server receives it: until then a server sends nothing, and too many waiting control
-   messages would never be resent (endpoint.md 20.3, 24.1). */
+   messages would never be resent (endpoint.md 21, 32). */
 static void send_hello(struct fuzz_run *r) {
     static const uint8_t hello[] = {16, 0, 0};
     send(r, 0, hello);

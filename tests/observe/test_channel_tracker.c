@@ -66,7 +66,7 @@ static void a_late_first_copy_is_not_spurious(void **state) {
     assert_int_equal(shared_fixture_counts(SERVER)->spurious, 0);
 }
 
-/* The reliable buffer of the sender: from the oldest bunch that is not delivered (endpoint.md 18, 19). */
+/* The reliable buffer of the sender: from the oldest bunch that is not delivered (endpoint.md 15, 22 to 27). */
 static void the_buffer_is_given_up_from_the_front(void **state) {
     (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);

@@ -173,7 +173,7 @@ static void a_new_initial_ends_the_connection(void **state) {
     assert_false(ue_detection_is_new_connection(&detection, &match));
 }
 
-/* Address change: a packet, then a restart handshake on the new address (endpoint.md 21.4). The state of the connection
+/* Address change: a packet, then a restart handshake on the new address (endpoint.md 5). The state of the connection
    applies to all of them. */
 static void assert_restart_continues(const char *release) {
     struct traffic t;

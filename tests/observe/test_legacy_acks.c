@@ -14,7 +14,7 @@ static int begin(void **state) {
     return 0;
 }
 
-/* The example of endpoint.md 25. */
+/* The example of endpoint.md 36. */
 static void legacy_acks_imply_naks(void **state) {
     (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 16381, 0, 0);

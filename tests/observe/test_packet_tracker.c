@@ -189,7 +189,7 @@ static void packets_are_reported_once_and_in_order(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
 }
 
-/* Packets older than the history covers count as not delivered, captured or not (endpoint.md 15.4). */
+/* Packets older than the history covers count as not delivered, captured or not (endpoint.md 11). */
 static void beyond_the_history_nothing_is_delivered(void **state) {
     (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 50, 0, 0);
@@ -225,7 +225,7 @@ static void beyond_the_history_behind_a_missing_packet_nothing_is_known(void **s
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 40), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
-/* While a 5.8 sender resets its history, the history begins at acked_history_seq (endpoint.md 15.6). */
+/* While a 5.8 sender resets its history, the history begins at acked_history_seq (endpoint.md 14). */
 static void a_reset_history_begins_further_back(void **state) {
     (void)state;
     tracker_fixture_free(&shared_fixture);

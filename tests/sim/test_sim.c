@@ -187,7 +187,7 @@ static void runs_pass_in_every_generation(void **state) {
     }
 }
 
-/* Generations A and B write the same packets (endpoint.md 13), but the larger reliable buffer cannot be used between
+/* Generations A and B write the same packets (endpoint.md 40), but the larger reliable buffer cannot be used between
    them. */
 static void runs_pass_between_generations_a_and_b(void **state) {
     (void)state;
@@ -302,7 +302,7 @@ static void runs_pass_with_the_emulation_of_the_engine(void **state) {
     run_case("emulation", &scenario, vary_generation);
 }
 
-/* ---- the reliable window is a span (endpoint.md 18) ---- */
+/* ---- the reliable window is a span (endpoint.md 15) ---- */
 
 static void vary_loss(struct sim_scenario *scenario, uint64_t seed) {
     vary_generation(scenario, seed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that the engine does not have (endpoint.md 7): each off and on, in a network that it is meant for. The
+/* The options that the engine does not have (endpoint.md 39): each off and on, in a network that it is meant for. The
    printed table is for readers. The tests assert that every run is correct, that options of one run do not affect
    another, and that options that only validate the peer change nothing between valid endpoints. */
 #include <inttypes.h>

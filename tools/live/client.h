@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One client on a socket: connection, login, memory, and the handling of socket errors (endpoint.md 24.2). The program
+/* One client on a socket: connection, login, memory, and the handling of socket errors (endpoint.md 33). The program
    calls live_client_receive when datagrams wait, reads the connection's events after it, and calls live_client_tick at
    its tick rate. */
 #ifndef UERUDP_TOOLS_LIVE_CLIENT_H

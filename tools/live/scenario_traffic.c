@@ -103,7 +103,7 @@ void scenario_traffic_tick(struct scenario_traffic *traffic, struct send_queue *
 
 /* ---- receiving ---- */
 
-/* The stream of a message; a large unreliable message may travel reliably (endpoint.md 19.2). */
+/* The stream of a message; a large unreliable message may travel reliably (endpoint.md 23). */
 static const struct sim_stream *stream_of(const struct scenario_traffic *traffic, enum ue_role from,
                                           const struct ue_event *bunch) {
     const struct sim_stream *stream = sim_scenario_stream(traffic->scenario, from, bunch->channel, bunch->reliable);

@@ -3,7 +3,7 @@
 
 #include "tools/live/actor_message.h"
 
-/* Packets that a receiver's order cache can sort (endpoint.md 16.3); a large message may exceed it. */
+/* Packets that a receiver's order cache can sort (endpoint.md 9); a large message may exceed it. */
 #define PACKETS_MAX 32
 
 struct message {

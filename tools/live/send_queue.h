@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A send queue holds messages until their connection can send them. A reliable message that exceeds the channel's
-   buffer closes the connection, as in the engine (endpoint.md 19.2), and packets beyond the acknowledgement history, or
-   reordered by more than a receiver sorts, count as lost (endpoint.md 15.5, 16.3): a program that sends bulk data must
+   buffer closes the connection, as in the engine (endpoint.md 23), and packets beyond the acknowledgement history, or
+   reordered by more than a receiver sorts, count as lost (endpoint.md 13, 9): a program that sends bulk data must
    wait. */
 #ifndef UERUDP_TOOLS_LIVE_SEND_QUEUE_H
 #define UERUDP_TOOLS_LIVE_SEND_QUEUE_H

@@ -48,7 +48,7 @@ struct live_transport_counters {
 
 void live_transport_get_counters(const struct live_transport *transport, struct live_transport_counters *counters);
 
-/* How long socket errors may last before they end a connection (endpoint.md 24.2). */
+/* How long socket errors may last before they end a connection (endpoint.md 33). */
 #define LIVE_ERROR_TIMEOUT_NS UINT64_C(5000000000)
 
 /* The errors of one direction of a connection. Zeroed: no error yet. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-blocking UDP sockets for IPv4 and IPv6 (endpoint.md 16.1, 24.2: what can happen to a datagram). GIO creates
+/* Non-blocking UDP sockets for IPv4 and IPv6 (endpoint.md 7, 33: what can happen to a datagram). GIO creates
    them; datagrams use system calls directly, because GIO's error and address objects cost more than the calls. */
 #ifndef UERUDP_TOOLS_NET_SOCKET_H
 #define UERUDP_TOOLS_NET_SOCKET_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference model: a connection in the place of another implementation whose traffic was captured. It receives what
    the implementation received, and is shown what the implementation sent where it would send itself. It reports a
-   difference where the implementation acknowledges, numbers, opens or retransmits in another way (endpoint.md 15 to
-   20). It does not compare what is free: when packets leave, and which bunches share one. */
+   difference where the implementation acknowledges, numbers, opens or retransmits in another way (endpoint.md 7 to 29).
+   It does not compare what is free: when packets leave, and which bunches share one. */
 #ifndef UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_H
 #define UERUDP_TOOLS_REPLAY_REFERENCE_MODEL_H
 
@@ -102,8 +102,8 @@ int64_t ue_model_unknown_id(const struct ue_conn *c);
 /* Whether an allocation failed: the model then knows too little for any comparison. */
 bool ue_model_is_out_of_memory(const struct ue_conn *c);
 
-/* Copies of reliable bunches, and of these the permitted ones: sent before the packet was reported (endpoint.md 20.3,
-   and options of endpoint.md 7), and sent later than at once (the option burst_limit). */
+/* Copies of reliable bunches, and of these the permitted ones: sent before the packet was reported (endpoint.md 21,
+   and options of endpoint.md 39), and sent later than at once (the option burst_limit). */
 struct ue_model_retransmissions {
     uint64_t copies, early, late;
 };

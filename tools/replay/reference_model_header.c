@@ -43,7 +43,7 @@ static bool is_overflowing(const struct ue_notify *n) {
            (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
 }
 
-/* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until all its bits are newer. */
+/* ... and after a flush mark, when the history was cleared (endpoint.md 14), until all its bits are newer. */
 static bool is_flushing(const struct ue_conn *c, int64_t told) {
     return c->notify.generation == UE_ACKS_RESET && ue_model_of(c)->flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }

@@ -42,7 +42,7 @@ static bool shuffle_is_needed(const struct sim_link_config *config) {
     return config->shuffle;
 }
 
-/* The engine's PktOrder: newest first, each datagram that is held leaves with probability 1/2 (endpoint.md 26). */
+/* The engine's PktOrder: newest first, each datagram that is held leaves with probability 1/2 (endpoint.md 38). */
 static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                            struct sim_carried_datagram *carried) {
     struct sim_carried_datagram *leaving = NULL;

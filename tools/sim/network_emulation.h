@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's network emulation under the engine's names (endpoint.md 26): what a program does to the packets that it
+/* The engine's network emulation under the engine's names (endpoint.md 38): what a program does to the packets that it
    sends, and to those that it receives before it reads them. */
 #ifndef UERUDP_TOOLS_SIM_NETWORK_EMULATION_H
 #define UERUDP_TOOLS_SIM_NETWORK_EMULATION_H

@@ -28,7 +28,7 @@ enum trace_plot_kind {
 #define TRACE_PLOT_BANDS_MAX 64
 
 /* After the values of enum ue_tracker_packet_state: delivered, but no ack of it reached the sender (up to 4.21,
-   endpoint.md 25). */
+   endpoint.md 36). */
 #define TRACE_PLOT_ACK_LOST (UE_TRACKER_PACKET_NOT_DELIVERED + 1)
 
 /* A datagram with a packet id. */

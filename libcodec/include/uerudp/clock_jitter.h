@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How unevenly packets arrive, by the milliseconds of their sender's clock that they carry (protocol.md 7;
-   endpoint.md 23.2). */
+   endpoint.md 31). */
 #ifndef UERUDP_CLOCK_JITTER_H
 #define UERUDP_CLOCK_JITTER_H
 

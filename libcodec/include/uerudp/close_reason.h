@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Close reasons under the engine's names (ENetCloseResult; endpoint.md 24.3). */
+/* Close reasons under the engine's names (ENetCloseResult; endpoint.md 34). */
 #ifndef UERUDP_CLOSE_REASON_H
 #define UERUDP_CLOSE_REASON_H
 

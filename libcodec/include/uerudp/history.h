@@ -24,7 +24,7 @@ static inline bool ue_history_delivered(const uint32_t *words, uint32_t word_cou
 
 /* Distance from the ack of a packet header to the newest packet that its history covers. It is above 0 only when a 5.8
    sender resets its history (flush mark): the history then begins at an older packet, and the packets between it and
-   the ack count as not delivered (endpoint.md 15.6). */
+   the ack count as not delivered (endpoint.md 14). */
 static inline uint32_t ue_history_skipped(const struct ue_packet *packet) {
     uint32_t skipped = ((uint32_t)packet->ack - packet->acked_history_seq) & (UE_PACKET_SEQ_MAX - 1);
     return packet->history_flush ? skipped : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the observer reports of a connection, as far as a capture shows it (protocol.md 6, 9, 10; endpoint.md 15 to 20).
+/* What the observer reports of a connection, as far as a capture shows it (protocol.md 6, 9, 10; endpoint.md 7 to 29).
    The tracker and the reassembly, which the observer consists of, report the same events through the same callbacks.
 
    The events of a datagram have the order of the types below: HANDSHAKE (and RESTARTED); or OPAQUE; or NOT_LOST, LOST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The passive tracker of one connection: full packet ids and channel sequences, loss, reordering, acks,
-   retransmissions, channels and handshakes, as far as a capture shows them (protocol.md 6, 9; endpoint.md 15 to 20).
+   retransmissions, channels and handshakes, as far as a capture shows them (protocol.md 6, 9; endpoint.md 7 to 29).
    The caller feeds the datagrams of both sides in capture order; the tracker emits events (observed_event.h).
 
    A packet that was captured but whose header cannot be read is opaque: it is compressed, encrypted without a key, or

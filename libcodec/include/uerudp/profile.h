@@ -20,7 +20,7 @@ enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_P
 
 enum ue_channel_layout { UE_CHANNEL_BOUNDED, UE_CHANNEL_PACKED };
 
-/* How an endpoint acknowledges: generations L, A, B and C of endpoint.md 13. */
+/* How an endpoint acknowledges: generations L, A, B and C of endpoint.md 40. */
 enum ue_ack_generation { UE_ACKS_LEGACY, UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET };
 
 /* One generation. profiles.def describes the members. */

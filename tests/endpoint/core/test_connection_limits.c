@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of packets and their parts for every generation and setting that an endpoint supports: what ue_conn_send
-   accepts is sent and fits (endpoint.md 19.2). */
+   accepts is sent and fits (endpoint.md 23). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define ROUNDS 2000
 
-/* MaxSingle of stock settings, PartMax of replays (endpoint.md 19.2). */
+/* MaxSingle of stock settings, PartMax of replays (endpoint.md 23). */
 static void sizes_equal_those_of_the_engine(void **state) {
     (void)state;
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Receiving: a connection delivers each bunch once and in order, whatever its memory limit, and hostile input does no
-   more than close it (endpoint.md 16, 17). */
+   more than close it (endpoint.md 7 to 9, 16 to 19). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void handler_faults_close_with_a_handler_error(void **state) {
     pair_free(&pair);
 }
 
-/* A connection that had no handshake cannot be reset by one (endpoint.md 15.1). */
+/* A connection that had no handshake cannot be reset by one (endpoint.md 10). */
 static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
     static struct conn_pair pair;
     struct ue_random random;
@@ -202,7 +202,7 @@ static void a_server_waits_for_the_first_bunch_of_the_client(void **state) {
 }
 
 /* A packet whose bunches were not all processed is not acknowledged, even if it closes the connection (endpoint.md
-   7). */
+   39). */
 static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     (void)state;
     static struct conn_pair pair;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sending: a bunch is sent completely or not at all, once and in order, whatever the memory limit, the settings and the
-   size (endpoint.md 19, 20.1). */
+   size (endpoint.md 22 to 27, 20). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static void only_the_side_that_opened_a_channel_closes_it(void **state) {
     pair_free(&pair);
 }
 
-/* A receiver refuses a single unreliable open that does not close (endpoint.md 17.1, rule 11), so it is not sent. */
+/* A receiver refuses a single unreliable open that does not close (endpoint.md 16.11), so it is not sent. */
 static void an_unreliable_open_must_also_close(void **state) {
     (void)state;
     static struct conn_pair pair;
@@ -272,7 +272,7 @@ static void legacy_acks_carry_the_frame_time(void **state) {
     pair_free(&pair);
 }
 
-/* The budget does not count wrappers (endpoint.md 23.1: the bits in the send buffer). */
+/* The budget does not count wrappers (endpoint.md 30: the bits in the send buffer). */
 static void wrappers_do_not_count_against_the_budget(void **state) {
     (void)state;
     static struct conn_pair pair;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every call is legal in every state: a connection in random order of calls and of foreign datagrams takes only the
-   transitions of endpoint.md 3, and an assertion in the endpoint fails the test. */
+   transitions of endpoint.md 1, and an assertion in the endpoint fails the test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Legacy acks, which report one packet each and are sent twice (endpoint.md 25); and the names of close reasons, which
+/* Legacy acks, which report one packet each and are sent twice (endpoint.md 36); and the names of close reasons, which
    have no numbers on the wire. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void assert_resent_acks(struct ue_legacy *l, int64_t first, int64_t end) 
     assert_false(ue_legacy_next_resend(l, &id));
 }
 
-/* endpoint.md 25: QueuedAcks move to ResendAcks at the flush and are written once more. */
+/* endpoint.md 36: QueuedAcks move to ResendAcks at the flush and are written once more. */
 static void every_ack_is_written_in_two_packets(void **state) {
     struct legacy_fixture *f = *state;
     struct ue_legacy *l = &f->legacy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ack histories: worked examples (endpoint.md 15). Overflows are in test_notify_overflow.c, laws for every sequence of
-   events in test_notify_laws.c. */
+/* Ack histories: worked examples (endpoint.md 10 to 14). Overflows are in test_notify_overflow.c, laws for every
+   sequence of events in test_notify_laws.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -301,7 +301,7 @@ static void packets_in_flight_without_an_answer_are_limited(void **state) {
     ue_notify_free(&n);
 }
 
-/* endpoint.md 15.7. */
+/* endpoint.md 28. */
 static void the_window_counts_the_next_packet(void **state) {
     (void)state;
     struct ue_notify n = notify_init(UE_ACKS_FLUSH, 499, 100);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Laws of two ack state machines over a network with loss, duplication, reordering, outages, bursts without answers,
-   and the wrap of sequences (endpoint.md 15). The test counts in full numbers, and remembers what each receiver
+   and the wrap of sequences (endpoint.md 10 to 14). The test counts in full numbers, and remembers what each receiver
    reported of each packet. */
 #include <setjmp.h>
 #include <stdarg.h>

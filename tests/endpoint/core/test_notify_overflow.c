@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* More unreported packets than a history holds (endpoint.md 15.5, 15.6). */
+/* More unreported packets than a history holds (endpoint.md 13, 14). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth, jitter, ping and traffic statistics: worked examples (endpoint.md 23). */
+/* Bandwidth, jitter, ping and traffic statistics: worked examples (endpoint.md 30 and 31). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,7 @@ static void jitter_is_a_smoothed_average(void **state) {
     }
 }
 
-/* endpoint.md 23.2: real clients send 1023 first, then the clock. */
+/* endpoint.md 31: real clients send 1023 first, then the clock. */
 static void the_jitter_clock_is_not_sent_after_a_second(void **state) {
     (void)state;
     struct ue_jitter_clock clock = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order cache between the ack state machine and the reader of packets, as connections use it (endpoint.md 16.2,
-   16.3). Packets consist of their sequence in one byte. */
+/* The order cache between the ack state machine and the reader of packets, as connections use it (endpoint.md 8, 9).
+ * Packets consist of their sequence in one byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cookies and secrets of a listener (endpoint.md 21.3). */
+/* Cookies and secrets of a listener (endpoint.md 4). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's handshake with a listener, in every layout and version (protocol.md 5; endpoint.md 21). */
+/* The client's handshake with a listener, in every layout and version (protocol.md 5; endpoint.md 2 to 5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

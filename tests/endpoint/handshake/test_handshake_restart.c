@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Restarts of the handshake by a client whose address changed (protocol.md 5.1; endpoint.md 21.4). */
+/* Restarts of the handshake by a client whose address changed (protocol.md 5.1; endpoint.md 5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void a_client_can_change_its_address_repeatedly(void **state) {
     }
 }
 
-/* endpoint.md 21.4: restart requests at `first_ns`, unless 0, and at `second_ns`, both since the last handshake
+/* endpoint.md 5: restart requests at `first_ns`, unless 0, and at `second_ns`, both since the last handshake
    message; the last other packet came `silence_ns` before the second. */
 static void restart_requests_are_accepted_under_the_documented_conditions(void **state) {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The listener, the stateless side of the handshake: what it answers, what it refuses, and that its memory use never
-   grows (endpoint.md 21.1). Clients are hand-made datagrams here; test_handshake_client.c has complete ones. */
+   grows (endpoint.md 2). Clients are hand-made datagrams here; test_handshake_client.c has complete ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

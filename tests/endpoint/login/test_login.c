@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Login in both roles over two connections (endpoint.md 22). */
+/* Login in both roles over two connections (endpoint.md 6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

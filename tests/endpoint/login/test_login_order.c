@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that are unexpected at all or at the current state of the login, at both sides (endpoint.md 20.3, 22.1,
-   24.1). */
+/* Messages that are unexpected at all or at the current state of the login, at both sides (endpoint.md 21, 6, 32). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +85,7 @@ static void log_in(void) {
     assert_int_equal(login_server->login.status.state, UE_LOGIN_WELCOMED);
 }
 
-/* {server's maximum, Netspeed of the client, result}; 0: the default maximum (endpoint.md 23.1). */
+/* {server's maximum, Netspeed of the client, result}; 0: the default maximum (endpoint.md 30). */
 static void net_speeds_are_clamped(void **state) {
     (void)state;
     static const int32_t cases[][3] = {{15000, 0, 1800},       {15000, 100, 1800}, {15000, 10000, 10000},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicated objects and calls over connections (endpoint.md 9). */
+/* Replicated objects and calls over connections (endpoint.md 37). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -314,8 +314,8 @@ static void unreliable_calls_without_budget_are_dropped(void **state) {
     replication_fixture_free_with(o);
 }
 
-/* endpoint.md 19.1: with 255 unacknowledged reliable bunches (buffer 256) an unreliable call is dropped and a reliable
-   one closes the connection; endpoint.md 9: property updates pause. */
+/* endpoint.md 22: with 255 unacknowledged reliable bunches (buffer 256) an unreliable call is dropped and a reliable
+   one closes the connection; endpoint.md 37: property updates pause. */
 static void a_reliable_call_on_a_full_channel_closes_the_connection(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("4.26"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changelists of objects and of sent updates (endpoint.md 9). */
+/* Changelists of objects and of sent updates (endpoint.md 37). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The law of replication over bad links: the last value of every property arrives (endpoint.md 9). */
+/* The law of replication over bad links: the last value of every property arrives (endpoint.md 37). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DDoS detection (endpoint.md 24.4). Every number follows from the rules by hand. */
+/* DDoS detection (endpoint.md 35). Every number follows from the rules by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server and its clients, some of which change their address (endpoint.md 16.1, 21.4). */
+/* A server and its clients, some of which change their address (endpoint.md 7, 5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clients that make a server allocate as much memory as possible, beside regular clients (endpoint.md, Fair shares). */
+/* Clients that make a server allocate as much memory as possible, beside regular clients (embedding.md 7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

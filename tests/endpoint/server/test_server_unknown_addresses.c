@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A server and datagrams from addresses without a connection: recently closed ones, floods, and restart requests
-   (endpoint.md 16.1, 21.4, 24). */
+   (endpoint.md 7, 5, 32 to 35). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reaction of an endpoint to every malformed or illegal packet of endpoint.md 24.3 and every rule of endpoint.md
-   17.1, as client and as server, in generations A, B and C. */
+/* The reaction of an endpoint to every malformed or illegal packet of endpoint.md 34 and every rule of endpoint.md
+   16, as client and as server, in generations A, B and C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct malformed_row {
     unsigned cut;        /* bits removed from the end of the last packet */
     struct malformed_outcome client;
     struct malformed_outcome server;
-    bool is_bunch_error;  /* a server adds CorruptData to the reason (endpoint.md 17.1, rule 17) */
+    bool is_bunch_error;  /* a server adds CorruptData to the reason (endpoint.md 16.17) */
     const char *delivers; /* payloads, each after a space; of the client only if a server closes before */
 };
 
@@ -54,7 +54,7 @@ struct malformed_row {
 #define QUIET(reaction) .client = {reaction, UE_CLOSE_NONE}, .server = {reaction, UE_CLOSE_NONE}
 
 static const struct malformed_row rows[] = {
-    /* ---- packet header (endpoint.md 16.2) ---- */
+    /* ---- packet header (endpoint.md 8) ---- */
     {"header cut", 0, "100 Ack=99 hist=0", 40, BOTH(CLOSES, READ_HEADER_FAIL)},
     {"history cut", 0, "100 Ack=99 hist=0,0", 40, BOTH(CLOSES, READ_HEADER_FAIL)},
     {"packet info cut off", 0, "100 Ack=99 hist=0", 1, BOTH(CLOSES, READ_HEADER_EXTRA_FAIL)},
@@ -65,7 +65,7 @@ static const struct malformed_row rows[] = {
     {"exactly half the numbers ahead", 0, "8291 Ack=99 hist=0 [5 U u 8]", 0, QUIET(NONE)},
     {"acknowledges backwards", 0, "100 Ack=98 hist=0 [5 U u 8]", 0, QUIET(NONE)},
     {"acknowledges what was never sent", 0, "100 Ack=100 hist=1 [5 U u 8]", 0, QUIET(NONE)},
-    /* ---- bunch header (endpoint.md 17.1, rules 1 to 6) ---- */
+    /* ---- bunch header (endpoint.md 16.1 to 16.6) ---- */
     {"channel index too large", 0, "100 Ack=99 hist=0 [5 U u 8] [32767 R101 m 8]", 0,
      BOTH(CLOSES, BUNCH_BAD_CHANNEL_INDEX), .delivers = " u"},
     {"name is a text without end", 0, "100 Ack=99 hist=0 [5 R101 as:text m 8]", 40,
@@ -85,7 +85,7 @@ static const struct malformed_row rows[] = {
      .server = {CLOSES, UE_CLOSE_BUNCH_SERVER_EXPORTS}},
     {"must-be-mapped objects", 0, "100 Ack=99 hist=0 [5 U mapped u 8]", 0, .client = {ACK, UE_CLOSE_NONE},
      .server = {CLOSES, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS}},
-    /* ---- channels that do not exist (endpoint.md 17.1, rules 7 to 15) ---- */
+    /* ---- channels that do not exist (endpoint.md 16.7 to 16.15) ---- */
     {"before the control channel", NO_CONTROL, "100 Ack=99 hist=0 [9 R101 open:DataStream m 8]", 0,
      BOTH(CLOSES, BUNCH_PREMATURE_CONTROL_CHANNEL)},
     {"unreliable before the control channel", NO_CONTROL, "100 Ack=99 hist=0 [9 U u 8]", 0,
@@ -110,7 +110,7 @@ static const struct malformed_row rows[] = {
      QUIET(ACK), .delivers = NULL},
     {"unreliable after a refused open", 0, "100 Ack=99 hist=0 [9 R101 open:Actor close m 8] [9 U u 8]", 0, QUIET(NAK),
      .delivers = NULL},
-    /* ---- reliable order (endpoint.md 17.2) ---- */
+    /* ---- reliable order (endpoint.md 17) ---- */
     {"twice in the queue", 0, "100 Ack=99 hist=0 [5 R103 m 8];101 Ack=99 hist=0 [5 R103 n 8]", 0, QUIET(ACK)},
     {"255 in the queue", 0,
      "100 Ack=99 hist=0 [5 R102-220 m 8];101 Ack=99 hist=0 [5 R221-340 m 8];"
@@ -120,7 +120,7 @@ static const struct malformed_row rows[] = {
      "100 Ack=99 hist=0 [5 R102-220 m 8];101 Ack=99 hist=0 [5 R221-340 m 8];"
      "102 Ack=99 hist=0 [5 R341-357 m 8]",
      0, SPLIT(NAK, MAX_RELIABLE_EXCEEDED)},
-    /* ---- partial bunches (endpoint.md 17.3) ---- */
+    /* ---- partial bunches (endpoint.md 18) ---- */
     {"reliable begins over a reliable one", 0, "100 Ack=99 hist=0 [5 R101 initial m 8] [5 R102 initial n 8]", 0,
      SPLIT(ACK, PARTIAL_INITIAL_RELIABLE_DESTROY)},
     {"unreliable begins over a reliable one", 0,
@@ -152,7 +152,7 @@ static const struct malformed_row rows[] = {
      SPLIT(ACK, PARTIAL_TOO_LARGE)},
     {"another bunch after such an error", 0, "100 Ack=99 hist=0 [5 R101 initial m 13] [5 U u 8]", 0,
      SPLIT(ACK, PARTIAL_INITIAL_NON_BYTE_ALIGNED), .delivers = " u"},
-    /* ---- opening (endpoint.md 17.4) ---- */
+    /* ---- opening (endpoint.md 19) ---- */
     {"opened twice", FRESH,
      "100 Ack=99 hist=0 [0 R101 open:Control Join 8];101 Ack=99 hist=0 [0 R102 open:Control Join 8]", 0,
      .client = {ACK, UE_CLOSE_ALREADY_OPEN}, .server = {CLOSES, UE_CLOSE_ALREADY_OPEN}, .is_bunch_error = true,
@@ -360,7 +360,7 @@ static void malformed_datagrams(void **state) {
     assert_int_equal(failures, 0);
 }
 
-/* ---- messages of the control channel (endpoint.md 20.3) ---- */
+/* ---- messages of the control channel (endpoint.md 21) ---- */
 
 static const struct {
     const char *name;
@@ -444,7 +444,7 @@ static void acks_count_before_the_info_is_read(void **state) {
     assert_true(script_testbed_stop(&stage));
 }
 
-/* Clients that close on bunch errors are an option (endpoint.md 7). */
+/* Clients that close on bunch errors are an option (endpoint.md 39). */
 static void strict_clients_close(void **state) {
     (void)state;
     const struct malformed_row row = {0};

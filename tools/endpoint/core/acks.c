@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a verdict on an own packet does (endpoint.md 18). */
+/* What a verdict on an own packet does (endpoint.md 15). */
 #include "tools/endpoint/core/connection.h"
 
 static bool waits_for_open(const struct ue_channel *channel) {

@@ -49,6 +49,7 @@ static void take_flags(struct ue_partial *p, const struct ue_bunch *last) {
     p->complete = true;
 }
 
+/* endpoint.md 18.3. */
 static struct ue_assembled append(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
                                   int64_t ch_seq, uint32_t max_bytes) {
     struct ue_partial *p = channel->partial;
@@ -99,6 +100,7 @@ static bool fits(const struct ue_partial *p, const struct ue_bunch *part, int64_
            ue_partial_is_next(p->reliable, p->ch_seq, ch_seq);
 }
 
+/* endpoint.md 18.2. */
 static struct ue_assembled refuse(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part) {
     if (channel->partial == NULL || !channel->partial->reliable) {
         ue_assemble_drop(share, channel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reassembles partial bunches (endpoint.md 17.3). */
+/* Reassembles partial bunches (endpoint.md 18). */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_ASSEMBLE_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_ASSEMBLE_H
 

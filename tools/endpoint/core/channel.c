@@ -209,6 +209,7 @@ static void drop_first(struct ue_lanes *lanes, struct ue_channel *channel) {
     ue_share_free_block(lanes->share, first);
 }
 
+/* endpoint.md 15.2, 15.3. */
 bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
     bool is_closed = false;
     while (channel->out_first != NULL && channel->out_first->acked) {
@@ -225,6 +226,7 @@ bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
     return is_closed;
 }
 
+/* endpoint.md 17.5. */
 static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
     size_t size_bytes = sizeof(struct ue_in) + ue_bits_bytes(bunch->data.bits);
     bool has_room = ue_share_room_bytes(share) >= size_bytes + share->limit_bytes / IN_TURN_PART;
@@ -239,6 +241,7 @@ static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunc
     return in;
 }
 
+/* endpoint.md 17.2. */
 enum ue_in_result ue_channel_keep_in(struct ue_lanes *lanes, struct ue_channel *channel, const struct ue_bunch *bunch,
                                      int64_t ch_seq, int64_t packet_id, uint32_t limit) {
     struct ue_in **at = &channel->in_first;

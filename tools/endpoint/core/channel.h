@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channels of one connection, and the reliable bunches that wait at either end (endpoint.md 17.2, 18, 20). */
+/* Channels of one connection, and the reliable bunches that wait at either end (endpoint.md 17, 15, 20 and 21). */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_CHANNEL_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_CHANNEL_H
 
@@ -58,7 +58,7 @@ struct ue_partial {
     bool complete;
 };
 
-/* What a channel index keeps when its channel is gone: sequence numbers never start again (endpoint.md 20.1). */
+/* What a channel index keeps when its channel is gone: sequence numbers never start again (endpoint.md 20). */
 struct ue_lane {
     uint32_t index;
     int32_t in_reliable;  /* InReliable: newest taken */

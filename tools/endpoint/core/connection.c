@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a connection: creation, handshake, the way up (endpoint.md 3). */
+/* The life of a connection: creation, handshake, the way up (endpoint.md 1, 32). */
 #include "tools/endpoint/core/connection.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -141,7 +141,7 @@ void ue_conn_free(struct ue_conn *c) {
     ue_share_free_block(&share, c);
 }
 
-/* The sequences of both sides are known (endpoint.md 15.1): in is the peer's first, out the own. */
+/* The sequences of both sides are known (endpoint.md 10): in is the peer's first, out the own. */
 static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
     int32_t mask = (int32_t)c->out_context.ch_seq_bound - 1;
     c->in_packet_id = (int64_t)in - 1;

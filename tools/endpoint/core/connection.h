@@ -19,7 +19,7 @@
 
 #define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
 
-/* Sizes that follow from the configuration (endpoint.md 19.2). */
+/* Sizes that follow from the configuration (endpoint.md 23). */
 struct ue_limits {
     size_t prefix_bits;      /* in front of the packet header, handler flags included */
     size_t buffer_bits;      /* SendBuffer capacity: packet header to inner terminator */
@@ -160,7 +160,7 @@ static inline bool ue_conn_is_ending(const struct ue_conn *c) {
 void ue_conn_want_close(struct ue_conn *c, enum ue_close_reason reason, enum ue_close_reason cause);
 /* Closes at once and says nothing to the peer; a closed connection stays as it is. */
 void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
-/* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 19.5). */
+/* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 27). */
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
 void ue_event_put(struct ue_conn *c, const struct ue_event *event);
@@ -200,7 +200,7 @@ bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel
 static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
     return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
 }
-/* How many more parts the channel's reliable buffer takes (endpoint.md 19.2); one more when the last of them closes
+/* How many more parts the channel's reliable buffer takes (endpoint.md 23); one more when the last of them closes
    it. */
 uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
@@ -271,7 +271,7 @@ void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *ch
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* acks.c */
-/* The next own packet was acknowledged or reported as not received (endpoint.md 18). */
+/* The next own packet was acknowledged or reported as not received (endpoint.md 15). */
 void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
 /* A replay's packets all arrive. */
 void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
@@ -280,7 +280,7 @@ void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
 /* Legacy acks are written a second time. */
 void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
 
-/* dispatch.c: the bunches of one packet (endpoint.md 17) */
+/* dispatch.c: the bunches of one packet (endpoint.md 16 to 19) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
 bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches);
@@ -288,7 +288,7 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
 void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 
 /* deliver.c: what the program gets */
-/* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (endpoint.md 17.3, 17.4). */
+/* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (endpoint.md 18, 19). */
 struct ue_taken {
     enum ue_close_reason error; /* UE_CLOSE_NONE: none */
     bool skip;                  /* the packet counts as not delivered */
@@ -301,7 +301,7 @@ struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_chan
 /* stall.c: closes a connection whose bunches wait too long for one that is missing */
 void ue_stall_tick(struct ue_conn *c, uint64_t now_ns);
 
-/* options.c: what the engine does not do (endpoint.md 7) */
+/* options.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_conn *c, uint64_t now_ns);
 void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns);
 

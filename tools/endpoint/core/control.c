@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channel 0: its messages wait when the reliable buffer is full, and its open is sent again (endpoint.md 19.1, 20.3).
+/* Channel 0: its messages wait when the reliable buffer is full, and its open is sent again (endpoint.md 22, 21).
  */
 #include "tools/endpoint/core/connection.h"
 
@@ -7,7 +7,7 @@
 #define RESEND_AFTER_NS UINT64_C(1000000000)
 #define RESEND_BUNCHES_MAX 8
 
-/* An entry of the queue: the number of bits, then the bits. */
+/* An entry of the queue: the number of bits, then the bits (endpoint.md 21.4). */
 static enum ue_status queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
     size_t bits = bunch->data.bits;
     struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
@@ -80,7 +80,7 @@ void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *ch
     }
 }
 
-/* Until the server has the channel, the loss of the first messages cannot be noticed. */
+/* Until the server has the channel, the loss of the first messages cannot be noticed (endpoint.md 21.1). */
 static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
     if (channel->out_count <= RESEND_BUNCHES_MAX && now_ns > RESEND_AFTER_NS) {
         ue_control_repeat(c, now_ns, channel, now_ns - RESEND_AFTER_NS);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches in their turn: put together, checked against the open rules, handed to the program (endpoint.md 17.3,
-   17.4). */
+/* Bunches in their turn: put together, checked against the open rules, handed to the program (endpoint.md 18, 19). */
 #include "tools/endpoint/core/connection.h"
 
 /* A whole bunch, assembled or not. */

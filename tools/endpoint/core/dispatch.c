@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bunches of one packet (endpoint.md 17.1, 17.2). */
+/* The bunches of one packet (endpoint.md 16, 17). */
 #include "tools/endpoint/core/connection.h"
 
 #include <uerudp/seq.h>
@@ -21,8 +21,7 @@ static struct outcome close_for(struct ue_conn *c, enum ue_close_reason reason, 
     return (struct outcome){true, true};
 }
 
-/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 17.1,
-   rule 17). */
+/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 16.17). */
 static struct outcome bunch_error(struct ue_conn *c, enum ue_close_reason cause, uint32_t channel, bool skip) {
     ue_event_fault(c, cause, NULL, channel);
     if (!ue_conn_is_server(c) && !c->config.options.strict_client) {
@@ -248,7 +247,7 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     }
 }
 
-/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 25). */
+/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 36). */
 static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ack) {
     struct ue_legacy_acks verdicts;
     int64_t packet_id;

@@ -49,10 +49,12 @@ static bool list_take(struct ue_ack_list *list, int64_t *id) {
     return true;
 }
 
+/* endpoint.md 36.1. */
 bool ue_legacy_add(struct ue_legacy *l, int64_t packet_id) {
     return list_append(&l->queued, l->share, packet_id);
 }
 
+/* endpoint.md 36.2. */
 void ue_legacy_flushed(struct ue_legacy *l) {
     if (l->resend.begin == l->resend.count) {
         struct ue_ack_list empty = l->resend;
@@ -71,6 +73,7 @@ bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id) {
     return list_take(&l->resend, packet_id);
 }
 
+/* endpoint.md 36.3, 36.5. */
 void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts) {
     bool is_late = acked_id <= l->out_ack_packet_id;
     *verdicts = (struct ue_legacy_acks){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};

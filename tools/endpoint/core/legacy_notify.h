@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Acknowledgements of engines up to 4.21: one item for each packet, each sent in two packets (generation L; endpoint.md
-   25). */
+   36). */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
 

@@ -5,7 +5,7 @@
 #define WRAPPER_BYTES_MAX 512
 #define IDS_BITS 5 /* reserved from 5.1 on, whatever version is spoken in the end */
 
-/* What a handler component may add to a packet (endpoint.md 19.2); 0: not spoken by this endpoint. */
+/* What a handler component may add to a packet (endpoint.md 23); 0: not spoken by this endpoint. */
 static size_t reserved_bits(enum ue_handler handler) {
     switch (handler) {
     case UE_HANDLER_AESGCM: return 361;
@@ -60,6 +60,7 @@ static bool are_speakable(const struct ue_settings *settings, const struct ue_co
            settings->max_packet_bytes <= UE_MAX_PACKET_BYTES_MAX && (bound & (bound - 1)) == 0;
 }
 
+/* endpoint.md 23.10. */
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context) {
     const struct ue_settings *settings = &config->settings;
     const struct ue_profile *profile = &context->profile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options that the engine does not have and that a peer cannot distinguish from it (endpoint.md 7). */
+/* Options that the engine does not have and that a peer cannot distinguish from it (endpoint.md 39). */
 #include "tools/endpoint/core/connection.h"
 
 #define CLOSE_REPEATS_NS UINT64_C(100000000)

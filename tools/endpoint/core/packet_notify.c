@@ -18,6 +18,7 @@ static int32_t seq_difference(uint16_t a, uint16_t b) {
     return ue_seq_difference(a, b, UE_PACKET_SEQ_MAX);
 }
 
+/* endpoint.md 10.1. */
 void ue_notify_init(struct ue_notify *n, enum ue_ack_generation generation, uint16_t in, uint16_t out,
                     struct ue_share *share) {
     assert(generation != UE_ACKS_LEGACY);
@@ -32,6 +33,7 @@ void ue_notify_free(struct ue_notify *n) {
     n->record = (struct ue_ack_record){.first_seq = n->out_seq};
 }
 
+/* endpoint.md 10.2. */
 static bool record_grow(struct ue_ack_record *record, struct ue_share *share) {
     uint32_t capacity = record->capacity != 0 ? record->capacity * 2 : RECORD_FIRST;
     if (capacity > RECORD_MAX) {
@@ -84,6 +86,7 @@ static uint16_t record_take(struct ue_notify *n, uint16_t ack) {
     return acked;
 }
 
+/* endpoint.md 11.1. */
 uint32_t ue_notify_delta(const struct ue_notify *n, const struct ue_packet *header) {
     int32_t ahead = seq_difference(header->seq, n->in_seq);
     bool is_ack_known = seq_difference(header->ack, n->out_ack_seq) >= 0 && ue_seq_newer(n->out_seq, header->ack);
@@ -94,6 +97,7 @@ static uint32_t clamp(int32_t value, uint32_t max) {
     return value < 0 ? 0 : (uint32_t)value > max ? max : (uint32_t)value;
 }
 
+/* endpoint.md 11.2, 11.3. */
 void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *verdicts) {
     *verdicts = (struct ue_notify_acks){.next_seq = seq_add(n->out_ack_seq, 1), .header = header};
     if (!ue_seq_newer(header->ack, n->out_ack_seq)) {
@@ -131,6 +135,7 @@ bool ue_notify_next_ack(struct ue_notify_acks *verdicts, uint16_t *seq, bool *de
     return true;
 }
 
+/* endpoint.md 11.4, 13.3, 14.3. */
 void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
     bool was_waiting = ue_notify_is_waiting(n);
     if (!ue_seq_newer(header->ack, n->out_ack_seq)) {
@@ -162,7 +167,7 @@ static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count
     history[0] <<= bits;
 }
 
-/* AckSeq; nothing happens for a sequence that has its verdict. */
+/* AckSeq; nothing happens for a sequence that has its verdict (endpoint.md 12.1, 12.2). */
 static void enter(struct ue_notify *n, uint16_t seq, bool delivered) {
     int32_t count = seq_difference(seq, n->in_ack_seq);
     if (count > 0) {
@@ -187,7 +192,7 @@ static bool has_unreported(const struct ue_notify *n) {
     return found != 0 || (count % WORD_BITS != 0 && n->history[count / WORD_BITS] << (WORD_BITS - count % WORD_BITS));
 }
 
-/* Whether the history reaches from what the peer knows to this sequence. */
+/* Whether the history reaches from what the peer knows to this sequence (endpoint.md 13.2). */
 static bool fits(const struct ue_notify *n, uint16_t seq) {
     int32_t distance = seq_difference(seq, n->in_ack_seq_ack);
     return distance >= 0 && distance <= UE_NOTIFY_HISTORY_BITS;
@@ -204,7 +209,7 @@ static uint32_t move_in_seq(struct ue_notify *n, uint16_t seq) {
 }
 
 /* A packet that the history cannot hold: waits for the peer to acknowledge the history, or drops entries that report
-   nothing new. */
+   nothing new (endpoint.md 13.2, 14.1). */
 static void overflow(struct ue_notify *n, uint16_t seq) {
     if (!has_unreported(n)) {
         n->in_ack_seq_ack = seq_add(seq, -1);
@@ -217,7 +222,7 @@ static void overflow(struct ue_notify *n, uint16_t seq) {
     }
 }
 
-/* Counts what still fits into the history as lost (generation B). */
+/* Counts what still fits into the history as lost (generation B) (endpoint.md 13.4). */
 static uint32_t refuse(struct ue_notify *n, uint16_t seq) {
     if (!fits(n, seq) && has_unreported(n)) {
         seq = seq_add(n->in_ack_seq_ack, (int32_t)(UE_NOTIFY_HISTORY_BITS - ue_notify_unreported(n)));
@@ -246,11 +251,13 @@ void ue_notify_report(struct ue_notify *n, uint16_t seq, bool delivered) {
     enter(n, seq, delivered);
 }
 
+/* endpoint.md 26.1, 14.4. */
 static uint32_t words_needed(const struct ue_notify *n, bool is_reset) {
     uint32_t words = (ue_notify_unreported(n) + WORD_BITS - 1) / WORD_BITS;
     return is_reset ? UE_HISTORY_WORDS_MAX : words == 0 ? 1 : words;
 }
 
+/* endpoint.md 26.2, 14.2. */
 bool ue_notify_write(struct ue_notify *n, bool refresh, struct ue_packet *header) {
     bool is_reset = n->generation == UE_ACKS_RESET && ue_notify_is_waiting(n);
     uint32_t words = words_needed(n, is_reset);
@@ -275,6 +282,7 @@ bool ue_notify_is_written(const struct ue_notify *n) {
     return n->written_words != 0 && n->written_in_ack_seq == n->in_ack_seq && n->generation != UE_ACKS_RESET;
 }
 
+/* endpoint.md 26.3. */
 void ue_notify_commit(struct ue_notify *n) {
     record_append(&n->record, n->share, n->out_seq, n->written_in_ack_seq);
     n->written_words = 0;
@@ -285,6 +293,7 @@ uint32_t ue_notify_in_flight(const struct ue_notify *n) {
     return seq_add(n->out_seq, -1 - (int32_t)n->out_ack_seq);
 }
 
+/* endpoint.md 28.1. */
 bool ue_notify_window_full(const struct ue_notify *n, uint32_t margin) {
     return margin >= UE_NOTIFY_HISTORY_BITS || ue_notify_in_flight(n) + 1 > UE_NOTIFY_HISTORY_BITS - margin;
 }

@@ -15,6 +15,7 @@ int32_t ue_net_speed(int32_t configured) {
     return configured > UE_NET_SPEED_MIN ? configured : UE_NET_SPEED_MIN;
 }
 
+/* endpoint.md 30.5. */
 int32_t ue_net_speed_clamp(int32_t asked, int32_t max_client_rate) {
     if (asked < UE_NET_SPEED_MIN) {
         return UE_NET_SPEED_MIN;
@@ -26,6 +27,7 @@ static int32_t saturated(int64_t bits) {
     return (int32_t)(bits > INT32_MAX ? INT32_MAX : bits < INT32_MIN ? INT32_MIN : bits);
 }
 
+/* endpoint.md 30.1. */
 void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes) {
     b->queued_bits = saturated(b->queued_bits + 8 * ((int64_t)packet_bytes + UE_PACKET_OVERHEAD_BYTES));
 }
@@ -39,6 +41,7 @@ static int64_t bits_in(int32_t net_speed, uint64_t elapsed_ns) {
         (int64_t)(bits_per_second * seconds + bits_per_second * (elapsed_ns % NS_PER_SECOND) / NS_PER_SECOND));
 }
 
+/* endpoint.md 30.2. */
 void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns) {
     bool is_hitch = desired_tick_ns != 0 && elapsed_ns > desired_tick_ns;
     int64_t allowed = bits_in(b->net_speed, is_hitch ? desired_tick_ns : elapsed_ns);
@@ -46,6 +49,7 @@ void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t
     b->queued_bits = saturated(left < -2 * allowed ? -2 * allowed : left);
 }
 
+/* endpoint.md 30.3. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate) {
     if (saturate) {
         b->queued_bits = saturated(-(int64_t)buffered_bits);
@@ -53,6 +57,7 @@ bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, b
     return b->queued_bits + (int64_t)buffered_bits <= 0;
 }
 
+/* endpoint.md 31.1. */
 uint16_t ue_jitter_clock_read(struct ue_jitter_clock *clock, uint64_t now_ns) {
     bool is_recent = clock->has_last && now_ns - clock->last_ns < NS_PER_SECOND;
     clock->last_ns = now_ns;
@@ -60,6 +65,7 @@ uint16_t ue_jitter_clock_read(struct ue_jitter_clock *clock, uint64_t now_ns) {
     return is_recent ? (uint16_t)(now_ns / NS_PER_MS % 1000) : UE_JITTER_IGNORED;
 }
 
+/* endpoint.md 31.2. */
 void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns) {
     if (sent_ms >= UE_JITTER_IGNORED) {
         return;
@@ -72,6 +78,7 @@ void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns) {
     j->previous_ms = transit;
 }
 
+/* endpoint.md 31.3. */
 bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t sent_ns, uint64_t now_ns,
                   uint32_t frame_time_ms) {
     if (newest - acked >= UE_PING_REACH) {
@@ -103,6 +110,7 @@ static float percent(uint32_t part, uint64_t whole) {
     return whole != 0 ? 100.0f * (float)part / (float)whole : 0.0f;
 }
 
+/* endpoint.md 31.4. */
 bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns) {
     uint64_t elapsed_ns = now_ns - traffic->second_begin_ns;
     if (elapsed_ns < NS_PER_SECOND) {

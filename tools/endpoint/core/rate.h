@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow control and timing of one connection: bandwidth, jitter, ping, statistics per second (endpoint.md 23). Times are
-   nanoseconds on a monotonic scale; speeds are bytes per second. */
+/* Flow control and timing of one connection: bandwidth, jitter, ping, statistics per second (endpoint.md 30 and 31).
+   Times are nanoseconds on a monotonic scale; speeds are bytes per second. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
 
@@ -44,7 +44,7 @@ struct ue_jitter {
 };
 void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
 
-/* Round-trip times (endpoint.md 23.2). A sample counts only while its packet is among the newest UE_PING_REACH: the
+/* Round-trip times (endpoint.md 31). A sample counts only while its packet is among the newest UE_PING_REACH: the
    engine keeps send times in a ring of that size (OutLag). */
 #define UE_PING_REACH 256
 

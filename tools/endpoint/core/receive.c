@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Datagrams of the peer: which are packets, in what order they count, what their headers say (endpoint.md 16). */
+/* Datagrams of the peer: which are packets, in what order they count, what their headers say (endpoint.md 7 to 9). */
 #include "tools/endpoint/core/connection.h"
 
 #include <uerudp/seq.h>
@@ -56,7 +56,7 @@ static enum ue_close_reason reason_of(const struct received_packet *p) {
     }
 }
 
-/* The client may have missed the Ack (endpoint.md 21.1). */
+/* The client may have missed the Ack (endpoint.md 2). */
 static void answer_handshake(struct ue_conn *c) {
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
     if (!c->answers_handshakes) {

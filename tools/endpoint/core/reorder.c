@@ -21,6 +21,7 @@ void ue_reorder_free(struct ue_reorder *r) {
     ue_reorder_init(r, r->share);
 }
 
+/* endpoint.md 9.1. */
 bool ue_reorder_create(struct ue_reorder *r) {
     if (ue_reorder_exists(r)) {
         return true;
@@ -34,12 +35,13 @@ bool ue_reorder_create(struct ue_reorder *r) {
     return true;
 }
 
-/* While something waits every packet takes its turn, even the one that fills the hole. */
+/* While something waits every packet takes its turn, even the one that fills the hole (endpoint.md 9.2, 9.3). */
 static bool is_to_wait(const struct ue_reorder *r, uint32_t delta) {
     uint32_t missing = delta - 1;
     return ue_reorder_exists(r) && (r->count > 0 || (missing >= 1 && missing <= UE_REORDER_GAP_MAX));
 }
 
+/* endpoint.md 9.3. */
 enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, const uint8_t *bytes, size_t size_bytes) {
     if (!is_to_wait(r, delta)) {
         return UE_REORDER_PROCESS;
@@ -61,6 +63,7 @@ enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, con
     return UE_REORDER_KEPT;
 }
 
+/* endpoint.md 9.4, 9.5. */
 struct ue_early *ue_reorder_pop(struct ue_reorder *r, bool whole) {
     if (r->count == 0) {
         return NULL;

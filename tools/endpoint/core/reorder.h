@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The order cache: packets that arrive early wait for missing ones until the tick ends (the engine's PacketOrderCache;
-   endpoint.md 16.3). It uses distances only; the bytes of packets belong to the caller. */
+   endpoint.md 9). It uses distances only; the bytes of packets belong to the caller. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_REORDER_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_REORDER_H
 

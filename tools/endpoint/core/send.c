@@ -199,7 +199,7 @@ static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_chann
     return send_raw(c, now_ns, channel, &item, NULL, true);
 }
 
-/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 19.3). */
+/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 24). */
 static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
     struct ue_send_buffer *p = &c->packer;
@@ -264,7 +264,7 @@ static struct ue_out *new_outs(struct ue_conn *c, const struct ue_outgoing *bunc
     return first;
 }
 
-/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20.1).
+/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20).
    False: no memory. */
 static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
     struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
@@ -355,7 +355,7 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
     return UE_OK;
 }
 
-/* Rules 6 and 7 of endpoint.md 19.2: how many parts, and whether they fit the reliable buffer. */
+/* endpoint.md 23.6 and 23.7: how many parts, and whether they fit the reliable buffer. */
 static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
@@ -420,7 +420,7 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
     return send_split(c, now_ns, lane, bunch, range);
 }
 
-/* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20.2). */
+/* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20). */
 static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;

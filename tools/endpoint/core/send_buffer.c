@@ -5,7 +5,7 @@
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
 #define SLACK_BYTES 16      /* terminators, and the codec's whole words */
 
-/* Own packets in flight beyond which the peer could not distinguish new ones from old (endpoint.md 15.7). */
+/* Own packets in flight beyond which the peer could not distinguish new ones from old (endpoint.md 28). */
 #define WINDOW_MAX (UE_PACKET_SEQ_MAX / 2 - 8)
 
 static const uint8_t zeros[HEAD_BYTES_MAX];

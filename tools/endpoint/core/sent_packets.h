@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The record of sent packets that were not reported yet, in order: when each left and which channels wrote into it (the
-   engine's WrittenChannelsRecord and OutLag; endpoint.md 18, 23.2). */
+   engine's WrittenChannelsRecord and OutLag; endpoint.md 15, 31). */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_SENT_PACKETS_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_SENT_PACKETS_H
 

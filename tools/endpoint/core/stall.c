@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Early bunches and partial bunches without their next part must not wait for ever for a hostile peer (endpoint.md
-   6.1). The engine waits as long as the connection lasts. */
+/* Early bunches and partial bunches without their next part must not wait for ever for a hostile peer (embedding.md
+   7). The engine waits as long as the connection lasts. */
 #include "tools/endpoint/core/connection.h"
 
 #define LOOKS_NS UINT64_C(1000000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In which state a connection is, and the events that tell the program of it (endpoint.md 3). Nothing here acts. */
+/* In which state a connection is, and the events that tell the program of it (endpoint.md 1). Nothing here acts. */
 #include "tools/endpoint/core/connection.h"
 
 #include <assert.h>

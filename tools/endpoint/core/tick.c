@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Work that depends on time: timeouts, retransmissions, keep-alives, the flush at the end of a tick (endpoint.md
-   19.6). */
+   29). */
 #include "tools/endpoint/core/connection.h"
 
 static uint64_t timeout_ns(const struct ue_conn *c) {

@@ -197,6 +197,7 @@ void ue_client_handshake_start(struct ue_client_handshake *s, uint64_t now_ns) {
     send_initial(s, now_ns);
 }
 
+/* endpoint.md 3.1. */
 void ue_client_handshake_tick(struct ue_client_handshake *s, uint64_t now_ns) {
     if (now_ns < ue_client_handshake_deadline(s)) {
         return;
@@ -233,6 +234,7 @@ static bool has_own_ids(const struct ue_client_handshake *s, const struct ue_dat
                                (!knows_session || message->prefix.session_id == s->session_id));
 }
 
+/* endpoint.md 3.3. */
 static enum ue_client_handshake_result finish(struct ue_client_handshake *s, const uint8_t cookie[UE_COOKIE_BYTES]) {
     bool resumed = s->restarting;
     if (!resumed) {
@@ -249,6 +251,7 @@ static enum ue_client_handshake_result finish(struct ue_client_handshake *s, con
     return resumed ? UE_CLIENT_HANDSHAKE_RESUMED : UE_CLIENT_HANDSHAKE_CONNECTED;
 }
 
+/* endpoint.md 3.2, 3.4. */
 static enum ue_client_handshake_result on_challenge(struct ue_client_handshake *s, uint64_t now_ns,
                                                     const struct ue_context *read_in,
                                                     const struct ue_datagram *message) {
@@ -267,9 +270,9 @@ static enum ue_client_handshake_result on_challenge(struct ue_client_handshake *
     return s->context.profile.handshake == UE_HANDSHAKE_A0 ? finish(s, s->challenge) : UE_CLIENT_HANDSHAKE_NOTHING;
 }
 
-/* Whether a client that was connected for some time may accept that the server lost the connection (endpoint.md 21.4).
+/* Whether a client that was connected for some time may accept that the server lost the connection (endpoint.md 5).
    Since 4.25 a second request soon after the first counts only when nothing else arrives: two paths to the server would
-   otherwise alternate. */
+   otherwise alternate (endpoint.md 5.2). */
 static bool accepts_restart(const struct ue_client_handshake *s, uint64_t now_ns, uint64_t last_packet_ns) {
     bool guarded = s->context.profile.handshake >= UE_HANDSHAKE_C;
     return s->has_cookie && now_ns - s->last_sent_ns > RESTART_INTERVAL_NS &&
@@ -277,6 +280,7 @@ static bool accepts_restart(const struct ue_client_handshake *s, uint64_t now_ns
             now_ns - last_packet_ns > SILENCE_NS);
 }
 
+/* endpoint.md 5.3. */
 static enum ue_client_handshake_result on_restart_request(struct ue_client_handshake *s, uint64_t now_ns,
                                                           uint64_t last_packet_ns) {
     bool accepted = accepts_restart(s, now_ns, last_packet_ns);
@@ -295,6 +299,7 @@ static bool speaks(const struct ue_client_handshake *s, const struct ue_handshak
     return s->versions.min <= h->version && h->version <= s->versions.max;
 }
 
+/* endpoint.md 3.2, 3.3, 3.5, 3.6. */
 enum ue_client_handshake_result ue_client_handshake_receive(struct ue_client_handshake *s, uint64_t now_ns,
                                                             const uint8_t *bytes, size_t size_bytes,
                                                             uint64_t last_packet_ns) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's half of the stateless handshake, with restart, in every layout (protocol.md 5; endpoint.md 21), and what
-   the listener (server.h) shares with it. */
+/* The client's half of the stateless handshake, with restart, in every layout (protocol.md 5; endpoint.md 2 to 5), and
+   what the listener (server.h) shares with it. */
 #ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_CLIENT_HANDSHAKE_H
 #define UERUDP_TOOLS_ENDPOINT_HANDSHAKE_CLIENT_HANDSHAKE_H
 

@@ -57,7 +57,7 @@ void ue_cookies_free(struct ue_cookies *cookies) {
 }
 
 /* Only when a cookie is looked at: until then nothing shows which secret is active, and a cookie's lifetime is checked
-   apart from its secret. */
+   apart from its secret (endpoint.md 4.2). */
 static void rotate_if_due(struct ue_cookies *cookies, uint64_t now_ns) {
     if (now_ns < cookies->rotate_ns) {
         return;
@@ -69,7 +69,7 @@ static void rotate_if_due(struct ue_cookies *cookies, uint64_t now_ns) {
     note_rotation(cookies, now_ns);
 }
 
-/* Message of the HMAC: the timestamp as on the wire, then the address as FString. */
+/* Message of the HMAC: the timestamp as on the wire, then the address as FString (endpoint.md 4.1). */
 static void digest(struct ue_cookies *cookies, const struct ue_host *address, uint8_t secret_id, uint64_t timestamp,
                    uint8_t cookie[UE_COOKIE_BYTES]) {
     assert(address->size_bytes <= sizeof address->text);
@@ -94,7 +94,7 @@ void ue_cookies_create(struct ue_cookies *cookies, uint64_t now_ns, const struct
     digest(cookies, address, challenge->secret_id, challenge->timestamp, challenge->cookie);
 }
 
-/* Whether a cookie of that age and secret can be one of ours at all. */
+/* Whether a cookie of that age and secret can be one of ours at all (endpoint.md 4.3, 4.4). */
 static bool is_timely(const struct ue_cookies *cookies, uint64_t now_ns, const struct ue_handshake *response) {
     double made = seconds_of(cookies, response->timestamp);
     double age = seconds_of(cookies, timestamp_at(cookies, now_ns)) - made;
@@ -112,6 +112,7 @@ static bool equal_in_constant_time(const uint8_t *a, const uint8_t *b, size_t si
     return difference == 0;
 }
 
+/* endpoint.md 4.5. */
 enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                        const struct ue_handshake *response) {
     uint8_t expected[UE_COOKIE_BYTES];

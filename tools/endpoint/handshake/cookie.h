@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates and verifies the cookies of a listener, and rotates the secrets behind them (endpoint.md 21.3). A cookie is
+/* Creates and verifies the cookies of a listener, and rotates the secrets behind them (endpoint.md 4). A cookie is
    HMAC-SHA1 over its timestamp and the client's address: a client that returns it can receive at that address, and the
    listener keeps no state about it. */
 #ifndef UERUDP_TOOLS_ENDPOINT_HANDSHAKE_COOKIE_H

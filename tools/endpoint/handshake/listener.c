@@ -102,6 +102,7 @@ static enum ue_listener_result reply(struct call *call, uint8_t version, struct 
     return *call->reply_bytes != 0 ? UE_LISTENER_REPLY : UE_LISTENER_NOTHING;
 }
 
+/* endpoint.md 2.1. */
 static enum ue_listener_result reply_challenge(struct call *call) {
     struct ue_datagram message = {.handshake = {.type = UE_HANDSHAKE_CHALLENGE, .has_body = true}};
     message.handshake.sent_count = call->message.handshake.sent_count;
@@ -109,7 +110,7 @@ static enum ue_listener_result reply_challenge(struct call *call) {
     return reply(call, call->version, &message);
 }
 
-/* An address without connection sends packets: perhaps a client whose address changed. */
+/* An address without connection sends packets: perhaps a client whose address changed (endpoint.md 2.4). */
 static enum ue_listener_result reply_restart_request(struct call *call) {
     struct ue_listener *l = call->l;
     if (!ue_restart_quota_spend(&l->restart_quota, call->now_ns, call->address)) {
@@ -138,6 +139,7 @@ static bool may_upgrade(struct ue_listener *l, uint64_t now_ns) {
     return true;
 }
 
+/* endpoint.md 2.3. */
 static enum ue_listener_result refuse_version(struct call *call) {
     struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
@@ -189,9 +191,9 @@ size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepte
 
 /* ---- what comes in ---- */
 
-/* The version to answer in; false: this side may not talk to such a client (endpoint.md 21.1). That nobody answers
+/* The version to answer in; false: this side may not talk to such a client (endpoint.md 2). That nobody answers
    across the break in compatibility, version 3, follows from the ids: without them a message of version 3 is not read
-   at all. */
+   at all (endpoint.md 2.6). */
 static bool agree_on_version(struct call *call) {
     const struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
@@ -211,6 +213,7 @@ static enum ue_listener_result refuse(struct ue_listener *l, uint64_t *counter, 
     return UE_LISTENER_NOTHING;
 }
 
+/* endpoint.md 2.2. */
 static enum ue_listener_result on_response(struct call *call, struct ue_accepted *accepted) {
     struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
@@ -330,6 +333,7 @@ static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_
     return true;
 }
 
+/* endpoint.md 2.5. */
 enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes,
                                             uint8_t *reply_to, size_t *reply_bytes, struct ue_accepted *accepted) {

@@ -232,7 +232,7 @@ static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
     m.params[UE_UPGRADE_NETWORK_VERSION].number = l->conn->config.network_version;
     m.params[UE_UPGRADE_FEATURES].number = l->conn->config.network_features;
     if (is_beacon(l)) {
-        m.param_count = 1; /* beacon hosts leave the features out (endpoint.md 22.2) */
+        m.param_count = 1; /* beacon hosts leave the features out (endpoint.md 6) */
     }
     say(l, now_ns, &m);
     fail(l, now_ns, UE_CLOSE_OUTDATED_CLIENT);

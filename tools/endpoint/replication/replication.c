@@ -367,7 +367,7 @@ static enum ue_status send_call(struct ue_replicator *r, uint64_t now_ns, const 
     return ue_conn_send(r->conn, now_ns, &bunch, NULL);
 }
 
-/* A reliable call that finds the channel full ends the connection (endpoint.md 19.1). */
+/* A reliable call that finds the channel full ends the connection (endpoint.md 22). */
 static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_replicated_call *call) {
     if (call->reliable) {
         ue_conn_close(r->conn, now_ns, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);

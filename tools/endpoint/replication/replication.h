@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicated objects on top of connections (endpoint.md 9): a server's objects, their replicas on each connection,
+/* Replicated objects on top of connections (endpoint.md 37): a server's objects, their replicas on each connection,
    calls (RPCs), and the client's copies. Properties travel unreliably and become consistent eventually: intermediate
    values may be lost, the last one arrives. It generates traffic like a game's, and checks that promise. One tick of a
    sender: pass the connection's events to ue_replicator_event, set properties, call ue_replicated_object_collect once

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+/* endpoint.md 37.2. */
 void ue_changes_add(struct ue_changes *changes, uint64_t handles) {
     if (changes->end - changes->first == UE_CHANGES_MAX) {
         uint64_t oldest = changes->lists[changes->first++ % UE_CHANGES_MAX];
@@ -45,6 +46,7 @@ static uint64_t trim(struct ue_sent *sent, uint32_t keep, int64_t out_ack) {
     return again;
 }
 
+/* endpoint.md 37.3, 37.4. */
 uint64_t ue_sent_begin(struct ue_sent *sent, uint64_t handles, int64_t out_ack) {
     if (handles == 0 && sent->naks == 0) {
         trim(sent, 0, out_ack);

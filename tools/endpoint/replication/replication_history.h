@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of an object, and which packets carried them: the reason why the last value of each property arrives although
-   no packet is sent again (endpoint.md 9). It holds no values and no connection. A set of properties is a word: bit n
+   no packet is sent again (endpoint.md 37). It holds no values and no connection. A set of properties is a word: bit n
    stands for handle n + 1. */
 #ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_HISTORY_H
 #define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_HISTORY_H

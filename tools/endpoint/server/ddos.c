@@ -43,7 +43,7 @@ static bool reaches_quota(const struct ue_ddos *d, uint32_t state, const struct 
 /* ---- frames ---- */
 
 /* A long frame has more packets in it and a short one fewer, without either being an attack. When hitches follow each
-   other the attack may be their cause, and excuses nothing any more. */
+   other the attack may be their cause, and excuses nothing any more (endpoint.md 35.5). */
 static double scale_of(const struct ue_ddos *d, uint64_t elapsed_ns) {
     bool is_excused = d->config.hitch_ns == 0 || d->hitches < d->config.hitch_tolerance;
     if (d->config.frame_ns == 0 || !is_excused) {
@@ -81,7 +81,7 @@ static uint32_t held_ago(const struct ue_ddos *d, uint32_t state) {
     return 0;
 }
 
-/* What made a state necessary is that the one below reached its quota. */
+/* What made a state necessary is that the one below reached its quota (endpoint.md 35.3). */
 static void step_down(struct ue_ddos *d) {
     uint32_t held = 0;
     do {
@@ -121,7 +121,8 @@ void ue_ddos_begin_frame(struct ue_ddos *d, uint64_t now_ns) {
     }
 }
 
-/* Lets the state follow the quotas: what this second counted, and how long this frame has taken. */
+/* Lets the state follow the quotas: what this second counted, and how long this frame has taken
+ * (endpoint.md 35.2, 35.3). */
 static void judge(struct ue_ddos *d, uint64_t now_ns) {
     struct ue_ddos_counts counts = d->second;
     counts.longest_frame_ns = now_ns - d->frame_begin_ns;
@@ -153,6 +154,7 @@ static bool is_over_limit(const struct ue_ddos *d, uint64_t now_ns) {
     return reaches(d, d->frame_packets, s->limit_packets) || lasts(d, now_ns - d->frame_begin_ns, s->limit_time_ms);
 }
 
+/* endpoint.md 35.1, 35.4. */
 bool ue_ddos_allow_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left) {
     if (is_off(d)) {
         return true;
@@ -182,6 +184,7 @@ void ue_ddos_count_error(struct ue_ddos *d) {
     d->second.errors++;
 }
 
+/* endpoint.md 35.6. */
 bool ue_ddos_may_log(struct ue_ddos *d) {
     return is_off(d) || d->state == 0 || d->frame_lines++ < d->config.log_lines_per_frame;
 }

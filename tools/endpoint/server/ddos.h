@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flood detection of a server (the engine's FDDoSDetection; endpoint.md 24.4): severity states with quotas for packets
+/* Flood detection of a server (the engine's FDDoSDetection; endpoint.md 35): severity states with quotas for packets
    from addresses without connection, which escalate and cool off. It sees neither packets nor addresses, and time is an
    argument. Packets of connections are never counted as an attack, because the handshake verified their addresses. A
    frame is: ue_ddos_begin_frame, the packets of the tick, ue_ddos_end_frame. */

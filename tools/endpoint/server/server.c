@@ -15,7 +15,7 @@
 #define MAX_REPLIES 256
 #define SECOND_NS UINT64_C(1000000000)
 #define RECENT_NS (180 * SECOND_NS)
-#define LINGER_NS SECOND_NS /* of closed connections that repeat their close (endpoint.md 7) */
+#define LINGER_NS SECOND_NS /* of closed connections that repeat their close (endpoint.md 39) */
 
 /* A handshake reply to an address without connection. */
 struct reply {
@@ -237,6 +237,7 @@ static void remember(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     ue_table_put(&s->recent_by_address, hash_of(s, address), r);
 }
 
+/* endpoint.md 7.4. */
 static bool has_left(const struct ue_server *s, uint64_t now_ns, const struct ue_host *address) {
     uint64_t hash = hash_of(s, address);
     const struct recent *r;
@@ -317,7 +318,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     return true;
 }
 
-/* The client of a known cookie is somewhere else now: everything goes on as before. */
+/* The client of a known cookie is somewhere else now: everything goes on as before (endpoint.md 5.4). */
 static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                    const struct ue_accepted *accepted) {
     struct ue_peer *peer = find_by_cookie(s, accepted->cookie);
@@ -335,6 +336,7 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
     return true;
 }
 
+/* endpoint.md 7.3. */
 static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                                   const uint8_t *bytes, size_t size_bytes) {
     bool left = has_left(s, now_ns, from);
@@ -380,6 +382,7 @@ static void begin_frame(struct ue_server *s, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 7.1, 7.2. */
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
                        size_t size_bytes) {
     begin_frame(s, now_ns);
@@ -397,6 +400,7 @@ void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_hos
     }
 }
 
+/* endpoint.md 7.5. */
 void ue_server_unreachable(struct ue_server *s, uint64_t now_ns, const struct ue_host *address) {
     begin_frame(s, now_ns);
     s->counters.unreachable++;

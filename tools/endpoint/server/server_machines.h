@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fair shares of a server's memory. Each connection has a reserve that nobody else can use; what connections
-   use beyond is limited in all, and for each machine that they come from (endpoint.md, Fair shares). */
+   use beyond is limited in all, and for each machine that they come from (embedding.md 7). */
 #ifndef UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
 #define UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One connection of Unreal Engine's reliable UDP as a state machine: calls are inputs, datagrams and events are
    outputs. It uses no socket and no clock, allocates from the program's allocator, and is deterministic: the same
-   configuration and calls give the same bytes (endpoint.md 11). One tick of a program: ue_conn_receive for every
+   configuration and calls give the same bytes (embedding.md 10). One tick of a program: ue_conn_receive for every
    datagram, ue_conn_end_receive, ue_conn_send for its own data, then ue_conn_tick; it reads the outputs after each
    call. `now_ns` is in nanoseconds on a monotonic scale and never runs backwards. */
 #ifndef UERUDP_ENDPOINT_H
@@ -18,7 +18,7 @@ extern "C" {
 
 enum ue_role { UE_ROLE_CLIENT, UE_ROLE_SERVER };
 
-/* What carries the connection (endpoint.md 14): a game's socket, a replay without acks, or a beacon beside a game. */
+/* What carries the connection (endpoint.md 1): a game's socket, a replay without acks, or a beacon beside a game. */
 enum ue_driver { UE_DRIVER_GAME, UE_DRIVER_DEMO, UE_DRIVER_BEACON };
 
 /* connection.c has the legal transitions. */
@@ -32,7 +32,7 @@ enum ue_conn_state {
 
 enum ue_channel_kind { UE_KIND_CONTROL, UE_KIND_ACTOR, UE_KIND_VOICE, UE_KIND_OTHER };
 
-/* Options that the engine does not have; each obeys the wire format and the peer's rules (endpoint.md 7). Default: all
+/* Options that the engine does not have; each obeys the wire format and the peer's rules (endpoint.md 39). Default: all
    off. */
 struct ue_conn_options {
     bool tail_probe;          /* sends an empty packet early when the last reliable bunch is not acknowledged */
@@ -102,7 +102,7 @@ void ue_conn_free(struct ue_conn *c);
 /* Client: starts the handshake. */
 void ue_conn_connect(struct ue_conn *c, uint64_t now_ns);
 
-/* Starts connected, without a handshake: in is the peer's first sequence, out the own (endpoint.md 15.1). Layouts with
+/* Starts connected, without a handshake: in is the peer's first sequence, out the own (endpoint.md 10). Layouts with
    ids use session 0 and the configured client_id. A client gets channel 0. */
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
 
@@ -110,7 +110,7 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
 struct ue_accepted;
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
-/* Server: the client continues from another address with the same sequences and channels (endpoint.md 21.4). */
+/* Server: the client continues from another address with the same sequences and channels (endpoint.md 5). */
 void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
 /* Handles one datagram of the peer. Malformed datagrams at most close this connection. */
@@ -144,8 +144,8 @@ struct ue_packet_range {
     int64_t last;
 };
 
-/* Sends on an open channel: writes into the packet being filled, and splits a bunch that is too large (endpoint.md 19).
-   range may be NULL. UE_E_CONFLICT: no such channel, it is closing, not connected, reliable data on a temporary
+/* Sends on an open channel: writes into the packet being filled, and splits a bunch that is too large (endpoint.md 22
+   to 27). range may be NULL. UE_E_CONFLICT: no such channel, it is closing, not connected, reliable data on a temporary
    channel, an unreliable open bunch that neither closes nor is split, or the close of a channel that the peer opened;
    UE_E_LENGTH: larger than the limit, or exports larger than a packet; UE_E_RANGE: close reason above 14; UE_E_FULL: no
    room. Without room reliable data closes the connection as in the engine, but control messages wait, which is UE_OK;
@@ -170,7 +170,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns);
 /* Server: the client has logged in and may use channels other than Control. Client: the player exists. */
 void ue_conn_admit(struct ue_conn *c);
 
-/* Closes the connection: CloseReason, close of channel 0, flush; it does not wait for an answer (endpoint.md 24.1). */
+/* Closes the connection: CloseReason, close of channel 0, flush; it does not wait for an answer (endpoint.md 32). */
 void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason);
 
 #define UE_NET_SPEED_MIN 1800
@@ -240,7 +240,7 @@ struct ue_counters {
 #undef UE_COUNTER
 };
 
-/* Round-trip times (endpoint.md 23.2). */
+/* Round-trip times (endpoint.md 31). */
 struct ue_ping {
     uint64_t last_ns;     /* newest sample */
     uint64_t smoothed_ns; /* 7/8 old, 1/8 new; 0 before the first sample */
@@ -267,7 +267,7 @@ const struct ue_context *ue_conn_context(const struct ue_conn *c);
 
 /* Joins a game or a beacon over the control channel, for both roles: Hello, (EncryptionAck), Challenge, Login, Welcome,
    Netspeed, Join, or the beacon's messages; and the messages that end a login: Upgrade, Failure, CloseReason
-   (endpoint.md 20.3, 22). A login handles the bunches of channel 0 while their packet is processed and answers at once,
+   (endpoint.md 21, 6). A login handles the bunches of channel 0 while their packet is processed and answers at once,
    as the engine does; the program reads its status after any input. Role, driver, key, network version, features and
    net speed are those of the connection. */
 enum ue_login_state {

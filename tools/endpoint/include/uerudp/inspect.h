@@ -41,7 +41,7 @@ bool ue_conn_inspect(const struct ue_conn *c, const struct ue_fact *fact, uint32
 enum ue_status ue_conn_assume_open(struct ue_conn *c, enum ue_channel_kind kind, uint32_t channel, uint32_t name_index,
                                    bool is_opener);
 
-/* Server: the client has sent a reliable bunch on channel 0, so the server may send (endpoint.md 19.5). Channel 0 must
+/* Server: the client has sent a reliable bunch on channel 0, so the server may send (endpoint.md 27). Channel 0 must
    be open. */
 void ue_conn_assume_heard(struct ue_conn *c);
 

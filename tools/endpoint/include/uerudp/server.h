@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Many connections behind one socket: finds them by address, accepts clients by the stateless handshake, rebinds those
-   whose address changed, and frees those that ended (endpoint.md 16.1, 21.4, 24). A tick of a program:
+   whose address changed, and frees those that ended (endpoint.md 7, 5, 32 to 35). A tick of a program:
    ue_server_receive for every datagram, ue_server_end_receive, its own sends on the connections, ue_server_tick; then
    it reads all events and datagrams. Addresses without connection use no further memory: their state is allocated at
    creation. */
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* ---- addresses and the stateless handshake, which keeps no state about an address until it returned its cookie
-   (endpoint.md 21.1, 21.3); a program with its own table of connections uses a listener alone ---- */
+   (endpoint.md 2, 4); a program with its own table of connections uses a listener alone ---- */
 
 #define UE_HOST_BYTES_MAX 64
 
@@ -112,7 +112,7 @@ struct ue_refusal ue_listener_refusal(const struct ue_listener *l);
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);
 
-/* ---- flood detection (the engine's FDDoSDetection; endpoint.md 24.4): severity states with quotas for packets from
+/* ---- flood detection (the engine's FDDoSDetection; endpoint.md 35): severity states with quotas for packets from
    addresses without connection, which escalate and cool off. Packets of connections are never counted as an attack,
    because the handshake verified their addresses ---- */
 
