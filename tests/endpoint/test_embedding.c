@@ -24,7 +24,7 @@ static struct {
     char received[SIDES][64]; /* by receiver, since the last check */
 } peers;
 
-static void init_peers(const char *release) {
+static void init_peers(const char *release, uint8_t max_client_version) {
     static const uint8_t seed[UE_SEED_BYTES] = {1};
     struct ue_conn_config config = {.profile = ue_profile_find(release), .seed = seed, .no_login = true};
     const struct ue_listener_config listener = {.profile = config.profile, .seed = seed};
@@ -34,6 +34,7 @@ static void init_peers(const char *release) {
     assert_non_null(peers.listener);
     for (int role = 0; role < SIDES; role++) {
         config.role = (enum ue_role)role;
+        config.max_handshake_version = role == UE_ROLE_CLIENT ? max_client_version : 0;
         peers.conns[role] = ue_conn_new(NULL, &config);
         assert_non_null(peers.conns[role]);
     }
@@ -134,7 +135,7 @@ static void talk(void) {
 static void peers_without_login_shake_hands_and_talk(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
-        init_peers(ue_profile_at(i)->name);
+        init_peers(ue_profile_at(i)->name, 0);
         ue_conn_connect(peers.conns[UE_ROLE_CLIENT], peers.now_ns);
         run_peers(8);
         talk();
@@ -145,10 +146,28 @@ static void peers_without_login_shake_hands_and_talk(void **state) {
 static void peers_without_login_and_handshake_talk(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
-        init_peers(ue_profile_at(i)->name);
+        init_peers(ue_profile_at(i)->name, 0);
         ue_conn_adopt(peers.conns[UE_ROLE_CLIENT], peers.now_ns, 500, 100);
         ue_conn_adopt(peers.conns[UE_ROLE_SERVER], peers.now_ns, 100, 500);
         run_peers(2);
+        talk();
+        free_peers();
+    }
+}
+
+/* The newest version of the generation unless the configuration says otherwise. */
+static void the_configuration_has_the_handshake_versions(void **state) {
+    (void)state;
+    static const struct {
+        char release[8];
+        uint8_t max;
+        uint8_t spoken;
+    } rows[] = {{"5.1", 0, 3}, {"5.5", 0, 4}, {"5.5", 3, 3}, {"5.8", 0, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        init_peers(rows[i].release, rows[i].max);
+        ue_conn_connect(peers.conns[UE_ROLE_CLIENT], peers.now_ns);
+        run_peers(8);
+        assert_int_equal(peers.accepted.version, rows[i].spoken);
         talk();
         free_peers();
     }
@@ -195,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peers_without_login_shake_hands_and_talk),
         cmocka_unit_test(peers_without_login_and_handshake_talk),
+        cmocka_unit_test(the_configuration_has_the_handshake_versions),
         cmocka_unit_test(every_value_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
