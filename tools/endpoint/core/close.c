@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that closes a connection and tells the peer so (endpoint.md 24). What finds a reason to close records
+/* The one place that closes a connection and tells the peer so (endpoint.md 32). What finds a reason to close records
    it by ue_conn_want_close(); the sources at the top carry it out. */
 #include "tools/endpoint/core/connection.h"
 

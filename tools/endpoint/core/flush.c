@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a packet leaves (FlushNet; endpoint.md 19.6). */
+/* How a packet leaves (FlushNet; endpoint.md 27). */
 #include "tools/endpoint/core/connection.h"
 
 static size_t finish(struct ue_conn *c) {

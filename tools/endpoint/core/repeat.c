@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The option repeat_reliable: free room in a packet that leaves is filled with reliable bunches that were not reported
-   yet (endpoint.md 7). */
+   yet (endpoint.md 39.11). */
 #include "tools/endpoint/core/connection.h"
 
 /* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches on their way out (SendBunch, SendRawBunch; endpoint.md 19.2, 19.3). */
+/* Bunches on their way out (SendBunch, SendRawBunch; endpoint.md 22 to 25). */
 #include "tools/endpoint/core/connection.h"
 
 #define CLOSE_REASON_MAX 14

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet being filled (SendBuffer; endpoint.md 19). */
+/* The packet being filled (SendBuffer; endpoint.md 25 to 27). */
 #include "tools/endpoint/core/connection.h"
 
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
