@@ -13,12 +13,9 @@ SIDES = {"C2S": "client", "S2C": "server"}
 DIRECTIONS = {1: "C2S", 2: "S2C"}
 IMPOSSIBLE = {"uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error"}
 
-# the Login of utcp has a unique id that ends before its text
-LOGIN = {"Control message not decoded": 1}
 # Known properties of the captures, except findings of group Sequence; no capture has an error.
-WARNINGS = {"utcp-clean": LOGIN, "utcp-loss": LOGIN, "utcp-orig-clean": LOGIN, "utcp-orig-restart": LOGIN,
-            # fragments were lost before the capture point
-            "fortnite1510-081d-plain-scrubbed": {"Not all fragments of this message are in the capture": 3}}
+WARNINGS = {  # fragments were lost before the capture point
+    "fortnite1510-081d-plain-scrubbed": {"Not all fragments of this message are in the capture": 3}}
 LISTED = re.compile(r"^ +(\d+) +(\S+) +UERUDP +([^:\n]*)", re.MULTILINE)
 
 
