@@ -3,15 +3,15 @@
 #include "plugin/compat.h"
 
 #include <epan/proto.h>
+#include <uerudp/version.h>
 #include <ws_symbol_export.h>
 #if UERUDP_PLUGIN_DESCRIBES_ITSELF
 #include <wsutil/plugins.h>
 #endif
 
 #include "plugin/packet-uerudp.h"
-#include "uerudp_version.h"
 
-WS_DLL_PUBLIC_DEF const char plugin_version[] = UERUDP_VERSION;
+WS_DLL_PUBLIC_DEF const char plugin_version[] = UE_VERSION;
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
 WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 

@@ -56,7 +56,7 @@ INSTALLED = ("libcodec/include/uerudp/", "tools/endpoint/include/uerudp/")
 SOURCELESS = {
     "allocator.h": "libcodec/base", "enums.def": "libcodec/base", "fields.def": "libcodec/base",
     "messages.def": "libcodec/base", "seq.h": "libcodec/base", "status.def": "libcodec/base",
-    "status.h": "libcodec/base", "time_ns.h": "libcodec/base", "trace.h": "libcodec/base",
+    "status.h": "libcodec/base", "time_ns.h": "libcodec/base", "trace.h": "libcodec/base", "version.h": "libcodec/base",
     "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
     "voice.h": "libcodec/content", "clock_jitter.h": "libcodec/observe", "codec.h": "libcodec",
     "observed_event.h": "libcodec/observe",
@@ -77,7 +77,7 @@ FUNCTION = re.compile(r"[^=(]*?\b(\w+)\(.*\) \{\}?$")
 OBJECT = re.compile(r"[^=(]*?\b(\w+)(?:\[[^=]*\])*(?: = |;$)")
 # Names that a program, a fuzz target and a plugin of Wireshark must have.
 ENTRY_POINTS = {"main", "LLVMFuzzerTestOneInput", "plugin_register", "plugin_describe"}
-GENERATED = {"uerudp_version.h", "trace_resource.h"}
+GENERATED = {"trace_resource.h"}
 
 
 def read_lines(root, path):

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uerudp/version.h>
+
 #include "tools/cli/help.h"
 #include "tools/cli/suggestion.h"
 #include "tools/print/text_buffer.h"
-#include "uerudp_version.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
@@ -56,7 +57,7 @@ void cli_print_line(FILE *file, const char *format, ...) {
 }
 
 void cli_print_version(void) {
-    puts("uerudp " UERUDP_VERSION);
+    puts("uerudp " UE_VERSION);
 }
 
 /* Ends the program after output that is all that was asked for. */

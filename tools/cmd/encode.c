@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <uerudp/version.h>
+
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
@@ -11,7 +13,6 @@
 #include "tools/input/json_datagram.h"
 #include "tools/input/json_reader.h"
 #include "tools/print/text_buffer.h"
-#include "uerudp_version.h"
 
 struct encode {
     struct wire_options wire;
@@ -53,7 +54,7 @@ static bool begin(struct encode *e) {
         cli_error("a capture cannot be written to a terminal; use --output, a pipe, or --hex");
         return output_file_close(&e->output, false);
     }
-    pcapng_writer_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
+    pcapng_writer_begin(&e->writer, e->output.file, "uerudp " UE_VERSION);
     e->interface = pcapng_writer_add_interface(&e->writer, CAPTURE_LINK_ETHERNET, NULL);
     return true;
 }

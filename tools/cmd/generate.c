@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <uerudp/version.h>
+
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
 #include "tools/generate/decode_sidecars.h"
 #include "tools/generate/generator_options.h"
 #include "tools/generate/sent_sidecar.h"
-#include "uerudp_version.h"
 
 #define SUFFIX ".pcapng"
 #define SALT_FUZZ 99
@@ -64,7 +65,7 @@ static void end_progress(const struct generate *g) {
 }
 
 static bool write_capture(struct generate *g) {
-    pcapng_writer_begin(&g->writer, g->output.file, "uerudp " UERUDP_VERSION);
+    pcapng_writer_begin(&g->writer, g->output.file, "uerudp " UE_VERSION);
     uint32_t interface = pcapng_writer_add_interface(&g->writer, CAPTURE_LINK_ETHERNET, NULL);
     while (!g->writer.failed && generator_step(&g->generator, &g->writer, interface)) {
         show_progress(g);

@@ -2,8 +2,7 @@
 #include "tools/edit/block_writer.h"
 
 #include <uerudp/time_ns.h>
-
-#include "uerudp_version.h"
+#include <uerudp/version.h>
 
 #define NS_PER_SECOND 1000000000
 #define SNAP_BYTES 262144
@@ -119,7 +118,7 @@ static void begin(struct edit_writer *writer, const struct edited_block *first) 
     writer->is_begun = true;
     writer->is_converting = writer->format == (is_pcap ? EDIT_FORMAT_PCAPNG : EDIT_FORMAT_PCAP);
     if (writer->is_converting && is_pcap) {
-        pcapng_writer_begin(&writer->pcapng, writer->file, "uerudp " UERUDP_VERSION);
+        pcapng_writer_begin(&writer->pcapng, writer->file, "uerudp " UE_VERSION);
         writer->interfaces = g_hash_table_new(NULL, NULL);
     }
 }

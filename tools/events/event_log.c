@@ -2,11 +2,11 @@
 #include "tools/events/event_log.h"
 
 #include <glib.h>
+#include <uerudp/version.h>
 
 #include "tools/cli/output_file.h"
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
-#include "uerudp_version.h"
 
 #define FLUSH_BYTES 65536
 
@@ -35,7 +35,7 @@ static void put_escaped(struct event_log *log, const char *text) {
 static void put_header(struct event_log *log, const char *title) {
     text_buffer_add_format(&log->lines,
                            "{\"schema\":%d,\"format\":\"uerudp-events\",\"generator\":\"uerudp %s\",\"title\":",
-                           PRINT_JSON_SCHEMA, UERUDP_VERSION);
+                           PRINT_JSON_SCHEMA, UE_VERSION);
     put_escaped(log, title);
     text_buffer_add_format(
         &log->lines,

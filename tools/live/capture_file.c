@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <uerudp/version.h>
+
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli/command_line.h"
-#include "uerudp_version.h"
 
 struct live_capture {
     struct pcapng_writer writer;
@@ -23,7 +24,7 @@ struct live_capture *live_capture_open(const char *path, const char *name) {
     }
     struct live_capture *record = g_new0(struct live_capture, 1);
     record->path = g_strdup(path);
-    pcapng_writer_begin(&record->writer, capture, "uerudp " UERUDP_VERSION);
+    pcapng_writer_begin(&record->writer, capture, "uerudp " UE_VERSION);
     pcapng_writer_add_interface(&record->writer, CAPTURE_LINK_ETHERNET, name);
     return record;
 }

@@ -16,5 +16,6 @@
 #include <uerudp/settings.h>
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
+#include <uerudp/version.h>
 
 #endif
