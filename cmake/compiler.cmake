@@ -7,6 +7,11 @@ if(UERUDP_WERROR)
     add_compile_options(-Werror)
 endif()
 
+if(NOT UERUDP_COVERAGE) # gcov looks for the paths
+    # Sources are named from the root of the repository, so that two builds in different folders are equal. gcc applies the
+    # last option that fits.
+    add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=.")
+endif()
 if(UERUDP_SANITIZE)
     add_compile_options(-fsanitize=${UERUDP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${UERUDP_SANITIZE})

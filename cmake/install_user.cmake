@@ -27,5 +27,5 @@ endif()
 
 execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(user EQUAL 0)
-    message(WARNING "Wireshark ignores personal plugins of root: run it as another user, or use cmake --install")
+    message(WARNING "Wireshark ignores personal plugins of root: run it as another user, or install for all users: cmake --install . --component plugin --prefix /usr")
 endif()

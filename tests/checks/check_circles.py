@@ -18,14 +18,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("libcodec/", "plugin/", "tools/")
-EXAMPLES = "plugin/examples/"
 
 
 def objects(build):
     """(source, object file) of each source that the build compiles."""
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         source = os.path.relpath(entry["file"], ROOT)
-        if source.startswith(FOLDERS) and not source.startswith(EXAMPLES):
+        if source.startswith(FOLDERS):
             words = shlex.split(entry["command"])
             yield source, os.path.join(entry["directory"], words[words.index("-o") + 1])
 

@@ -18,6 +18,8 @@ for part in bin/uerudp share/man/man1/uerudp.1 share/man/man1/uerudp-link.1 shar
     [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
 done
 "$prefix/bin/uerudp" --version
+outside=$(find "$work/stage" -type f ! -path "$prefix/*")
+[ -z "$outside" ] || { echo "installed outside the prefix: $outside" && exit 1; }
 
 headers=$prefix/include
 for header in "$headers"/uerudp/*.h; do
@@ -29,8 +31,9 @@ cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
 c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
 
 if [ -n "${UERUDP_PLUGINS:-}" ]; then
-    folder=$(pkg-config --variable=plugindir wireshark)
-    [ -f "$work/stage$folder/epan/uerudp.so" ] || { echo "the plugin is not in $folder/epan" && exit 1; }
+    series=$(pkg-config --variable=plugindir wireshark) && series=${series##*/}
+    [ -f "$prefix/lib/wireshark/plugins/$series/epan/uerudp.so" ] || { echo "the plugin is not below the prefix" && exit 1; }
+    [ -f "$prefix/share/wireshark/profiles/uerudp/preferences" ] || { echo "the profile is not below the prefix" && exit 1; }
 fi
 
 cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" ||

@@ -48,6 +48,7 @@ LAYERS = {
     "tools/net": ({"tools/net"}, None),
     "tools": (CODEC | {"libcodec/cipher", "tools/endpoint/core", "tools/endpoint/replication"} | PROGRAM, None),
     "plugin": (CODEC | {"libcodec/cipher", "plugin"}, None),
+    "docs/examples": (CODEC | {"plugin"}, None),
     "tests": (None, None),
 }
 
@@ -98,7 +99,7 @@ def layer_of(root, path):
 
 
 def may_use_wireshark(path):
-    return path.startswith(("plugin/", "tests/"))
+    return path.startswith(("plugin/", "docs/examples/", "tests/"))
 
 
 def owner_of_private(path):

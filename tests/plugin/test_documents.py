@@ -29,7 +29,7 @@ class Documents(unittest.TestCase):
         os.mkdir(os.path.join(cls.stage.path, "captures"))
         for path in (ROOT / "captures").glob("*.pcapng"):
             cls.stage.put(f"captures/{path.name}", path.read_bytes())
-        cls.stage.put("crate.lua", (ROOT / "plugin/examples/crate.lua").read_bytes())
+        cls.stage.put("crate.lua", (ROOT / "docs/examples/crate.lua").read_bytes())
         program = os.path.join(cls.stage.path, "program")
         shutil.copy(os.environ["UERUDP_PROGRAM"], program)
         wrapper = cls.stage.put("uerudp", f'#!/bin/sh\nexec env -u LD_PRELOAD {program} "$@"\n'.encode())  # for tshark alone

@@ -12,7 +12,7 @@ import harness
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CAPTURE = ROOT / "captures/ue5.5.pcapng"
 WORLD = ROOT / "captures/actor-world.pcapng"
-EXAMPLE = ROOT / "plugin/examples/crate.lua"
+EXAMPLE = ROOT / "docs/examples/crate.lua"
 LIMIT = 12
 # Items about the datagram as a whole, and items of message content.
 OTHER = {"analysis", "expert", "fault", "finding", "canonical"}

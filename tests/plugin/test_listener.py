@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example plugin plugin/examples/resent.c listens to the taps and has the counts of the program."""
+"""The example plugin docs/examples/resent.c listens to the taps and has the counts of the program."""
 import os
 import re
 import unittest

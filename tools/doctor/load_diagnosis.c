@@ -81,8 +81,9 @@ static char *advise_install(const struct doctor_diagnosis *diagnosis, const stru
                             const char *path) {
     const char *folder = diagnosis->is_root ? wireshark->global : wireshark->personal;
     if (path == NULL) {
-        return g_strdup_printf("In the build folder run: %s",
-                               diagnosis->is_root ? "cmake --install ." : "cmake --build . --target install-user");
+        return g_strdup_printf("In the build folder run: %s", diagnosis->is_root
+                                                                  ? "cmake --install . --component plugin --prefix /usr"
+                                                                  : "cmake --build . --target install-user");
     }
     return folder != NULL ? g_strdup_printf("mkdir -p '%s/epan' && cp '%s' '%s/epan/'", folder, path, folder)
                           : g_strdup("");
@@ -99,7 +100,8 @@ static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor
         find(diagnosis, "root",
              g_strdup_printf("Wireshark ignores personal plugins such as %s when root runs it, and you are root.",
                              file->path),
-             g_strdup("Run Wireshark as an ordinary user, which is safer; or install for all users: cmake --install."));
+             g_strdup("Run Wireshark as an ordinary user, which is safer; or install for all users of the Wireshark in "
+                      "/usr: cmake --install . --component plugin --prefix /usr."));
     }
 }
 
