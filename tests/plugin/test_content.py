@@ -9,7 +9,7 @@ import unittest
 import harness
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-EXAMPLE = os.path.join(ROOT, "plugin", "examples", "crate.lua")
+EXAMPLE = os.path.join(ROOT, "docs", "examples", "crate.lua")
 CRATE = "/Game/Actors/Crate.Crate_C"
 LABEL = "/Game/Actors/Label.Label_C"
 
