@@ -27,7 +27,7 @@ def pcap(frames):
                         LINKTYPE_IEEE802_11)
 
 
-class Tunnel(unittest.TestCase):
+class Aggregate(unittest.TestCase):
     def test_two_datagrams_in_a_frame(self):
         datagrams = capture.read(harness.recording("utcp-clean"))[:60]
         pairs = [datagrams[i:i + 2] for i in range(0, len(datagrams), 2)]
