@@ -102,7 +102,7 @@ void pair_clear_received(struct conn_pair *pair) {
 
 void pair_limit_memory(struct conn_pair *pair, unsigned side, size_t spare_bytes) {
     struct ue_conn *c = pair->conns[side];
-    ue_conn_settle(c);
+    ue_conn_begin_input(c);
     c->share.limit_bytes = c->share.used_bytes + spare_bytes;
 }
 

@@ -12,8 +12,8 @@ uint32_t hostile_per_channel(enum hostile_traffic traffic) {
 void hostile_send(struct ue_conn *c, uint64_t now_ns, enum hostile_traffic traffic, uint32_t number, bool reliable) {
     static const uint8_t data[PART_BYTES];
     uint32_t index = number % hostile_per_channel(traffic);
-    uint32_t ch_seq =
-        (uint32_t)c->lanes.out_first + 1 + index + (traffic == HOSTILE_EARLY && index > 0); /* the second is missing */
+    uint32_t ch_seq = (uint32_t)c->channels.out_first + 1 + index +
+                      (traffic == HOSTILE_EARLY && index > 0); /* the second is missing */
     const struct ue_item item = {.bunch = {
                                      .control = index == 0,
                                      .open = index == 0,

@@ -5,7 +5,7 @@
 #include <uerudp/seq.h>
 #include "tools/replay/reference_model_state.h"
 
-#define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
+#define LEARN (INT32_MIN / 2)    /* number of a entry that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, on which something must have come */
 #define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet with unknown bytes */
 #define PASSED_OVER_MIN 2        /* later retransmissions that show that one is missing */
@@ -49,8 +49,8 @@ static void join(struct ue_conn *c, const struct ue_model_start *start) {
     c->out_ack_packet_id = c->last_notified_id = c->legacy.out_ack_packet_id = start->out - 1;
 }
 
-static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_lane *lane, enum ue_channel_kind kind) {
-    struct ue_channel *channel = lane->channel != NULL ? lane->channel : ue_channel_new(&c->lanes, lane, kind);
+static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_channel_entry *entry, enum ue_channel_kind kind) {
+    struct ue_channel *channel = entry->channel != NULL ? entry->channel : ue_channel_new(&c->channels, entry, kind);
     if (channel != NULL) {
         channel->open_acked = true;
         channel->has_opened = true;
@@ -60,12 +60,12 @@ static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_lane *lane,
 
 /* The peer opened channel 0 before the capture began. */
 static void learn_control(struct ue_conn *c) {
-    c->lanes.in_first = c->lanes.out_first = LEARN;
-    ue_lanes_free(&c->lanes);
-    struct ue_lane *lane = ue_lane_need(&c->lanes, 0);
-    if (lane != NULL && learn_channel(c, lane, UE_KIND_CONTROL) != NULL) {
-        lane->in_reliable = LEARNED_ONE;
-        lane->channel->name_index = UE_NAME_CONTROL;
+    c->channels.in_first = c->channels.out_first = LEARN;
+    ue_channel_table_free(&c->channels);
+    struct ue_channel_entry *entry = ue_channel_entry_get(&c->channels, 0);
+    if (entry != NULL && learn_channel(c, entry, UE_KIND_CONTROL) != NULL) {
+        entry->in_reliable = LEARNED_ONE;
+        entry->channel->name_index = UE_NAME_CONTROL;
     }
 }
 
@@ -123,21 +123,21 @@ static enum ue_channel_kind kind_or_actor(const struct ue_conn *c, const struct 
 static void learn(void *user, const struct ue_item *item) {
     struct ue_conn *c = user;
     const struct ue_bunch *bunch = &item->bunch;
-    struct ue_lane *lane = item->is_ack ? NULL : ue_lane_need(&c->lanes, bunch->channel);
-    if (lane == NULL) {
+    struct ue_channel_entry *entry = item->is_ack ? NULL : ue_channel_entry_get(&c->channels, bunch->channel);
+    if (entry == NULL) {
         return;
     }
-    if (bunch->reliable && lane->in_reliable <= LEARNED_ONE) {
-        lane->in_reliable = (int32_t)bunch->ch_seq - 1;
+    if (bunch->reliable && entry->in_reliable <= LEARNED_ONE) {
+        entry->in_reliable = (int32_t)bunch->ch_seq - 1;
         if (!bunch->open) {
-            learn_channel(c, lane, kind_or_actor(c, bunch));
+            learn_channel(c, entry, kind_or_actor(c, bunch));
         }
-    } else if (lane->in_reliable == LEARN && !bunch->open) {
-        learn_channel(c, lane, kind_or_actor(c, bunch));
+    } else if (entry->in_reliable == LEARN && !bunch->open) {
+        learn_channel(c, entry, kind_or_actor(c, bunch));
     }
-    if (lane->channel != NULL && lane->channel->name_index == 0 && bunch->has_name) {
-        lane->channel->kind = kind_or_actor(c, bunch);
-        lane->channel->name_index = bunch->name.index;
+    if (entry->channel != NULL && entry->channel->name_index == 0 && bunch->has_name) {
+        entry->channel->kind = kind_or_actor(c, bunch);
+        entry->channel->name_index = bunch->name.index;
     }
 }
 
@@ -189,7 +189,7 @@ static void depart(const struct sending *s, const struct ue_model_difference *de
 }
 
 static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
-    ue_sent_packets_push(&c->flight, c->out_packet_id, now_ns);
+    ue_sent_packets_push(&c->sent_packets, c->out_packet_id, now_ns);
     if (ue_conn_is_legacy(c)) {
         c->legacy.queued.begin = c->legacy.queued.count = 0;
     } else {
@@ -208,13 +208,13 @@ static bool may_miss_numbers(const struct ue_conn *c) {
 }
 
 /* Whether the numbers before this one may have been used in packets with unknown bytes. */
-static bool may_jump(const struct ue_conn *c, const struct ue_lane *lane, int32_t ch_seq) {
-    return may_miss_numbers(c) || ch_seq <= lane->channel->given_unseen;
+static bool may_jump(const struct ue_conn *c, const struct ue_channel_entry *entry, int32_t ch_seq) {
+    return may_miss_numbers(c) || ch_seq <= entry->channel->given_unseen;
 }
 
 /* In a reference model a bunch that must be sent again has the negative id of the own packet from which on it is due.
  */
-static bool is_owed(const struct ue_out *out) {
+static bool is_owed(const struct ue_out_rec *out) {
     return out->packet_id < 0 && !out->acked;
 }
 
@@ -224,8 +224,9 @@ static void depart_item(const struct sending *s, enum ue_model_difference_type t
                   .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
 }
 
-static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
-    struct ue_out *out = ue_out_new(&c->share, (uint32_t)bunch->data.bits);
+static struct ue_out_rec *new_out(struct ue_conn *c, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
+                                  int32_t ch_seq) {
+    struct ue_out_rec *out = ue_out_rec_alloc(&c->share, (uint32_t)bunch->data.bits);
     if (out == NULL) {
         return NULL;
     }
@@ -240,21 +241,21 @@ static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const str
     out->partial_initial = bunch->partial_initial;
     out->partial_exports_final = bunch->partial_exports_final;
     out->partial_final = bunch->partial_final;
-    ue_channel_add_out(lane, out, ch_seq);
+    ue_channel_add_out(entry, out, ch_seq);
     return out;
 }
 
-static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out *out) {
+static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out_rec *out) {
     out->packet_id = s->c->out_packet_id;
     out->sent_ns = s->now_ns;
-    ue_sent_packets_add_channel(&s->c->flight, out->packet_id, channel, out);
+    ue_sent_packets_add_channel(&s->c->sent_packets, out->packet_id, channel, out);
 }
 
 /* Numbers that unknown packets used: their bunches count as sent, and become known with a copy. */
-static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
+static void fill_gap(struct ue_conn *c, struct ue_channel_entry *entry, int32_t until) {
     static const struct ue_bunch nothing;
-    while (lane->out_reliable + 1 < until) {
-        struct ue_out *out = new_out(c, lane, &nothing, ++lane->out_reliable);
+    while (entry->out_reliable + 1 < until) {
+        struct ue_out_rec *out = new_out(c, entry, &nothing, ++entry->out_reliable);
         if (out == NULL) {
             return;
         }
@@ -266,37 +267,39 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
 /* Unknown bunches may have been acknowledged before. */
 static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
     while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
-        struct ue_out *first = channel->out_first;
-        ue_sent_packets_unlink(&c->flight, first->packet_id, channel, first); /* a copy may still be in that packet */
+        struct ue_out_rec *first = channel->out_first;
+        ue_sent_packets_unlink(&c->sent_packets, first->packet_id, channel,
+                               first); /* a copy may still be in that packet */
         first->acked = true;
-        ue_channel_release(&c->lanes, channel);
+        ue_channel_release(&c->channels, channel);
     }
 }
 
-static void number(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
+static void number(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
+                   int32_t ch_seq) {
     struct ue_conn *c = s->c;
-    int32_t next = lane->owed_from != 0 ? lane->owed_from : lane->out_reliable + 1;
-    if (lane->owed_from != 0 && ch_seq == next) {
-        lane->owed_from = next < lane->out_reliable ? next + 1 : 0;
-    } else if (ch_seq != next && !may_jump(c, lane, ch_seq)) {
+    int32_t next = entry->pending_out_rec != 0 ? entry->pending_out_rec : entry->out_reliable + 1;
+    if (entry->pending_out_rec != 0 && ch_seq == next) {
+        entry->pending_out_rec = next < entry->out_reliable ? next + 1 : 0;
+    } else if (ch_seq != next && !may_jump(c, entry, ch_seq)) {
         struct ue_bunch expected = *bunch;
         expected.ch_seq = (uint32_t)next & (c->out_context.ch_seq_bound - 1);
         depart_item(s, UE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
-        lane->owed_from = 0;
-    } else if (ch_seq > lane->out_reliable + 1) {
-        fill_gap(c, lane, ch_seq);
-        lane->owed_from = 0;
+        entry->pending_out_rec = 0;
+    } else if (ch_seq > entry->out_reliable + 1) {
+        fill_gap(c, entry, ch_seq);
+        entry->pending_out_rec = 0;
     }
-    lane->out_reliable = ch_seq > lane->out_reliable ? ch_seq : lane->out_reliable;
-    struct ue_out *out = new_out(c, lane, bunch, ch_seq);
+    entry->out_reliable = ch_seq > entry->out_reliable ? ch_seq : entry->out_reliable;
+    struct ue_out_rec *out = new_out(c, entry, bunch, ch_seq);
     if (out != NULL) {
-        put_in_packet(s, lane->channel, out);
-        forget_unknown(c, lane->channel);
+        put_in_packet(s, entry->channel, out);
+        forget_unknown(c, entry->channel);
     }
 }
 
 /* An expected copy: the recorded one with what the first had. */
-static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch, struct ue_bunch *expected) {
+static bool same_content(const struct ue_out_rec *out, const struct ue_bunch *bunch, struct ue_bunch *expected) {
     *expected = *bunch;
     expected->open = out->open;
     expected->close = out->close;
@@ -317,13 +320,14 @@ static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch,
            ue_view_equal(expected->data, bunch->data);
 }
 
-static void note_retransmission(struct ue_conn *c, const struct ue_out *out) {
+static void note_retransmission(struct ue_conn *c, const struct ue_out_rec *out) {
     ue_model_of(c)->retransmissions[ue_model_of(c)->retransmission_count++ % UE_MODEL_RETRANSMISSIONS] =
         -out->packet_id;
     ue_model_of(c)->retransmitted_id = c->out_packet_id;
 }
 
-static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
+static void repeat(const struct sending *s, struct ue_channel_entry *entry, struct ue_out_rec *out,
+                   const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     struct ue_bunch expected;
     ue_model_of(c)->notes.copies++;
@@ -335,34 +339,34 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
         note_retransmission(c, out);
         c->counters.out_bunches_resent++;
     } else {
-        ue_sent_packets_unlink(&c->flight, out->packet_id, lane->channel, out);
+        ue_sent_packets_unlink(&c->sent_packets, out->packet_id, entry->channel, out);
         ue_model_of(c)->notes.early += !out->unknown && !out->repeated;
         out->repeated = true;
     }
-    put_in_packet(s, lane->channel, out);
+    put_in_packet(s, entry->channel, out);
 }
 
 /* In the order in which they were first seen, which may differ from that of their numbers. */
-static struct ue_out *find_out(const struct ue_channel *channel, int32_t ch_seq) {
-    struct ue_out *out = channel->out_first;
+static struct ue_out_rec *find_out(const struct ue_channel *channel, int32_t ch_seq) {
+    struct ue_out_rec *out = channel->out_first;
     while (out != NULL && out->ch_seq != ch_seq) {
         out = out->next;
     }
     return out;
 }
 
-static void take_reliable(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+static void take_reliable(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
-    if (lane->out_reliable <= LEARNED_ONE) {
-        lane->out_reliable = (int32_t)bunch->ch_seq - 1;
-        lane->channel->given_unseen = bunch->open ? 0 : (int32_t)(bunch->ch_seq + c->limits.reliable);
+    if (entry->out_reliable <= LEARNED_ONE) {
+        entry->out_reliable = (int32_t)bunch->ch_seq - 1;
+        entry->channel->given_unseen = bunch->open ? 0 : (int32_t)(bunch->ch_seq + c->limits.reliable);
     }
-    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
-    struct ue_out *out = find_out(lane->channel, ch_seq);
+    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, c->out_context.ch_seq_bound);
+    struct ue_out_rec *out = find_out(entry->channel, ch_seq);
     if (out != NULL && !out->acked) {
-        repeat(s, lane, out, bunch);
-    } else if (ch_seq > lane->out_reliable || (lane->owed_from != 0 && ch_seq >= lane->owed_from)) {
-        number(s, lane, bunch, ch_seq);
+        repeat(s, entry, out, bunch);
+    } else if (ch_seq > entry->out_reliable || (entry->pending_out_rec != 0 && ch_seq >= entry->pending_out_rec)) {
+        number(s, entry, bunch, ch_seq);
     } else if (!ue_model_of(c)->learns && !may_miss_numbers(c)) {
         depart_item(s, UE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
     }
@@ -371,32 +375,32 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
 /* Sets from which own packet on the newly lost bunches are due. Where a copy may be in a packet with unknown bytes, the
    bunch counts as sent. Returns whether any is due. */
 static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
-    channel->has_unsent = false;
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+    channel->has_pending_out_rec = false;
+    for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
         if (out->packet_id == UE_NO_PACKET && !out->acked) {
             out->repeated |= ue_model_of(c)->unknown_out == c->out_packet_id - 1; /* perhaps in that packet already */
             out->packet_id = out->unknown || out->repeated ? c->out_packet_id : -c->out_packet_id;
         }
-        channel->has_unsent |= is_owed(out);
+        channel->has_pending_out_rec |= is_owed(out);
     }
-    return channel->has_unsent;
+    return channel->has_pending_out_rec;
 }
 
 static void date_debts(struct ue_conn *c) {
-    bool has_unsent = false;
-    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
-        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        if (channel != NULL && channel->has_unsent) {
-            has_unsent |= date_debts_of(c, channel);
+    bool has_pending_out_rec = false;
+    for (uint32_t i = 0; c->has_pending_out_rec && i < c->channels.capacity; i++) {
+        struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+        if (channel != NULL && channel->has_pending_out_rec) {
+            has_pending_out_rec |= date_debts_of(c, channel);
         }
     }
-    c->has_unsent = has_unsent;
+    c->has_pending_out_rec = has_pending_out_rec;
 }
 
 void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id) {
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+    for (uint32_t i = 0; i < c->channels.capacity; i++) {
+        const struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+        for (struct ue_out_rec *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
             out->repeated |= out->packet_id == packet_id;
         }
     }
@@ -404,14 +408,14 @@ void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id) {
 
 /* Bunches that are due may be in a packet with unknown bytes. */
 static void settle_debts(struct ue_conn *c) {
-    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
-        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+    for (uint32_t i = 0; c->has_pending_out_rec && i < c->channels.capacity; i++) {
+        const struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+        for (struct ue_out_rec *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
             out->repeated |= is_owed(out);
             out->packet_id = is_owed(out) ? c->out_packet_id : out->packet_id;
         }
     }
-    c->has_unsent = false;
+    c->has_pending_out_rec = false;
 }
 
 void ue_model_send_unknown(struct ue_conn *c, uint64_t now_ns) {
@@ -435,10 +439,11 @@ static bool needs_no_open(const struct ue_conn *c, enum ue_channel_kind kind) {
     return ue_model_of(c)->learns || may_miss_numbers(c) || ue_kind_both_open(kind);
 }
 
-static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+static struct ue_channel *new_channel(const struct sending *s, struct ue_channel_entry *entry,
+                                      const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     enum ue_channel_kind kind = kind_or_actor(c, bunch);
-    bool was_used = lane->out_reliable != c->lanes.out_first || lane->in_reliable != c->lanes.in_first;
+    bool was_used = entry->out_reliable != c->channels.out_first || entry->in_reliable != c->channels.in_first;
     struct ue_bunch expected = *bunch;
     expected.control = expected.open = true;
     if (bunch->open && !ue_conn_may_open(c, kind)) {
@@ -446,7 +451,7 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *l
     } else if (!bunch->open && !was_used && !needs_no_open(c, kind)) {
         depart_item(s, UE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
     }
-    struct ue_channel *channel = ue_channel_new(&c->lanes, lane, kind);
+    struct ue_channel *channel = ue_channel_new(&c->channels, entry, kind);
     if (channel != NULL) {
         channel->name_index = bunch->has_name ? bunch->name.index : 0;
         channel->has_opened = true;
@@ -456,16 +461,16 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *l
 }
 
 /* Whether the bunch is a copy of one that was not reported yet. */
-static bool is_copy(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch) {
-    return bunch->reliable && lane->out_reliable > LEARNED_ONE &&
-           ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound) <= lane->out_reliable;
+static bool is_copy(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
+    return bunch->reliable && entry->out_reliable > LEARNED_ONE &&
+           ue_seq_expand(bunch->ch_seq, entry->out_reliable, c->out_context.ch_seq_bound) <= entry->out_reliable;
 }
 
-static void take_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+static void take_channel(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
-    struct ue_channel *channel = lane->channel;
+    struct ue_channel *channel = entry->channel;
     struct ue_bunch expected = *bunch;
-    bool is_new = !is_copy(c, lane, bunch);
+    bool is_new = !is_copy(c, entry, bunch);
     if (bunch->open && is_new) {
         if (channel->open_sent && !channel->closing && !ue_model_of(c)->learns && !may_miss_numbers(c) &&
             !ue_kind_both_open(channel->kind)) {
@@ -482,7 +487,7 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
         channel->open_packets.last = c->out_packet_id;
     }
     if (bunch->close && is_new) {
-        if (!channel->opened_locally && lane->index != 0 && !ue_model_of(c)->learns) {
+        if (!channel->opened_locally && entry->index != 0 && !ue_model_of(c)->learns) {
             expected.close = false;
             expected.control = bunch->open;
             depart_item(s, UE_MODEL_DIFFERS_CLOSE, &expected, 0);
@@ -493,14 +498,14 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
 
 /* Whether a bunch would be explained by packets not yet received: an answer may be sent before a packet acknowledges
    its cause. *nacked_id: the own packet whose loss would explain it, or -1. */
-static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch,
+static bool is_unexplained(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_bunch *bunch,
                            int64_t *nacked_id) {
     *nacked_id = -1;
-    if (lane->channel == NULL || !is_copy(c, lane, bunch)) {
-        return lane->channel == NULL && !bunch->open && !ue_model_of(c)->learns;
+    if (entry->channel == NULL || !is_copy(c, entry, bunch)) {
+        return entry->channel == NULL && !bunch->open && !ue_model_of(c)->learns;
     }
-    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
-    const struct ue_out *out = find_out(lane->channel, (int32_t)ch_seq);
+    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, c->out_context.ch_seq_bound);
+    const struct ue_out_rec *out = find_out(entry->channel, (int32_t)ch_seq);
     bool is_early = out != NULL && !out->acked && !out->unknown && !out->repeated && out->packet_id >= 0;
     *nacked_id = is_early ? out->packet_id : -1;
     return is_early;
@@ -508,33 +513,33 @@ static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, 
 
 static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
-    struct ue_lane *lane = ue_lane_need(&c->lanes, bunch->channel);
+    struct ue_channel_entry *entry = ue_channel_entry_get(&c->channels, bunch->channel);
     int64_t nacked_id;
-    if (lane == NULL) {
+    if (entry == NULL) {
         return;
     }
-    while (is_unexplained(c, lane, bunch, &nacked_id) && s->sink->hasten(s->sink->user, nacked_id)) {
+    while (is_unexplained(c, entry, bunch, &nacked_id) && s->sink->hasten(s->sink->user, nacked_id)) {
         date_debts(c);
     }
-    if (lane->channel != NULL && lane->channel->closing && bunch->open && !is_copy(c, lane, bunch)) {
-        ue_channel_free(&c->lanes, lane); /* its close was acknowledged, by packets with unknown bytes */
-        lane->owed_from = 0;
+    if (entry->channel != NULL && entry->channel->closing && bunch->open && !is_copy(c, entry, bunch)) {
+        ue_channel_free(&c->channels, entry); /* its close was acknowledged, by packets with unknown bytes */
+        entry->pending_out_rec = 0;
     }
-    if (lane->channel == NULL && new_channel(s, lane, bunch) == NULL) {
+    if (entry->channel == NULL && new_channel(s, entry, bunch) == NULL) {
         return;
     }
-    take_channel(s, lane, bunch);
+    take_channel(s, entry, bunch);
     if (bunch->reliable) {
-        take_reliable(s, lane, bunch);
+        take_reliable(s, entry, bunch);
     } else {
-        ue_sent_packets_add_channel(&c->flight, c->out_packet_id, lane->channel, NULL);
+        ue_sent_packets_add_channel(&c->sent_packets, c->out_packet_id, entry->channel, NULL);
     }
 }
 
 /* ---- what was not sent ---- */
 
 /* Whether bunches that were due later were sent again. */
-static bool is_passed_over(const struct ue_model *model, const struct ue_out *out) {
+static bool is_passed_over(const struct ue_model *model, const struct ue_out_rec *out) {
     unsigned count = 0;
     for (uint64_t i = 0; i < model->retransmission_count && i < UE_MODEL_RETRANSMISSIONS; i++) {
         count += model->retransmissions[i] > -out->packet_id;
@@ -542,7 +547,7 @@ static bool is_passed_over(const struct ue_model *model, const struct ue_out *ou
     return count >= PASSED_OVER_MIN;
 }
 
-static bool is_missed(const struct ue_conn *c, const struct ue_out *out,
+static bool is_missed(const struct ue_conn *c, const struct ue_out_rec *out,
                       const struct ue_model_retransmission_limits *patience) {
     bool is_silent = ue_model_of(c)->retransmitted_id < patience->silent_id;
     return (is_silent && -out->packet_id < patience->silent_id) ||
@@ -556,12 +561,12 @@ bool ue_model_is_out_of_memory(const struct ue_conn *c) {
 bool ue_model_find_missing_retransmission(const struct ue_conn *c,
                                           const struct ue_model_retransmission_limits *patience,
                                           struct ue_model_missing_retransmission *debt) {
-    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
-        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        if (channel == NULL || !channel->has_unsent) {
+    for (uint32_t i = 0; c->has_pending_out_rec && i < c->channels.capacity; i++) {
+        const struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+        if (channel == NULL || !channel->has_pending_out_rec) {
             continue;
         }
-        for (const struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        for (const struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
             if (is_owed(out) && is_missed(c, out, patience)) {
                 *debt = (struct ue_model_missing_retransmission){channel->index, out->ch_seq, -out->packet_id};
                 return true;
@@ -574,7 +579,7 @@ bool ue_model_find_missing_retransmission(const struct ue_conn *c,
 void ue_model_compare_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
                            const struct ue_model_sink *sink) {
     struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
-    ue_conn_settle(c);
+    ue_conn_begin_input(c);
     date_debts(c);
     if (!ue_conn_is_legacy(c)) {
         ue_model_compare_header(c, &sent->packet, sink);

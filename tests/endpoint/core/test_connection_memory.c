@@ -73,7 +73,7 @@ static _Noreturn void fail_session(const char *problem) {
 static struct ue_conn *count_call(unsigned side) {
     struct ue_conn *c = session.conns[side];
     unsigned call = session.calls++;
-    ue_conn_settle(c);
+    ue_conn_begin_input(c);
     bool is_limited = call >= session.limited_from && call - session.limited_from < session.limited_calls;
     struct counting_allocator *memory = &session.memory[side];
     memory->limit_bytes = is_limited ? memory->used_bytes + session.spare_bytes : SIZE_MAX;

@@ -167,7 +167,7 @@ static void channel_names_too_long_to_repeat_are_refused(void **state) {
             const struct ue_outgoing answer = {.channel = 9, .reliable = true};
             assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->limits.single_bits / 8), UE_OK);
             ue_conn_flush(client, pair.now_ns);
-            assert_false(client->has_unsent);
+            assert_false(client->has_pending_out_rec);
         } else {
             assert_int_equal(client->closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
         }

@@ -281,7 +281,7 @@ static void wrappers_do_not_count_against_the_budget(void **state) {
     pair_open_channel(&pair, 2);
     struct ue_conn *server = pair.conns[PAIR_SERVER];
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch_on_2, 'a', 20), UE_OK);
-    int32_t written_bits = (int32_t)(server->packer.bit - server->limits.prefix_bits);
+    int32_t written_bits = (int32_t)(server->send_buffer.bit - server->limits.prefix_bits);
     assert_true(written_bits > 0);
     server->budget.queued_bits = -written_bits;
     assert_true(ue_conn_is_ready(server));

@@ -148,7 +148,7 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     traffic.out_packets = 30;
     traffic.in_lost = 20;
     traffic.out_lost = 5;
-    traffic.out_judged = 40;
+    traffic.out_reported = 40;
     assert_false(ue_traffic_tick(&traffic, &ping, 4 * NS_PER_SECOND - 1));
     assert_int_equal(traffic.in_packets, 60);
     assert_true(ue_traffic_tick(&traffic, &ping, 5 * NS_PER_SECOND)); /* the tick is a second late */
@@ -159,7 +159,7 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     assert_near((double)traffic.last.in_lost_percent, 25, 1e-6);
     assert_near((double)traffic.last.out_lost_percent, 12.5, 1e-6);
     assert_true(ping.average_ns == 50 * NS_PER_MS);
-    assert_int_equal(traffic.in_packets + traffic.in_lost + traffic.out_judged + ping.lag_count, 0);
+    assert_int_equal(traffic.in_packets + traffic.in_lost + traffic.out_reported + ping.lag_count, 0);
 
     assert_true(ue_traffic_tick(&traffic, &ping, 6 * NS_PER_SECOND)); /* a second without traffic */
     assert_near((double)traffic.last.in_lost_percent, 0, 0);

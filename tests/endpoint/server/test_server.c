@@ -214,9 +214,9 @@ static void early_packets_wait_until_the_end_of_receive(void **state) {
     server_receive(&server_fixture.players[0].address, bytes[0], sizes[0]);
     pop_two_packets(bytes, sizes);
     server_receive(&server_fixture.players[0].address, bytes[1], sizes[1]);
-    assert_int_equal(conn->reorder.count, 1);
+    assert_int_equal(conn->order_cache.count, 1);
     ue_server_end_receive(server_fixture.server, server_fixture.now_ns);
-    assert_int_equal(conn->reorder.count, 0);
+    assert_int_equal(conn->order_cache.count, 0);
     server_fixture_free();
 }
 
@@ -293,7 +293,7 @@ static void a_restart_of_an_ended_connection_is_refused(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(server_fixture.server), 0);
     assert_true(is_within(ue_server_counters(server_fixture.server)->refused_restart, 1, 3));
-    assert_true(server_fixture.players[0].conn->shake.restarting); /* the client received no Ack */
+    assert_true(server_fixture.players[0].conn->handshake.restarting); /* the client received no Ack */
     server_fixture_free();
 }
 

@@ -212,10 +212,10 @@ static void begin(struct script_testbed *stage, enum ue_ack_generation generatio
         assert_true(script_testbed_open_channel(stage, SCRIPT_TESTBED_CHANNEL, UE_KIND_OTHER, UE_NAME_DATA_STREAM));
     }
     for (unsigned side = 0; side < 2 && (row->begins & NO_CONTROL) != 0; side++) {
-        struct ue_lanes *lanes = &stage->sides[side].conn->lanes;
-        struct ue_lane *lane = ue_lane_find(lanes, 0);
-        ue_channel_free(lanes, lane);
-        lane->in_reliable = lanes->in_first;
+        struct ue_channel_table *table = &stage->sides[side].conn->channels;
+        struct ue_channel_entry *entry = ue_channel_entry_find(table, 0);
+        ue_channel_free(table, entry);
+        entry->in_reliable = table->in_first;
     }
     script_testbed_discard_output(stage);
 }

@@ -1,113 +1,120 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/core/channel.h"
-
-#include "tools/endpoint/core/assemble.h"
+#include "tools/endpoint/core/connection.h"
 
 #define CAPACITY_FIRST 8
-/* This part of a connection's memory is not for bunches that came early: the one that they wait for must find room. */
-#define IN_TURN_PART 16
 
-void ue_lanes_init(struct ue_lanes *lanes, struct ue_share *share, int32_t in_first, int32_t out_first) {
-    *lanes = (struct ue_lanes){.share = share, .in_first = in_first, .out_first = out_first};
+void ue_channel_table_init(struct ue_channel_table *table, struct ue_share *share, int32_t in_first,
+                           int32_t out_first) {
+    *table = (struct ue_channel_table){.share = share, .in_first = in_first, .out_first = out_first};
 }
 
-void ue_lanes_free(struct ue_lanes *lanes) {
-    for (uint32_t i = 0; i < lanes->capacity; i++) {
-        if (lanes->slots[i] != NULL) {
-            ue_channel_free(lanes, lanes->slots[i]);
-            ue_share_free_block(lanes->share, lanes->slots[i]);
+void ue_channel_table_free(struct ue_channel_table *table) {
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        if (table->slots[i] != NULL) {
+            ue_channel_free(table, table->slots[i]);
+            ue_share_free_block(table->share, table->slots[i]);
         }
     }
-    ue_out_pop(lanes->share, &lanes->resends); /* without channels nothing is left to return */
-    ue_out_pop(lanes->share, &lanes->unsent);
-    ue_share_free_block(lanes->share, lanes->slots);
-    ue_lanes_init(lanes, lanes->share, lanes->in_first, lanes->out_first);
+    ue_out_queue_pop(table->share, &table->resends); /* without channels nothing is left to return */
+    ue_out_queue_pop(table->share, &table->unsent);
+    ue_share_free_block(table->share, table->slots);
+    ue_channel_table_init(table, table->share, table->in_first, table->out_first);
 }
 
-static bool grow(struct ue_lanes *lanes) {
-    uint32_t capacity = lanes->capacity != 0 ? lanes->capacity * 2 : CAPACITY_FIRST;
-    struct ue_lane **slots = ue_share_alloc(lanes->share, capacity * sizeof *slots);
+static bool grow(struct ue_channel_table *table) {
+    uint32_t capacity = table->capacity != 0 ? table->capacity * 2 : CAPACITY_FIRST;
+    struct ue_channel_entry **slots = ue_share_alloc(table->share, capacity * sizeof *slots);
     if (slots == NULL) {
         return false;
     }
     memset(slots, 0, capacity * sizeof *slots);
-    for (uint32_t i = 0; i < lanes->capacity; i++) {
-        if (lanes->slots[i] != NULL) {
-            slots[ue_lane_slot(slots, capacity, lanes->slots[i]->index)] = lanes->slots[i];
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        if (table->slots[i] != NULL) {
+            slots[ue_channel_entry_slot(slots, capacity, table->slots[i]->index)] = table->slots[i];
         }
     }
-    ue_share_free_block(lanes->share, lanes->slots);
-    lanes->slots = slots;
-    lanes->capacity = capacity;
+    ue_share_free_block(table->share, table->slots);
+    table->slots = slots;
+    table->capacity = capacity;
     return true;
 }
 
-struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index) {
-    struct ue_lane *lane = ue_lane_find(lanes, index);
-    if (lane != NULL || (lanes->count * 4 >= lanes->capacity * 3 && !grow(lanes))) {
-        return lane;
+struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, uint32_t index) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(table, index);
+    if (entry != NULL || (table->count * 4 >= table->capacity * 3 && !grow(table))) {
+        return entry;
     }
-    lane = ue_share_alloc(lanes->share, sizeof *lane);
-    if (lane != NULL) {
-        *lane = (struct ue_lane){.index = index, .in_reliable = lanes->in_first, .out_reliable = lanes->out_first};
-        lanes->slots[ue_lane_slot(lanes->slots, lanes->capacity, index)] = lane;
-        lanes->count++;
+    entry = ue_share_alloc(table->share, sizeof *entry);
+    if (entry != NULL) {
+        *entry =
+            (struct ue_channel_entry){.index = index, .in_reliable = table->in_first, .out_reliable = table->out_first};
+        table->slots[ue_channel_entry_slot(table->slots, table->capacity, index)] = entry;
+        table->count++;
     }
-    return lane;
+    return entry;
 }
 
-struct ue_channel *ue_channel_new(struct ue_lanes *lanes, struct ue_lane *lane, enum ue_channel_kind kind) {
-    struct ue_channel *channel = ue_share_alloc(lanes->share, sizeof *channel);
+struct ue_channel *ue_channel_new(struct ue_channel_table *table, struct ue_channel_entry *entry,
+                                  enum ue_channel_kind kind) {
+    struct ue_channel *channel = ue_share_alloc(table->share, sizeof *channel);
     if (channel != NULL) {
         *channel = (struct ue_channel){
-            .index = lane->index, .id = ++lanes->next_id, .kind = kind, .open_packets = {UE_NO_PACKET, UE_NO_PACKET}};
-        lane->channel = channel;
-        lanes->open_count++;
+            .index = entry->index, .id = ++table->next_id, .kind = kind, .open_packets = {UE_NO_PACKET, UE_NO_PACKET}};
+        entry->channel = channel;
+        table->open_count++;
     }
     return channel;
 }
 
-static void owe(struct ue_lane *lane) {
-    const struct ue_out *first = lane->channel->out_first;
-    if (first != NULL && lane->owed_from == 0) {
-        lane->owed_from = first->ch_seq;
+static void keep_pending_out_rec(struct ue_channel_entry *entry) {
+    const struct ue_out_rec *first = entry->channel->out_first;
+    if (first != NULL && entry->pending_out_rec == 0) {
+        entry->pending_out_rec = first->ch_seq;
     }
 }
 
-void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane) {
-    struct ue_channel *channel = lane->channel;
+void ue_partial_drop(struct ue_share *share, struct ue_channel *channel) {
+    if (channel->partial != NULL) {
+        ue_share_free_block(share, channel->partial->data);
+        ue_share_free_block(share, channel->partial);
+        channel->partial = NULL;
+    }
+}
+
+void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *entry) {
+    struct ue_channel *channel = entry->channel;
     if (channel == NULL) {
         return;
     }
-    owe(lane);
-    ue_outs_free(lanes->share, channel->out_first);
+    keep_pending_out_rec(entry);
+    ue_out_rec_free_all(table->share, channel->out_first);
     while (channel->in_first != NULL) {
-        struct ue_in *next = channel->in_first->next;
-        ue_share_free_block(lanes->share, channel->in_first);
+        struct ue_in_rec *next = channel->in_first->next;
+        ue_share_free_block(table->share, channel->in_first);
         channel->in_first = next;
     }
-    ue_assemble_drop(lanes->share, channel);
-    ue_share_free_block(lanes->share, (void *)channel->name.units.base);
-    ue_share_free_block(lanes->share, channel);
-    lane->channel = NULL;
-    lanes->open_count--;
+    ue_partial_drop(table->share, channel);
+    ue_share_free_block(table->share, (void *)channel->name.units.base);
+    ue_share_free_block(table->share, channel);
+    entry->channel = NULL;
+    table->open_count--;
 }
 
-uint32_t ue_lane_debts(const struct ue_lane *lane) {
-    return lane->owed_from != 0 ? (uint32_t)(lane->out_reliable - lane->owed_from + 1) : 0;
+uint32_t ue_pending_out_rec_count(const struct ue_channel_entry *entry) {
+    return entry->pending_out_rec != 0 ? (uint32_t)(entry->out_reliable - entry->pending_out_rec + 1) : 0;
 }
 
-struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits) {
-    struct ue_out *out = ue_share_alloc(share, sizeof *out + ue_bits_bytes(data_bits));
+struct ue_out_rec *ue_out_rec_alloc(struct ue_share *share, uint32_t data_bits) {
+    struct ue_out_rec *out = ue_share_alloc(share, sizeof *out + ue_bits_bytes(data_bits));
     if (out != NULL) {
-        *out = (struct ue_out){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
+        *out = (struct ue_out_rec){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
     }
     return out;
 }
 
-void ue_outs_free(struct ue_share *share, struct ue_out *first) {
+void ue_out_rec_free_all(struct ue_share *share, struct ue_out_rec *first) {
     while (first != NULL) {
-        struct ue_out *next = first->next;
+        struct ue_out_rec *next = first->next;
         if (first->queued) {
             first->abandoned = true;
         } else {
@@ -117,14 +124,14 @@ void ue_outs_free(struct ue_share *share, struct ue_out *first) {
     }
 }
 
-static void enqueue(struct ue_out *out, const struct ue_channel *channel, struct ue_out *next) {
+static void enqueue(struct ue_out_rec *out, const struct ue_channel *channel, struct ue_out_rec *next) {
     out->next_in_packet = next;
     out->packet_id = UE_NO_PACKET;
     out->channel = channel->index;
     out->queued = true;
 }
 
-void ue_out_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out) {
+void ue_out_queue_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out_rec *out) {
     enqueue(out, channel, NULL);
     if (queue->first == NULL) {
         queue->first = out;
@@ -134,7 +141,7 @@ void ue_out_push(struct ue_out_queue *queue, const struct ue_channel *channel, s
     queue->last = out;
 }
 
-void ue_out_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out) {
+void ue_out_queue_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out_rec *out) {
     enqueue(out, channel, queue->first);
     if (queue->first == NULL) {
         queue->last = out;
@@ -142,9 +149,9 @@ void ue_out_push_front(struct ue_out_queue *queue, const struct ue_channel *chan
     queue->first = out;
 }
 
-struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue) {
+struct ue_out_rec *ue_out_queue_pop(struct ue_share *share, struct ue_out_queue *queue) {
     while (queue->first != NULL) {
-        struct ue_out *out = queue->first;
+        struct ue_out_rec *out = queue->first;
         queue->first = out->next_in_packet;
         out->queued = false;
         if (!out->abandoned) {
@@ -155,8 +162,8 @@ struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue) {
     return NULL;
 }
 
-void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq) {
-    struct ue_channel *channel = lane->channel;
+void ue_channel_add_out(struct ue_channel_entry *entry, struct ue_out_rec *out, int32_t ch_seq) {
+    struct ue_channel *channel = entry->channel;
     out->next = NULL;
     out->ch_seq = ch_seq;
     if (channel->out_last != NULL) {
@@ -167,11 +174,11 @@ void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq
     channel->out_before_last = channel->out_last;
     channel->out_last = out;
     channel->out_count++;
-    lane->out_peak = channel->out_count > lane->out_peak ? channel->out_count : lane->out_peak;
+    entry->out_peak = channel->out_count > entry->out_peak ? channel->out_count : entry->out_peak;
 }
 
-struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits) {
-    struct ue_out *out = ue_share_resize(lanes->share, channel->out_last, sizeof *out + ue_bits_bytes(data_bits));
+struct ue_out_rec *ue_channel_grow_out(struct ue_channel_table *table, struct ue_channel *channel, uint32_t data_bits) {
+    struct ue_out_rec *out = ue_share_resize(table->share, channel->out_last, sizeof *out + ue_bits_bytes(data_bits));
     if (out == NULL) {
         return NULL;
     }
@@ -186,7 +193,7 @@ struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *ch
 }
 
 /* An open bunch in parts counts when all of them are acknowledged. */
-static bool open_is_acked(const struct ue_out *out) {
+static bool open_is_acked(const struct ue_out_rec *out) {
     while (out->partial && !out->partial_final) {
         out = out->next;
         if (out == NULL || !out->acked) {
@@ -196,8 +203,8 @@ static bool open_is_acked(const struct ue_out *out) {
     return true;
 }
 
-static void drop_first(struct ue_lanes *lanes, struct ue_channel *channel) {
-    struct ue_out *first = channel->out_first;
+static void drop_first(struct ue_channel_table *table, struct ue_channel *channel) {
+    struct ue_out_rec *first = channel->out_first;
     channel->out_first = first->next;
     if (channel->out_before_last == first) {
         channel->out_before_last = NULL;
@@ -206,14 +213,14 @@ static void drop_first(struct ue_lanes *lanes, struct ue_channel *channel) {
         channel->out_last = NULL;
     }
     channel->out_count--;
-    ue_share_free_block(lanes->share, first);
+    ue_share_free_block(table->share, first);
 }
 
 /* endpoint.md 15.2, 15.3. */
-bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
+bool ue_channel_release(struct ue_channel_table *table, struct ue_channel *channel) {
     bool is_closed = false;
     while (channel->out_first != NULL && channel->out_first->acked) {
-        const struct ue_out *first = channel->out_first;
+        const struct ue_out_rec *first = channel->out_first;
         if (first->open) {
             if (!open_is_acked(first)) {
                 break;
@@ -221,55 +228,209 @@ bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
             channel->open_acked = true;
         }
         is_closed |= first->close;
-        drop_first(lanes, channel);
+        drop_first(table, channel);
     }
     return is_closed;
 }
 
-/* endpoint.md 17.5. */
-static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
-    size_t size_bytes = sizeof(struct ue_in) + ue_bits_bytes(bunch->data.bits);
-    bool has_room = ue_share_room_bytes(share) >= size_bytes + share->limit_bytes / IN_TURN_PART;
-    struct ue_in *in = has_room ? ue_share_alloc(share, size_bytes) : NULL;
-    share->refusals += !has_room;
-    if (in != NULL) {
-        *in = (struct ue_in){.ch_seq = ch_seq, .packet_id = packet_id, .bunch = *bunch};
-        ue_view_copy(bunch->data, in->data);
-        in->bunch.data = (struct ue_view){in->data, 0, bunch->data.bits};
-        in->bunch.name = (struct ue_name){0}; /* it was compared already, and its text is in the packet */
-    }
-    return in;
+/* ---- the record of sent packets (WrittenChannelsRecord, OutLag) ---- */
+
+void ue_sent_packets_init(struct ue_sent_packets *sent, struct ue_share *share) {
+    *sent = (struct ue_sent_packets){.share = share};
 }
 
-/* endpoint.md 17.2. */
-enum ue_in_result ue_channel_keep_in(struct ue_lanes *lanes, struct ue_channel *channel, const struct ue_bunch *bunch,
-                                     int64_t ch_seq, int64_t packet_id, uint32_t limit) {
-    struct ue_in **at = &channel->in_first;
-    while (*at != NULL && (*at)->ch_seq < ch_seq) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL && (*at)->ch_seq == ch_seq) {
-        return UE_IN_KNOWN;
-    }
-    if (channel->in_count + 1 >= limit) {
-        return UE_IN_TOO_MANY;
-    }
-    struct ue_in *in = copy_in(lanes->share, bunch, ch_seq, packet_id);
-    if (in == NULL) {
-        return UE_IN_NO_MEMORY;
-    }
-    in->next = *at;
-    *at = in;
-    channel->in_count++;
-    return UE_IN_KEPT;
+void ue_sent_packets_free(struct ue_sent_packets *sent) {
+    ue_share_free_block(sent->share, sent->ring);
+    ue_sent_packets_init(sent, sent->share);
 }
 
-struct ue_in *ue_channel_take_in(struct ue_channel *channel, int64_t ch_seq) {
-    struct ue_in *in = channel->in_first;
-    if (in == NULL || in->ch_seq != ch_seq) {
+static struct ue_written *written_at(const struct ue_sent_packets *sent, uint32_t index) {
+    return &sent->ring[(sent->begin + index) & (sent->capacity - 1)];
+}
+
+static bool grow_ring(struct ue_sent_packets *sent) {
+    uint32_t capacity = sent->capacity != 0 ? sent->capacity * 2 : CAPACITY_FIRST;
+    struct ue_written *ring = ue_share_alloc(sent->share, capacity * sizeof *ring);
+    if (ring == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sent->count; i++) {
+        ring[i] = *written_at(sent, i);
+    }
+    ue_share_free_block(sent->share, sent->ring);
+    sent->ring = ring;
+    sent->capacity = capacity;
+    sent->begin = 0;
+    return true;
+}
+
+static struct ue_written *append_written(struct ue_sent_packets *sent, int64_t packet_id) {
+    if (sent->count == sent->capacity && !grow_ring(sent)) {
         return NULL;
     }
-    channel->in_first = in->next;
-    channel->in_count--;
-    return in;
+    struct ue_written *written = written_at(sent, sent->count++);
+    *written = (struct ue_written){.packet_id = packet_id, .sent_ns = UE_NO_TIME, .channel = UE_WRITTEN_NONE};
+    return written;
+}
+
+/* Newest packets are asked for most, so the search begins there. */
+static struct ue_written *find_written(const struct ue_sent_packets *sent, int64_t packet_id,
+                                       const struct ue_channel *channel) {
+    for (uint32_t i = sent->count; i > 0 && written_at(sent, i - 1)->packet_id >= packet_id; i--) {
+        struct ue_written *written = written_at(sent, i - 1);
+        if (written->packet_id == packet_id && written->channel == channel->index &&
+            written->channel_id == channel->id) {
+            return written;
+        }
+    }
+    return NULL;
+}
+
+/* Nearly always at the end: only a retransmission is older than what the packet has of its channel. */
+static void insert_in_packet(struct ue_written *written, struct ue_out_rec *out) {
+    struct ue_out_rec **place = &written->first;
+    if (written->last != NULL && written->last->ch_seq < out->ch_seq) {
+        place = &written->last->next_in_packet;
+    }
+    while (*place != NULL && (*place)->ch_seq < out->ch_seq) {
+        place = &(*place)->next_in_packet;
+    }
+    out->next_in_packet = *place;
+    *place = out;
+    if (out->next_in_packet == NULL) {
+        written->last = out;
+    }
+}
+
+bool ue_sent_packets_add_channel(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                                 struct ue_out_rec *out) {
+    struct ue_written *written = find_written(sent, packet_id, channel);
+    if (written == NULL) {
+        written = append_written(sent, packet_id);
+        if (written == NULL) {
+            return false;
+        }
+        written->channel = channel->index;
+        written->channel_id = channel->id;
+    }
+    if (out == NULL) {
+        return true;
+    }
+    insert_in_packet(written, out);
+    return true;
+}
+
+bool ue_sent_packets_push(struct ue_sent_packets *sent, int64_t packet_id, uint64_t now_ns) {
+    struct ue_written *newest = sent->count != 0 ? written_at(sent, sent->count - 1) : NULL;
+    struct ue_written *written =
+        newest != NULL && newest->packet_id == packet_id ? newest : append_written(sent, packet_id);
+    if (written != NULL) {
+        written->sent_ns = now_ns;
+    }
+    return written != NULL;
+}
+
+void ue_sent_packets_unlink(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                            struct ue_out_rec *out) {
+    struct ue_written *written = find_written(sent, packet_id, channel);
+    struct ue_out_rec *before = NULL;
+    for (struct ue_out_rec *i = written != NULL ? written->first : NULL; i != NULL; before = i, i = i->next_in_packet) {
+        if (i != out) {
+            continue;
+        }
+        if (before != NULL) {
+            before->next_in_packet = out->next_in_packet;
+        } else {
+            written->first = out->next_in_packet;
+        }
+        if (written->last == out) {
+            written->last = before;
+        }
+        return;
+    }
+}
+
+void ue_sent_packets_replace(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                             const struct ue_out_rec *old, struct ue_out_rec *out) {
+    struct ue_written *written = find_written(sent, packet_id, channel);
+    if (written == NULL) {
+        return;
+    }
+    for (struct ue_out_rec **i = &written->first; *i != NULL; i = &(*i)->next_in_packet) {
+        if (*i == old) {
+            *i = out;
+            break;
+        }
+    }
+    if (written->last == old) {
+        written->last = out;
+    }
+}
+
+bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct ue_written *written) {
+    while (sent->count != 0 && written_at(sent, 0)->packet_id <= packet_id) {
+        *written = *written_at(sent, 0);
+        sent->begin = (sent->begin + 1) & (sent->capacity - 1);
+        sent->count--;
+        if (written->packet_id == packet_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- channels of a connection ---- */
+
+struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index) {
+    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, index);
+    return entry != NULL ? entry->channel : NULL;
+}
+
+static uint32_t name_of(enum ue_channel_kind kind) {
+    switch (kind) {
+    case UE_KIND_CONTROL: return UE_NAME_CONTROL;
+    case UE_KIND_ACTOR: return UE_NAME_ACTOR;
+    case UE_KIND_VOICE: return UE_NAME_VOICE;
+    default: return UE_NAME_DATA_STREAM;
+    }
+}
+
+/* A channel on an index with missing numbers has bunches to send from the beginning. */
+struct ue_channel *ue_conn_new_channel(struct ue_conn *c, uint32_t index, enum ue_channel_kind kind) {
+    struct ue_channel_entry *entry = ue_channel_entry_get(&c->channels, index);
+    struct ue_channel *channel = entry != NULL ? ue_channel_new(&c->channels, entry, kind) : NULL;
+    if (channel != NULL) {
+        channel->name_index = name_of(kind);
+        channel->has_pending_out_rec = entry->pending_out_rec != 0;
+        c->has_pending_out_rec |= channel->has_pending_out_rec;
+    }
+    return channel;
+}
+
+void ue_conn_clean_up(struct ue_conn *c, struct ue_channel *channel) {
+    struct ue_event event = {.type = UE_EVENT_CHANNEL_CLOSED,
+                             .channel = channel->index,
+                             .kind = channel->kind,
+                             .close_reason = channel->close_reason};
+    bool ends_connection = channel->index == 0 && !channel->closing;
+    if (channel->has_opened) {
+        ue_event_emit(c, &event);
+    }
+    ue_channel_free(&c->channels, ue_channel_entry_find(&c->channels, channel->index));
+    if (ends_connection) {
+        ue_conn_want_close(c, UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_NONE);
+    }
+}
+
+void ue_conn_free_closed_channels(struct ue_conn *c) {
+    if (!c->has_close_acked) {
+        return;
+    }
+    c->has_close_acked = false;
+    for (uint32_t i = 0; i < c->channels.capacity; i++) {
+        struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+        if (channel != NULL && channel->close_acked) {
+            ue_conn_clean_up(c, channel);
+        }
+    }
 }

@@ -8,9 +8,10 @@
 #include "tools/endpoint/base/memory_share.h"
 
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
-struct ue_out {
-    struct ue_out *next;           /* of the channel, by ch_seq */
-    struct ue_out *next_in_packet; /* of the same channel in the same packet, by ch_seq; while queued: of the queue */
+struct ue_out_rec {
+    struct ue_out_rec *next; /* of the channel, by ch_seq */
+    struct ue_out_rec
+        *next_in_packet; /* of the same channel in the same packet, by ch_seq; while queued: of the queue */
     union {
         uint64_t sent_ns; /* of its latest copy */
         uint32_t channel; /* while queued: the index of its channel */
@@ -37,8 +38,8 @@ struct ue_out {
 };
 
 /* A reliable bunch that came before its turn (an entry of InRec), or a part of one that is being put together. */
-struct ue_in {
-    struct ue_in *next;
+struct ue_in_rec {
+    struct ue_in_rec *next;
     int64_t ch_seq; /* full number; of unreliable parts the packet id */
     int64_t packet_id;
     struct ue_bunch bunch; /* data points to the copy behind */
@@ -59,12 +60,12 @@ struct ue_partial {
 };
 
 /* What a channel index keeps when its channel is gone: sequence numbers never start again (endpoint.md 20). */
-struct ue_lane {
+struct ue_channel_entry {
     uint32_t index;
-    int32_t in_reliable;  /* InReliable: newest taken */
-    int32_t out_reliable; /* OutReliable: newest given */
-    int32_t owed_from;    /* PendingOutRec: first number the peer never got; 0 = none */
-    uint32_t out_peak;    /* most bunches that OutRec ever held at once */
+    int32_t in_reliable;     /* InReliable: newest received in order */
+    int32_t out_reliable;    /* OutReliable: newest given */
+    int32_t pending_out_rec; /* PendingOutRec: first number the peer never got; 0 = none */
+    uint32_t out_peak;       /* most bunches that OutRec ever held at once */
     struct ue_channel *channel;
 };
 
@@ -82,17 +83,17 @@ struct ue_channel {
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
-    bool has_opened;         /* the program knows of it */
-    bool is_dying;           /* the close was acknowledged: freed behind the packet's bunches */
-    bool has_unsent;         /* its lane owes numbers; of a mute connection: OutRec holds what must be sent again */
-    bool paused_until_acked; /* bPausedUntilReliableACK */
+    bool has_opened;          /* the program knows of it */
+    bool close_acked;         /* the close was acknowledged: freed behind the packet's bunches */
+    bool has_pending_out_rec; /* its entry owes numbers; of a mute connection: OutRec holds what must be sent again */
+    bool paused_until_acked;  /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
-    struct ue_out *out_first;
-    struct ue_out *out_last;
-    struct ue_out *out_before_last; /* NULL when it is gone */
-    uint32_t out_count;             /* NumOutRec */
+    struct ue_out_rec *out_first;
+    struct ue_out_rec *out_last;
+    struct ue_out_rec *out_before_last; /* NULL when it is gone */
+    uint32_t out_count;                 /* NumOutRec */
     int32_t given_unseen; /* for tools/replay: up to this one numbers may have been given before the capture began */
-    struct ue_in *in_first;
+    struct ue_in_rec *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;
     int64_t progress; /* stall.c: the newest number for which bunches waited, and since when it has been that */
@@ -102,71 +103,108 @@ struct ue_channel {
 
 /* Reliable bunches that wait to be sent, first the one that leaves first. */
 struct ue_out_queue {
-    struct ue_out *first;
-    struct ue_out *last;
+    struct ue_out_rec *first;
+    struct ue_out_rec *last;
 };
 
-/* All lanes, found by index: open addressing, grown by doubling. */
-struct ue_lanes {
-    struct ue_lane **slots;
+/* All table, found by index: open addressing, grown by doubling. */
+struct ue_channel_table {
+    struct ue_channel_entry **slots;
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t count;
-    uint32_t open_count; /* lanes with a channel */
+    uint32_t open_count; /* table with a channel */
     uint32_t next_id;
-    int32_t in_first; /* where the numbers of a new lane begin */
+    int32_t in_first; /* where the numbers of a new entry begin */
     int32_t out_first;
     struct ue_out_queue resends; /* retransmissions, in the order of the naks; they leave before anything new */
     struct ue_out_queue unsent;  /* bunches that never left */
     struct ue_share *share;
 };
 
-void ue_lanes_init(struct ue_lanes *lanes, struct ue_share *share, int32_t in_first, int32_t out_first);
-void ue_lanes_free(struct ue_lanes *lanes);
-/* Where the lane of an index is, or would be put. */
-static inline uint32_t ue_lane_slot(struct ue_lane *const *slots, uint32_t capacity, uint32_t index) {
+void ue_channel_table_init(struct ue_channel_table *table, struct ue_share *share, int32_t in_first, int32_t out_first);
+void ue_channel_table_free(struct ue_channel_table *table);
+/* Where the entry of an index is, or would be put. */
+static inline uint32_t ue_channel_entry_slot(struct ue_channel_entry *const *slots, uint32_t capacity, uint32_t index) {
     uint32_t slot = index * UINT32_C(0x9E3779B1) >> 16 & (capacity - 1);
     while (slots[slot] != NULL && slots[slot]->index != index) {
         slot = (slot + 1) & (capacity - 1);
     }
     return slot;
 }
-/* The lane of an index; NULL when it was never used. */
-static inline struct ue_lane *ue_lane_find(const struct ue_lanes *lanes, uint32_t index) {
-    return lanes->capacity != 0 ? lanes->slots[ue_lane_slot(lanes->slots, lanes->capacity, index)] : NULL;
+/* The entry of an index; NULL when it was never used. */
+static inline struct ue_channel_entry *ue_channel_entry_find(const struct ue_channel_table *table, uint32_t index) {
+    return table->capacity != 0 ? table->slots[ue_channel_entry_slot(table->slots, table->capacity, index)] : NULL;
 }
 /* The same, made where missing; NULL: no memory. */
-struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index);
+struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, uint32_t index);
 
-/* A channel on a lane that has none; NULL: no memory. */
-struct ue_channel *ue_channel_new(struct ue_lanes *lanes, struct ue_lane *lane, enum ue_channel_kind kind);
-/* Frees the channel with everything that waits in it; what was never acknowledged is owed by the lane. */
-void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane);
+/* A channel on a entry that has none; NULL: no memory. */
+struct ue_channel *ue_channel_new(struct ue_channel_table *table, struct ue_channel_entry *entry,
+                                  enum ue_channel_kind kind);
+/* Drops the incomplete bunch of a channel. */
+void ue_partial_drop(struct ue_share *share, struct ue_channel *channel);
+/* Frees the channel with everything that waits in it; what was never acknowledged is owed by the entry. */
+void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *entry);
 
 /* How many numbers are owed. */
-uint32_t ue_lane_debts(const struct ue_lane *lane);
+uint32_t ue_pending_out_rec_count(const struct ue_channel_entry *entry);
 
 /* A bunch for OutRec, whose data are not yet filled; NULL: no memory. */
-struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits);
+struct ue_out_rec *ue_out_rec_alloc(struct ue_share *share, uint32_t data_bits);
 /* Frees bunches that are in no OutRec; NULL: none. */
-void ue_outs_free(struct ue_share *share, struct ue_out *first);
+void ue_out_rec_free_all(struct ue_share *share, struct ue_out_rec *first);
 /* Appends an entry of OutRec that is in no packet to a queue. */
-void ue_out_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out);
+void ue_out_queue_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out_rec *out);
 /* Removes the first entry and returns it; entries whose channel is gone are freed on the way. NULL: none. */
-struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue);
-/* Puts an entry back that ue_out_pop() returned. */
-void ue_out_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out);
-/* Appends to OutRec of the lane's channel. */
-void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq);
+struct ue_out_rec *ue_out_queue_pop(struct ue_share *share, struct ue_out_queue *queue);
+/* Puts an entry back that ue_out_queue_pop() returned. */
+void ue_out_queue_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out_rec *out);
+/* Appends to OutRec of the entry's channel. */
+void ue_channel_add_out(struct ue_channel_entry *entry, struct ue_out_rec *out, int32_t ch_seq);
 /* Makes the newest entry larger; NULL: no memory, and nothing changed. */
-struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
+struct ue_out_rec *ue_channel_grow_out(struct ue_channel_table *table, struct ue_channel *channel, uint32_t data_bits);
 /* Frees acknowledged bunches from the front. Returns whether the close was among them; sets open_acked. */
-bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel);
+bool ue_channel_release(struct ue_channel_table *table, struct ue_channel *channel);
 
-enum ue_in_result { UE_IN_KEPT, UE_IN_KNOWN, UE_IN_TOO_MANY, UE_IN_NO_MEMORY };
-/* Keeps a bunch that came before its turn, with a copy of its data. */
-enum ue_in_result ue_channel_keep_in(struct ue_lanes *lanes, struct ue_channel *channel, const struct ue_bunch *bunch,
-                                     int64_t ch_seq, int64_t packet_id, uint32_t limit);
-/* Takes the waiting bunch with this number, which the caller gives back to the share; NULL: it has not come. */
-struct ue_in *ue_channel_take_in(struct ue_channel *channel, int64_t ch_seq);
+/* ---- the record of sent packets: those that were not reported yet, in order, when each left, and which channels wrote
+   into it (WrittenChannelsRecord, OutLag; endpoint.md 15, 31) ---- */
+
+/* One channel's part in one packet. */
+struct ue_written {
+    int64_t packet_id;
+    uint64_t sent_ns;         /* of the packet, in its last entry; else UE_NO_TIME */
+    uint32_t channel;         /* UE_WRITTEN_NONE: the packet has no bunches */
+    uint32_t channel_id;      /* of the channel that had the index then; void when another has it now */
+    struct ue_out_rec *first; /* reliable bunches, in OutRec order */
+    struct ue_out_rec *last;
+};
+
+#define UE_WRITTEN_NONE UINT32_MAX
+#define UE_NO_TIME UINT64_MAX
+
+/* A ring that grows by doubling. */
+struct ue_sent_packets {
+    struct ue_written *ring;
+    uint32_t capacity;
+    uint32_t begin;
+    uint32_t count;
+    struct ue_share *share;
+};
+
+void ue_sent_packets_init(struct ue_sent_packets *sent, struct ue_share *share);
+void ue_sent_packets_free(struct ue_sent_packets *sent);
+/* Records that a channel wrote into a packet; out: the reliable bunch, or NULL. False: no memory. */
+bool ue_sent_packets_add_channel(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                                 struct ue_out_rec *out);
+/* Records that the packet left. */
+bool ue_sent_packets_push(struct ue_sent_packets *sent, int64_t packet_id, uint64_t now_ns);
+/* Removes a bunch from its packet because another packet carries it now. */
+void ue_sent_packets_unlink(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                            struct ue_out_rec *out);
+/* The newest bunch that a channel wrote moved in memory. */
+void ue_sent_packets_replace(struct ue_sent_packets *sent, int64_t packet_id, const struct ue_channel *channel,
+                             const struct ue_out_rec *old, struct ue_out_rec *out);
+/* Removes the oldest entry if it is of this packet; older ones are dropped. False: no entry of it is left. */
+bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct ue_written *written);
 
 #endif

@@ -23,13 +23,14 @@ static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason caus
     return length;
 }
 
-void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+void ue_conn_send_close_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason,
+                               enum ue_close_reason cause) {
     char text[128];
     size_t length = reason_text(reason, cause, text, sizeof text);
     struct ue_message message = {.type = UE_MESSAGE_CLOSE_REASON, .param_count = 1};
     message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
-    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 && !c->has_told_reason) {
-        c->has_told_reason = true; /* the peer heeds the first only */
+    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 && !c->has_sent_reason) {
+        c->has_sent_reason = true; /* the peer heeds the first only */
         ue_control_send(c, now_ns, &message);
     }
 }
@@ -42,19 +43,19 @@ static void tell_failure(struct ue_conn *c, uint64_t now_ns) {
 }
 
 /* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
-static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
-    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    if (lane == NULL || lane->channel == NULL || lane->channel->closing || !ue_conn_may_send(c)) {
+static void send_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
+    if (entry == NULL || entry->channel == NULL || entry->channel->closing || !ue_conn_may_send(c)) {
         return;
     }
-    ue_conn_tell_reason(c, now_ns, reason, cause);
+    ue_conn_send_close_reason(c, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
         tell_failure(c, now_ns);
         ue_send_buffer_flush(c, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
-    if (ue_send_has_room(c, lane, &close)) {
-        ue_send(c, now_ns, lane, &close, NULL);
+    if (ue_send_has_room(c, entry, &close)) {
+        ue_send(c, now_ns, entry, &close, NULL);
     }
 }
 
@@ -64,7 +65,7 @@ bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns) {
     }
     c->is_leaving = true; /* what is sent below may itself find a reason to close */
     if (ue_conn_is_up(c)) {
-        take_leave(c, now_ns, c->close_wish.reason, c->close_wish.cause);
+        send_close(c, now_ns, c->close_wish.reason, c->close_wish.cause);
     }
     bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_send_buffer_is_empty(c);
     c->closed_ns = now_ns;
@@ -76,7 +77,7 @@ bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns) {
 }
 
 void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason) {
-    ue_conn_settle(c);
+    ue_conn_begin_input(c);
     ue_conn_want_close(c, reason, UE_CLOSE_NONE);
     ue_conn_carry_out_close(c, now_ns);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a connection: creation, handshake, the way up (endpoint.md 1, 32). */
+/* Creation and end of a connection: configuration, defaults, memory. */
 #include "tools/endpoint/core/connection.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -64,29 +64,21 @@ static bool init_seal(struct ue_conn *c) {
     const enum ue_handler *handlers = c->config.settings.handlers;
     for (size_t i = 0; i < UE_HANDLERS_MAX && c->config.key != NULL; i++) {
         if (handlers[i] == UE_HANDLER_AESGCM) {
-            c->seal =
+            c->encryption =
                 i == 0 ? ue_encryption_new(c->config.key) : NULL; /* within another component's bits: not offered */
-            return c->seal != NULL;
+            return c->encryption != NULL;
         }
     }
     return true;
 }
 
-static void init_notify(struct ue_conn *c, uint16_t in, uint16_t out) {
-    if (!ue_conn_is_legacy(c)) {
-        ue_notify_init(&c->notify, c->config.profile->acks, in, out, &c->share);
-    }
-}
-
 static bool init_parts(struct ue_conn *c) {
-    ue_outbox_init(&c->datagrams, &c->share, c->config.max_datagrams);
-    ue_outbox_init(&c->events, &c->share, c->config.max_events);
-    ue_outbox_init(&c->control_queue, &c->share, MAX_QUEUED_CONTROL);
-    ue_reorder_init(&c->reorder, &c->share);
-    ue_sent_packets_init(&c->flight, &c->share);
-    ue_lanes_init(&c->lanes, &c->share, 0, 0);
-    ue_legacy_init(&c->legacy, 0, &c->share);
-    init_notify(c, 0, 0);
+    ue_output_queue_init(&c->datagrams, &c->share, c->config.max_datagrams);
+    ue_output_queue_init(&c->events, &c->share, c->config.max_events);
+    ue_output_queue_init(&c->control_queue, &c->share, MAX_QUEUED_CONTROL);
+    ue_order_cache_init(&c->order_cache, &c->share);
+    ue_sent_packets_init(&c->sent_packets, &c->share);
+    ue_conn_init_sequences(c, 0, 0, 0);
     ue_random_init(&c->random, c->config.seed);
     c->budget.net_speed = ue_net_speed(c->config.net_speed);
     bool is_usable = init_seal(c);
@@ -117,7 +109,7 @@ struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct u
         ue_conn_free(c);
         return NULL;
     }
-    ue_client_handshake_init(&c->shake, &c->out_context, config, &c->random);
+    ue_client_handshake_init(&c->handshake, &c->out_context, config, &c->random);
     return c;
 }
 
@@ -126,131 +118,17 @@ void ue_conn_free(struct ue_conn *c) {
         return;
     }
     struct ue_share share = c->share;
-    ue_outbox_free(&c->datagrams);
-    ue_outbox_free(&c->events);
-    ue_outbox_free(&c->control_queue);
-    ue_reorder_free(&c->reorder);
-    ue_sent_packets_free(&c->flight);
-    ue_lanes_free(&c->lanes);
+    ue_output_queue_free(&c->datagrams);
+    ue_output_queue_free(&c->events);
+    ue_output_queue_free(&c->control_queue);
+    ue_order_cache_free(&c->order_cache);
+    ue_sent_packets_free(&c->sent_packets);
+    ue_channel_table_free(&c->channels);
     ue_legacy_free(&c->legacy);
     if (!ue_conn_is_legacy(c)) {
         ue_notify_free(&c->notify);
     }
     ue_send_buffer_discard(c);
-    ue_encryption_free(c->seal);
+    ue_encryption_free(c->encryption);
     ue_share_free_block(&share, c);
-}
-
-/* The sequences of both sides are known (endpoint.md 10): in is the peer's first, out the own. */
-static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
-    int32_t mask = (int32_t)c->out_context.ch_seq_bound - 1;
-    c->in_packet_id = (int64_t)in - 1;
-    c->out_packet_id = out;
-    c->out_ack_packet_id = (int64_t)out - 1;
-    c->last_notified_id = (int64_t)out - 1;
-    ue_lanes_init(&c->lanes, &c->share, in & mask, out & mask);
-    ue_legacy_init(&c->legacy, (int64_t)out - 1, &c->share);
-    init_notify(c, ue_seq_of(in - 1), out);
-    c->connected_ns = now_ns;
-    c->last_receive_ns = now_ns;
-    c->last_packet_ns = now_ns;
-    c->last_send_ns = now_ns;
-    c->traffic.second_begin_ns = now_ns;
-}
-
-static void come_up(struct ue_conn *c) {
-    uint32_t opened;
-    bool has_control = (!ue_conn_is_server(c) || c->config.no_login) && !ue_conn_has_internal_ack(c);
-    ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING);
-    if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
-        ue_conn_end(c, UE_CLOSE_PENDING_CONNECTION_FAILURE);
-    } else if (c->config.no_login) { /* without login, channel 0 carries nothing before the close */
-        ue_conn_admit(c);
-    }
-}
-
-void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
-    ue_conn_settle(c);
-    if (c->state != UE_CONN_INVALID) {
-        return;
-    }
-    c->client_id = c->config.client_id & 7u;
-    c->shake.state = UE_CLIENT_HANDSHAKE_INITIALIZED; /* the client cannot start it again */
-    init_sequences(c, now_ns, in, out);
-    come_up(c);
-}
-
-/* What the handshake agreed on changes the prefix of every packet. */
-static void set_version(struct ue_conn *c, uint8_t version, uint8_t session_id, uint8_t client_id) {
-    bool ids = c->config.profile->handshake == UE_HANDSHAKE_V && version >= 3;
-    c->out_context.ids = c->in_context.ids = ids;
-    c->session_id = session_id;
-    c->client_id = client_id;
-    ue_limits_init(&c->limits, &c->config, &c->out_context);
-}
-
-static void take_accepted(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
-    c->accepted = *accepted;
-    c->answers_handshakes = true;
-    c->connected_ns = now_ns;
-    c->in_context.features = c->out_context.features = accepted->features;
-    set_version(c, accepted->version, accepted->session_id, accepted->client_id);
-}
-
-void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
-    ue_conn_settle(c);
-    if (ue_conn_is_server(c) && ue_conn_is_up(c)) {
-        take_accepted(c, now_ns, accepted);
-        c->last_receive_ns = now_ns;
-    }
-}
-
-void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
-    ue_conn_settle(c);
-    if (c->state != UE_CONN_INVALID || !ue_conn_is_server(c)) {
-        return;
-    }
-    take_accepted(c, now_ns, accepted);
-    init_sequences(c, now_ns, accepted->sequences.client, accepted->sequences.server);
-    come_up(c);
-}
-
-void ue_conn_send_handshake(struct ue_conn *c) {
-    uint8_t bytes[sizeof c->shake.pending];
-    size_t size_bytes;
-    while ((size_bytes = ue_client_handshake_pop(&c->shake, bytes)) != 0) {
-        c->counters.outbox_lost += !ue_outbox_copy(&c->datagrams, bytes, size_bytes);
-    }
-}
-
-void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
-    ue_conn_settle(c);
-    if (c->state != UE_CONN_INVALID || ue_conn_is_server(c)) {
-        return;
-    }
-    ue_conn_enter(c, UE_CONN_HANDSHAKE);
-    c->last_receive_ns = now_ns;
-    ue_client_handshake_start(&c->shake, now_ns);
-    ue_conn_send_handshake(c);
-}
-
-void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result) {
-    switch (result) {
-    case UE_CLIENT_HANDSHAKE_CONNECTED:
-        set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id);
-        init_sequences(c, now_ns, c->shake.sequences.server, c->shake.sequences.client);
-        come_up(c);
-        break;
-    case UE_CLIENT_HANDSHAKE_RESUMED: set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id); break;
-    case UE_CLIENT_HANDSHAKE_OUTDATED: ue_conn_end(c, UE_CLOSE_OUTDATED_CLIENT); break;
-    default: break;
-    }
-    ue_conn_send_handshake(c);
-}
-
-void ue_conn_admit(struct ue_conn *c) {
-    c->is_admitted = true;
-    if (c->state == UE_CONN_PENDING) {
-        ue_conn_enter(c, UE_CONN_OPEN);
-    }
 }

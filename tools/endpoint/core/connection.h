@@ -9,13 +9,11 @@
 #include "tools/endpoint/core/legacy_notify.h"
 #include <uerudp/server.h>
 #include "tools/endpoint/base/seeded_random.h"
-#include "tools/endpoint/core/assemble.h"
 #include "tools/endpoint/core/channel.h"
-#include "tools/endpoint/core/outbox.h"
+#include "tools/endpoint/core/output_queue.h"
 #include "tools/endpoint/core/packet_notify.h"
 #include "tools/endpoint/core/rate.h"
-#include "tools/endpoint/core/reorder.h"
-#include "tools/endpoint/core/sent_packets.h"
+#include "tools/endpoint/core/order_cache.h"
 
 #define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
 
@@ -38,14 +36,14 @@ struct ue_last {
     uint32_t channel_id;
     bool reliable;
     bool may_grow;              /* whole, without exports or must-be-mapped ids */
-    struct ue_out *out;         /* its OutRec entry when reliable */
+    struct ue_out_rec *out;     /* its OutRec entry when reliable */
     struct ue_bunch unreliable; /* else its header */
 };
 
 /* The packet being filled (SendBuffer). */
 struct ue_send_buffer {
-    struct ue_outbox_block *parcel; /* NULL: nothing begun; has room for the largest packet */
-    size_t bit;                     /* written so far */
+    struct ue_output_block *block; /* NULL: nothing begun; has room for the largest packet */
+    size_t bit;                    /* written so far */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
     uint64_t head_ns;        /* when it was written */
@@ -72,35 +70,36 @@ struct ue_conn {
     enum ue_close_reason closed_for;
     bool is_admitted;
     bool is_encrypting;
-    bool peer_seals; /* the peer has sent an encrypted packet */
-    bool has_told_reason;
+    bool peer_encrypts; /* the peer has sent an encrypted packet */
+    bool has_sent_reason;
     bool is_leaving; /* closing is under way */
     struct ue_close_wish close_wish;
     uint8_t session_id;
     uint8_t client_id;
     struct ue_random random;
-    struct ue_client_handshake shake; /* client */
-    struct ue_accepted accepted;      /* server */
-    bool answers_handshakes;          /* server: the Ack may have been missed */
-    struct ue_encryption *seal;       /* AES-GCM, or NULL */
+    struct ue_client_handshake handshake; /* client */
+    struct ue_accepted accepted;          /* server */
+    bool answers_handshakes;              /* server: the Ack may have been missed */
+    struct ue_encryption *encryption;     /* AES-GCM, or NULL */
 
     struct ue_notify notify;   /* generations A to C */
     struct ue_legacy legacy;   /* generation L */
-    int64_t in_packet_id;      /* InPacketId: newest taken */
+    int64_t in_packet_id;      /* InPacketId: newest received */
     bool is_in_delivered;      /* ... and whether it counts as delivered */
     int64_t out_packet_id;     /* OutPacketId: what the next packet is */
     int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
     int64_t last_notified_id;  /* LastNotifiedPacketId */
     uint64_t acked_sent_ns;    /* when the packet out_ack_packet_id left, until it gave its sample; else UE_NO_TIME */
-    struct ue_reorder reorder;
-    uint64_t reorder_since_ns;
-    struct ue_sent_packets flight;
-    struct ue_lanes lanes;
-    bool has_dying;  /* some channel is_dying */
-    bool has_unsent; /* some channel has_unsent */
-    bool has_due;    /* some channel's InRec holds what is in order, and found no memory when it came to its turn */
-    struct ue_send_buffer packer;
-    struct ue_outbox control_queue; /* control messages beyond the reliable buffer */
+    struct ue_order_cache order_cache;
+    uint64_t order_cache_since_ns;
+    struct ue_sent_packets sent_packets;
+    struct ue_channel_table channels;
+    bool has_close_acked;     /* some channel close_acked */
+    bool has_pending_out_rec; /* some channel has_pending_out_rec */
+    bool has_waiting_in_rec;  /* some channel's InRec holds what is in order, and found no memory when it came to its
+                                 turn */
+    struct ue_send_buffer send_buffer;
+    struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
 
     uint32_t dirty_acks;    /* HasDirtyAcks */
     bool time_sensitive;    /* TimeSensitive */
@@ -125,8 +124,8 @@ struct ue_conn {
     struct ue_ping ping;
     struct ue_traffic traffic;
     struct ue_counters counters;
-    struct ue_outbox datagrams;
-    struct ue_outbox events;
+    struct ue_output_queue datagrams;
+    struct ue_output_queue events;
     ue_bunch_hook *hook;
     void *hook_user;
 };
@@ -150,7 +149,7 @@ static inline bool ue_conn_is_up(const struct ue_conn *c) {
     return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
 }
 /* Each public call begins with it: frees the outputs that the program has read. */
-void ue_conn_settle(struct ue_conn *c);
+void ue_conn_begin_input(struct ue_conn *c);
 void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state);
 /* Whether it is closed, or is to be closed before anything else is handled. */
 static inline bool ue_conn_is_ending(const struct ue_conn *c) {
@@ -160,26 +159,31 @@ static inline bool ue_conn_is_ending(const struct ue_conn *c) {
 void ue_conn_want_close(struct ue_conn *c, enum ue_close_reason reason, enum ue_close_reason cause);
 /* Closes at once and says nothing to the peer; a closed connection stays as it is. */
 void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
-/* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 27). */
+/* Whether the server may send: a reliable bunch of the client was received on channel 0 (endpoint.md 27). */
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
-void ue_event_put(struct ue_conn *c, const struct ue_event *event);
-void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
-/* An event in memory of its own, with room for its data; and to the outbox, its data behind it. */
-struct ue_outbox_block *ue_event_new(struct ue_conn *c, size_t data_bits);
-static inline struct ue_event *ue_event_in(struct ue_outbox_block *parcel) {
-    return (void *)parcel->bytes;
+/* output_queue.c */
+void ue_event_emit(struct ue_conn *c, const struct ue_event *event);
+void ue_event_emit_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault,
+                         uint32_t channel);
+/* Allocates an event with space for its data; ue_event_push() copies the data and queues it. */
+struct ue_output_block *ue_event_alloc(struct ue_conn *c, size_t data_bits);
+static inline struct ue_event *ue_event_in(struct ue_output_block *block) {
+    return (void *)block->bytes;
 }
-void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel);
+void ue_event_push(struct ue_conn *c, struct ue_output_block *block);
 
-/* connection.c */
-/* The result of a handshake packet. */
-void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
+/* connect.c */
+/* The sequences of both sides are known (endpoint.md 10): in is the peer's first, out the own. */
+void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
+void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
+/* Queues the messages that a client's handshake wants to send. */
 void ue_conn_send_handshake(struct ue_conn *c);
 
 /* close.c */
 /* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
-void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
+void ue_conn_send_close_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason,
+                               enum ue_close_reason cause);
 /* Closes if that is wanted, and tells the peer. Only the sources that the program calls do it: receive.c, tick.c,
    endpoint.c. Returns whether the connection is closed. */
 bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns);
@@ -188,29 +192,28 @@ bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns);
 /* ue_conn_send for a message on channel 0. */
 enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 
-/* channel_set.c: channels of a connection */
+/* channel.c: channels of a connection */
 struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
-/* A channel opened by the peer; NULL: no memory. */
-struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind);
+/* NULL: no memory. */
+struct ue_channel *ue_conn_new_channel(struct ue_conn *c, uint32_t index, enum ue_channel_kind kind);
 /* What kind the bunch's name says; false: none that is known. */
 bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
 /* Whether this side may open channels of this kind. */
 bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind);
-bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
 static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
     return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
 }
 /* How many more parts the channel's reliable buffer takes (endpoint.md 23); one more when the last of them closes
    it. */
-uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
+uint32_t ue_send_room_parts(const struct ue_conn *c, const struct ue_channel_entry *entry, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
 void ue_conn_clean_up(struct ue_conn *c, struct ue_channel *channel);
 /* Frees the channels that closed while a packet's acks were processed. */
-void ue_conn_bury(struct ue_conn *c);
+void ue_conn_free_closed_channels(struct ue_conn *c);
 
 /* send_buffer.c: the packet being filled */
 static inline bool ue_send_buffer_is_empty(const struct ue_conn *c) {
-    return c->packer.parcel == NULL;
+    return c->send_buffer.block == NULL;
 }
 /* Forgets what was written. */
 void ue_send_buffer_discard(struct ue_conn *c);
@@ -222,41 +225,33 @@ size_t ue_send_buffer_free_bits(const struct ue_conn *c);
 bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns);
 /* Writes an item behind what is there, unless packet and terminator become too long. */
 bool ue_send_buffer_put(struct ue_conn *c, const struct ue_item *item);
-/* Brings the header up to date, which never changes its length: newer verdicts, and the clock of now. False: the
-   verdicts need more words than the header has. */
-bool ue_send_buffer_refresh_head(struct ue_conn *c, uint64_t now_ns);
-
-/* repeat.c */
-void ue_repeat_reliable(struct ue_conn *c);
-
-/* flush.c */
 /* Writes one item, in a new packet when it does not fit. */
 bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
 /* FlushNet. */
 void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns);
 
-/* out_bunch.c */
 /* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
-void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch);
-void ue_out_bunch_fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+void ue_out_bunch_fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
                                 struct ue_item *item);
 
 /* send.c: bunches */
-/* On a lane with a channel. range may be NULL. */
-enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
-                       struct ue_packet_range *range);
+/* On an entry with a channel. range may be NULL. */
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+                       const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* The same, past the checks and past what waits. */
-enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
-                           struct ue_packet_range *range);
+enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+                           const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Whether such a bunch may be sent at all. */
-enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
+enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_channel_entry *entry,
+                             const struct ue_outgoing *bunch);
 /* Whether the reliable buffer takes all parts of a bunch. */
-bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
+bool ue_send_has_room(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_outgoing *bunch);
 /* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
-void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+void ue_retransmit(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
 /* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
-void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+void ue_retransmit_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
 /* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
 bool ue_send_is_waiting(const struct ue_conn *c);
@@ -264,42 +259,40 @@ bool ue_send_is_waiting(const struct ue_conn *c);
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 /* ue_send for what the program sends: messages on channel 0 wait where there is no room for them. */
-enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
                                         const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Sends again what left before that time and was not acknowledged. */
 void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* acks.c */
-/* The next own packet was acknowledged or reported as not received (endpoint.md 15). */
-void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
+/* Handles what a header reports of own packets (endpoint.md 11, 15). False: the connection is closed. */
+bool ue_receive_acks(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet);
+/* An ack among the bunches of the legacy layout (endpoint.md 36). */
+void ue_receive_legacy_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ack);
+/* Writes the ack of a packet of the peer (endpoint.md 36). */
+void ue_send_legacy_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id);
+/* Legacy acks are written a second time. */
+void ue_send_legacy_acks_again(struct ue_conn *c, uint64_t now_ns);
 /* A replay's packets all arrive. */
 void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
-
-/* receive.c */
-/* Legacy acks are written a second time. */
-void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
 
 /* dispatch.c: the bunches of one packet (endpoint.md 16 to 19) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
 bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches);
-/* Takes what is due since memory was short. */
-void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 
-/* deliver.c: what the program gets */
-/* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (endpoint.md 18, 19). */
-struct ue_taken {
-    enum ue_close_reason error; /* UE_CLOSE_NONE: none */
-    bool skip;                  /* the packet counts as not delivered */
-    bool later;                 /* not taken: no memory; as if it had not come */
-    bool is_gone;               /* the channel was freed */
+/* received_bunch.c: the bunches of one channel (endpoint.md 17 to 19) */
+/* What becomes of a bunch and its packet. */
+struct ue_bunch_outcome {
+    bool is_refused; /* the packet counts as not delivered */
+    bool is_over;    /* nothing more of the packet is handled */
 };
-struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
-                              const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id);
-
-/* stall.c: closes a connection whose bunches wait too long for one that is missing */
-void ue_stall_tick(struct ue_conn *c, uint64_t now_ns);
+/* ReceivedRawBunch, for a bunch of a channel that exists. */
+struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+                                             const struct ue_bunch *bunch, int64_t ch_seq);
+/* Delivers what is in order and found no memory when it was due. */
+void ue_deliver_waiting(struct ue_conn *c, uint64_t now_ns);
 
 /* options.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_conn *c, uint64_t now_ns);

@@ -10,29 +10,29 @@
 /* An entry of the queue: the number of bits, then the bits (endpoint.md 21.4). */
 static enum ue_status queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
     size_t bits = bunch->data.bits;
-    struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
-    if (parcel == NULL) {
+    struct ue_output_block *block = ue_output_queue_alloc(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
+    if (block == NULL) {
         ue_conn_end(c, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
         return UE_E_FULL;
     }
-    memcpy(parcel->bytes, &bits, sizeof bits);
-    ue_view_copy(bunch->data, parcel->bytes + sizeof bits);
-    ue_outbox_add(&c->control_queue, parcel);
+    memcpy(block->bytes, &bits, sizeof bits);
+    ue_view_copy(bunch->data, block->bytes + sizeof bits);
+    ue_output_queue_push(&c->control_queue, block);
     return UE_OK;
 }
 
 /* Control messages that find no room, or others before them that found none, wait. */
-static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
-    return lane->index == 0 && bunch->reliable && !bunch->close &&
-           (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
+static bool is_to_wait(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_outgoing *bunch) {
+    return entry->index == 0 && bunch->reliable && !bunch->close &&
+           (c->control_queue.count != 0 || (entry->channel->out_count != 0 && !ue_send_has_room(c, entry, bunch)));
 }
 
-enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+enum ue_status ue_control_send_or_queue(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
                                         const struct ue_outgoing *bunch, struct ue_packet_range *range) {
-    if (!is_to_wait(c, lane, bunch)) {
-        return ue_send(c, now_ns, lane, bunch, range);
+    if (!is_to_wait(c, entry, bunch)) {
+        return ue_send(c, now_ns, entry, bunch, range);
     }
-    enum ue_status status = ue_send_check(c, lane, bunch);
+    enum ue_status status = ue_send_check(c, entry, bunch);
     if (range != NULL) {
         *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
     }
@@ -48,34 +48,34 @@ enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct 
         return status;
     }
     const struct ue_outgoing bunch = {.channel = 0, .reliable = true, .merge = true, .data = {bytes, 0, bit}};
-    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    return lane != NULL && lane->channel != NULL ? ue_control_send_or_queue(c, now_ns, lane, &bunch, NULL)
-                                                 : UE_E_CONFLICT;
+    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
+    return entry != NULL && entry->channel != NULL ? ue_control_send_or_queue(c, now_ns, entry, &bunch, NULL)
+                                                   : UE_E_CONFLICT;
 }
 
-static struct ue_outgoing queued_bunch(const struct ue_outbox_block *parcel) {
+static struct ue_outgoing queued_bunch(const struct ue_output_block *block) {
     size_t bits;
-    memcpy(&bits, parcel->bytes, sizeof bits);
-    return (struct ue_outgoing){.reliable = true, .data = {parcel->bytes + sizeof bits, 0, bits}};
+    memcpy(&bits, block->bytes, sizeof bits);
+    return (struct ue_outgoing){.reliable = true, .data = {block->bytes + sizeof bits, 0, bits}};
 }
 
-static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
+static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_packet_range range;
-    while (c->control_queue.first != NULL && !lane->channel->closing) {
+    while (c->control_queue.first != NULL && !entry->channel->closing) {
         const struct ue_outgoing bunch = queued_bunch(c->control_queue.first);
-        bool has_room = lane->channel->out_count == 0 || ue_send_has_room(c, lane, &bunch);
-        if (!has_room || ue_send_now(c, now_ns, lane, &bunch, &range) != UE_OK) {
+        bool has_room = entry->channel->out_count == 0 || ue_send_has_room(c, entry, &bunch);
+        if (!has_room || ue_send_now(c, now_ns, entry, &bunch, &range) != UE_OK) {
             break;
         }
-        ue_outbox_take(&c->control_queue);
+        ue_output_queue_pop(&c->control_queue);
     }
     ue_outbox_settle(&c->control_queue);
 }
 
 void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns) {
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+    for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
         if (!out->acked && out->packet_id != UE_NO_PACKET && out->sent_ns < before_ns) {
-            ue_resend_early(c, now_ns, channel, out);
+            ue_retransmit_early(c, now_ns, channel, out);
         }
     }
 }
@@ -88,13 +88,13 @@ static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel
 }
 
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    if (lane == NULL || lane->channel == NULL) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
+    if (entry == NULL || entry->channel == NULL) {
         return;
     }
-    if (lane->channel->opened_locally && !lane->channel->open_acked) {
-        repeat_opening(c, now_ns, lane->channel);
+    if (entry->channel->opened_locally && !entry->channel->open_acked) {
+        repeat_opening(c, now_ns, entry->channel);
     } else {
-        send_queued(c, now_ns, lane);
+        send_queued(c, now_ns, entry);
     }
 }

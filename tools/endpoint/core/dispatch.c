@@ -4,119 +4,91 @@
 
 #include <uerudp/seq.h>
 
+#define NAME_BITS_MAX 104  /* of a text: each bunch repeats it, within MAX_BUNCH_HEADER_BITS */
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 
-/* Legacy layouts have a bit for one reason only. */
-struct outcome {
-    bool skip;    /* exports of parts were delivered before */
-    bool is_over; /* nothing more of this packet is looked at */
-};
+static const struct ue_bunch_outcome ACCEPTED = {false, false};
+static const struct ue_bunch_outcome REFUSED = {true, false};
 
-static const struct outcome TAKEN = {false, false};
-static const struct outcome SKIPPED = {true, false};
-
-static struct outcome close_for(struct ue_conn *c, enum ue_close_reason reason, uint32_t channel) {
-    ue_event_fault(c, reason, NULL, channel);
+static struct ue_bunch_outcome close_for(struct ue_conn *c, enum ue_close_reason reason, uint32_t channel) {
+    ue_event_emit_fault(c, reason, NULL, channel);
     ue_conn_want_close(c, reason, UE_CLOSE_NONE);
-    return (struct outcome){true, true};
+    return (struct ue_bunch_outcome){true, true};
 }
 
-/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 16.17). */
-static struct outcome bunch_error(struct ue_conn *c, enum ue_close_reason cause, uint32_t channel, bool skip) {
-    ue_event_fault(c, cause, NULL, channel);
-    if (!ue_conn_is_server(c) && !c->config.options.strict_client) {
-        return (struct outcome){skip, false};
-    }
-    ue_conn_want_close(c, cause, UE_CLOSE_CORRUPT_DATA);
-    return (struct outcome){true, true};
-}
-
-static struct outcome outcome_of(struct ue_conn *c, const struct ue_taken *taken, uint32_t channel) {
-    if (taken->error != UE_CLOSE_NONE) {
-        return bunch_error(c, taken->error, channel, taken->skip);
-    }
-    return (struct outcome){taken->skip, ue_conn_is_ending(c)};
-}
-
-/* The lane's number moves before anything can fail, unless there was no memory to take the bunch with. */
-static struct ue_taken take_in_turn(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
-                                    const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
-    int32_t before = lane->in_reliable;
-    lane->in_reliable = bunch->reliable ? (int32_t)ch_seq : before;
-    struct ue_taken taken = ue_take_bunch(c, now_ns, lane->channel, bunch, ch_seq, packet_id);
-    if (taken.later) {
-        lane->in_reliable = before;
-        c->counters.in_bunches_refused++;
-    }
-    return taken;
-}
-
-/* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect. */
-static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
-    struct outcome outcome = TAKEN;
-    while (lane->channel != NULL && !ue_conn_is_ending(c) && !outcome.is_over) {
-        struct ue_in *in = ue_channel_take_in(lane->channel, (int64_t)lane->in_reliable + 1);
-        if (in == NULL) {
-            break;
-        }
-        struct ue_taken taken = take_in_turn(c, now_ns, lane, &in->bunch, in->ch_seq, in->packet_id);
-        if (taken.later) { /* it cannot come again: it waits on */
-            c->has_due = true;
-            in->next = lane->channel->in_first;
-            lane->channel->in_first = in;
-            lane->channel->in_count++;
-            break;
-        }
-        ue_share_free_block(&c->share, in);
-        outcome = outcome_of(c, &taken, lane->index);
-        outcome.skip = false;
-    }
-    return outcome;
-}
-
-void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns) {
-    if (!c->has_due) {
-        return;
-    }
-    c->has_due = false;
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        if (c->lanes.slots[i] != NULL) {
-            take_waiting(c, now_ns, c->lanes.slots[i]);
-        }
+static bool kind_of_type(uint8_t type, enum ue_channel_kind *kind) {
+    switch (type) {
+    case UE_CHANNEL_CONTROL: *kind = UE_KIND_CONTROL; return true;
+    case UE_CHANNEL_ACTOR: *kind = UE_KIND_ACTOR; return true;
+    case UE_CHANNEL_VOICE: *kind = UE_KIND_VOICE; return true;
+    case UE_CHANNEL_FILE: *kind = UE_KIND_OTHER; return true;
+    default: return false;
     }
 }
 
-static struct outcome keep_early(struct ue_conn *c, struct ue_lane *lane, const struct ue_bunch *bunch,
-                                 int64_t ch_seq) {
-    if (bunch->partial_exports_final) {
-        c->counters.in_bunches_refused++;
-        return SKIPPED; /* custom exports are not kept; they come again */
+static bool kind_of_name(const struct ue_conn *c, const struct ue_name *name, enum ue_channel_kind *kind) {
+    *kind = UE_KIND_OTHER;
+    if (!name->hardcoded) {
+        return c->config.any_channel && name->text.units.bits <= NAME_BITS_MAX;
     }
-    switch (ue_channel_keep_in(&c->lanes, lane->channel, bunch, ch_seq, c->in_packet_id, c->limits.reliable)) {
-    case UE_IN_KNOWN: c->counters.in_bunches_ignored++; return TAKEN;
-    case UE_IN_TOO_MANY: return bunch_error(c, UE_CLOSE_MAX_RELIABLE_EXCEEDED, lane->index, true);
-    case UE_IN_NO_MEMORY: c->counters.in_bunches_refused++; return SKIPPED;
-    default: return TAKEN;
+    switch (name->index) {
+    case UE_NAME_CONTROL: *kind = UE_KIND_CONTROL; return true;
+    case UE_NAME_ACTOR: *kind = UE_KIND_ACTOR; return true;
+    case UE_NAME_VOICE: *kind = UE_KIND_VOICE; return true;
+    case UE_NAME_DATA_STREAM: return true;
+    default: return c->config.any_channel;
     }
 }
 
-/* ReceivedRawBunch. */
-static struct outcome take_raw(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_bunch *bunch,
-                               int64_t ch_seq) {
-    if (bunch->reliable && ch_seq != (int64_t)lane->in_reliable + 1) {
-        return keep_early(c, lane, bunch, ch_seq);
+bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind) {
+    if (ue_conn_is_legacy(c)) {
+        return kind_of_type(bunch->ch_type, kind);
     }
-    if (bunch->reliable && lane->channel->in_first != NULL && lane->channel->in_first->ch_seq == ch_seq) {
-        c->counters.in_bunches_ignored++;
-        return take_waiting(c, now_ns, lane); /* the first copy waits for memory */
+    return bunch->has_name && kind_of_name(c, &bunch->name, kind);
+}
+
+static bool is_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch) {
+    enum ue_channel_kind kind;
+    if (bunch->name.hardcoded && bunch->name.index == channel->name_index) {
+        return true;
     }
-    struct ue_taken taken = take_in_turn(c, now_ns, lane, bunch, ch_seq, c->in_packet_id);
-    struct outcome outcome = outcome_of(c, &taken, lane->index);
-    if (!bunch->reliable || taken.later || outcome.is_over || lane->channel == NULL || lane->channel->in_count == 0) {
-        return outcome;
+    bool is_named = ue_conn_is_legacy(c) ? bunch->reliable || bunch->open : bunch->has_name;
+    if (!is_named) {
+        return true;
     }
-    struct outcome rest = take_waiting(c, now_ns, lane);
-    return (struct outcome){outcome.skip || rest.skip, rest.is_over};
+    if (!ue_conn_kind_of(c, bunch, &kind) || kind != channel->kind) {
+        return false;
+    }
+    return !bunch->has_name || kind != UE_KIND_OTHER ||
+           (bunch->name.hardcoded ? bunch->name.index == channel->name_index
+                                  : ue_view_equal(bunch->name.text.units, channel->name.units));
+}
+
+static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struct ue_name *name) {
+    channel->name_index = name->index;
+    if (name->hardcoded) {
+        return true;
+    }
+    uint8_t *copy = ue_share_alloc(&c->share, ue_bits_bytes(name->text.units.bits) + 1);
+    if (copy == NULL) {
+        return false;
+    }
+    ue_view_copy(name->text.units, copy);
+    channel->name = (struct ue_text){{copy, 0, name->text.units.bits}, name->text.wide};
+    return true;
+}
+
+static struct ue_channel *channel_of_peer(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind) {
+    struct ue_channel *channel = ue_conn_new_channel(c, bunch->channel, kind);
+    if (channel == NULL) {
+        return NULL;
+    }
+    if (bunch->has_name && !copy_name(c, channel, &bunch->name)) {
+        ue_channel_free(&c->channels, ue_channel_entry_find(&c->channels, bunch->channel));
+        return NULL;
+    }
+    channel->open_sent = true;
+    return channel;
 }
 
 static bool is_control(const struct ue_conn *c, const struct ue_bunch *bunch) {
@@ -152,26 +124,26 @@ static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind 
 }
 
 /* A bunch for a channel that is not there. *created: the channel, when there is one now. */
-static struct outcome create(struct ue_conn *c, const struct ue_bunch *bunch, struct ue_channel **created) {
+static struct ue_bunch_outcome create(struct ue_conn *c, const struct ue_bunch *bunch, struct ue_channel **created) {
     enum ue_channel_kind kind;
     *created = NULL;
     if (!bunch->reliable && !(bunch->open && (bunch->close || bunch->partial))) {
         c->counters.in_bunches_refused++;
-        return SKIPPED;
+        return REFUSED;
     }
     if (!ue_conn_kind_of(c, bunch, &kind)) {
         return close_for(c, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
     }
     if (!may_be_opened_by_peer(c, kind)) {
         c->counters.in_bunches_ignored++;
-        return TAKEN;
+        return ACCEPTED;
     }
-    *created = ue_conn_channel_from(c, bunch, kind);
+    *created = channel_of_peer(c, bunch, kind);
     if (*created == NULL) {
         c->counters.in_bunches_refused++;
-        return SKIPPED;
+        return REFUSED;
     }
-    return TAKEN;
+    return ACCEPTED;
 }
 
 /* The full number of a reliable bunch; unreliable parts are numbered by their packet. */
@@ -201,13 +173,13 @@ static enum ue_close_reason refused_header(const struct ue_conn *c, const struct
     if (bunch->has_name && bunch->name.hardcoded && bunch->name.index > NAME_INDEX_MAX && !c->config.any_channel) {
         return UE_CLOSE_BUNCH_CHANNEL_NAME_FAIL;
     }
-    bool is_wrong = channel != NULL && !ue_conn_same_kind(c, channel, bunch);
+    bool is_wrong = channel != NULL && !is_same_kind(c, channel, bunch);
     return is_wrong ? UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE : UE_CLOSE_NONE;
 }
 
-static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
-    struct ue_lane *lane = ue_lane_find(&c->lanes, bunch->channel);
-    struct ue_channel *channel = lane != NULL ? lane->channel : NULL;
+static struct ue_bunch_outcome receive_bunch(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, bunch->channel);
+    struct ue_channel *channel = entry != NULL ? entry->channel : NULL;
     enum ue_close_reason reason = refused_header(c, channel, bunch);
     if (reason == UE_CLOSE_NONE) {
         reason = refused_flags(c, bunch);
@@ -218,20 +190,20 @@ static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_b
     if (reason != UE_CLOSE_NONE) {
         return close_for(c, reason, bunch->channel);
     }
-    int32_t in_reliable = lane != NULL ? lane->in_reliable : c->lanes.in_first;
+    int32_t in_reliable = entry != NULL ? entry->in_reliable : c->channels.in_first;
     int64_t ch_seq = full_ch_seq(c, bunch, in_reliable);
     if (bunch->reliable && ch_seq <= in_reliable) {
         c->counters.in_bunches_ignored++;
-        return TAKEN;
+        return ACCEPTED;
     }
     if (channel == NULL) {
-        struct outcome outcome = create(c, bunch, &channel);
+        struct ue_bunch_outcome outcome = create(c, bunch, &channel);
         if (channel == NULL) {
             return outcome;
         }
-        lane = ue_lane_find(&c->lanes, bunch->channel);
+        entry = ue_channel_entry_find(&c->channels, bunch->channel);
     }
-    return take_raw(c, now_ns, lane, bunch, ch_seq);
+    return ue_receive_raw_bunch(c, now_ns, entry, bunch, ch_seq);
 }
 
 static enum ue_close_reason reason_of(const struct ue_fault *fault) {
@@ -247,33 +219,6 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     }
 }
 
-/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 36). */
-static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ack) {
-    struct ue_legacy_acks verdicts;
-    int64_t packet_id;
-    bool delivered;
-    int64_t acked = ue_seq_expand(ack->ack_id, c->out_ack_packet_id, UE_PACKET_SEQ_MAX);
-    if (acked >= c->out_packet_id) {
-        c->counters.malformed++; /* of a packet that was never sent */
-        return;
-    }
-    ue_legacy_begin(&c->legacy, acked, &verdicts);
-    while (ue_legacy_next(&verdicts, &packet_id, &delivered)) {
-        if (packet_id > c->last_notified_id) {
-            c->last_notified_id = packet_id;
-            ue_conn_handle_ack(c, now_ns, packet_id, delivered);
-        }
-    }
-    if (ue_conn_is_server(c)) {
-        c->peer_wants_frame_time = ack->has_frame_time;
-    }
-    if (c->acked_sent_ns != UE_NO_TIME) {
-        uint32_t frame_time_ms = c->config.want_frame_time ? ack->frame_time_ms : 0;
-        ue_ping_feed(&c->ping, c->out_ack_packet_id, c->out_packet_id - 1, c->acked_sent_ns, now_ns, frame_time_ms);
-        c->acked_sent_ns = UE_NO_TIME;
-    }
-}
-
 /* Of a bunch whose data are cut off: its header counts first. */
 static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue_bunch *bunch) {
     return refused_header(c, ue_conn_channel(c, bunch->channel), bunch);
@@ -281,7 +226,7 @@ static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue
 
 bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches) {
-    struct outcome all = TAKEN;
+    struct ue_bunch_outcome all = ACCEPTED;
     *bunches = 0;
     while (rest.bit < rest.end_bit && !all.is_over && !ue_conn_is_ending(c)) {
         struct ue_item item;
@@ -289,19 +234,19 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
         if (ue_datagram_next(&c->in_context, bytes, &rest, &item, 1, &fault) == 0) {
             enum ue_close_reason reason = fault.field == UE_F_BUNCH_DATA ? refused_cut(c, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
-            ue_event_fault(c, reason, &fault, 0);
+            ue_event_emit_fault(c, reason, &fault, 0);
             ue_conn_want_close(c, reason, UE_CLOSE_NONE);
             return true;
         }
         if (item.is_ack) {
-            take_ack(c, now_ns, &item.ack);
+            ue_receive_legacy_ack(c, now_ns, &item.ack);
             continue;
         }
         ++*bunches;
         c->counters.in_bunches++;
-        struct outcome outcome = take(c, now_ns, &item.bunch);
-        all.skip |= outcome.skip;
+        struct ue_bunch_outcome outcome = receive_bunch(c, now_ns, &item.bunch);
+        all.is_refused |= outcome.is_refused;
         all.is_over = outcome.is_over;
     }
-    return all.skip || rest.bit < rest.end_bit;
+    return all.is_refused || rest.bit < rest.end_bit;
 }

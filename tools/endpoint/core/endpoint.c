@@ -2,11 +2,56 @@
 /* The calls of endpoint.h that only look, or pass on. */
 #include "tools/endpoint/core/connection.h"
 
+#define VOICE_INDEX 1
+#define FIRST_FREE_INDEX 2 /* 0 is the index of Control, 1 of Voice */
+
+bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
+    if (ue_conn_has_internal_ack(c) || c->config.no_login) {
+        return true;
+    }
+    switch (kind) {
+    case UE_KIND_CONTROL: return !ue_conn_is_server(c);
+    case UE_KIND_ACTOR: return ue_conn_is_server(c);
+    default: return true;
+    }
+}
+
+static int64_t free_index(const struct ue_conn *c, enum ue_channel_kind kind) {
+    int64_t index = kind == UE_KIND_CONTROL ? 0 : kind == UE_KIND_VOICE ? VOICE_INDEX : FIRST_FREE_INDEX;
+    while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < c->config.max_channels &&
+           ue_conn_channel(c, (uint32_t)index) != NULL) {
+        index++;
+    }
+    return index;
+}
+
+enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened) {
+    ue_conn_begin_input(c);
+    index = index >= 0 ? index : free_index(c, kind);
+    if (!ue_conn_is_up(c) || !ue_conn_may_open(c, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
+        return UE_E_CONFLICT;
+    }
+    if (index >= c->config.max_channels) {
+        return UE_E_FULL;
+    }
+    if (ue_conn_channel(c, (uint32_t)index) != NULL) {
+        return UE_E_CONFLICT;
+    }
+    struct ue_channel *channel = ue_conn_new_channel(c, (uint32_t)index, kind);
+    if (channel == NULL) {
+        return UE_E_FULL;
+    }
+    channel->opened_locally = true;
+    channel->has_opened = true;
+    *opened = (uint32_t)index;
+    return UE_OK;
+}
+
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range) {
-    ue_conn_settle(c);
-    struct ue_lane *lane = ue_conn_is_up(c) ? ue_lane_find(&c->lanes, bunch->channel) : NULL;
-    if (lane == NULL || lane->channel == NULL) {
+    ue_conn_begin_input(c);
+    struct ue_channel_entry *entry = ue_conn_is_up(c) ? ue_channel_entry_find(&c->channels, bunch->channel) : NULL;
+    if (entry == NULL || entry->channel == NULL) {
         return UE_E_CONFLICT;
     }
     bool is_held =
@@ -16,7 +61,7 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         c->counters.window_refused++;
         return UE_E_FULL;
     }
-    enum ue_status status = ue_control_send_or_queue(c, now_ns, lane, bunch, range);
+    enum ue_status status = ue_control_send_or_queue(c, now_ns, entry, bunch, range);
     ue_conn_carry_out_close(c, now_ns);
     return status;
 }
@@ -28,18 +73,18 @@ enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const st
 }
 
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
-    const struct ue_lane *lane = ue_conn_is_up(c) ? ue_lane_find(&c->lanes, index) : NULL;
-    if (lane == NULL || lane->channel == NULL || lane->channel->closing) {
+    const struct ue_channel_entry *entry = ue_conn_is_up(c) ? ue_channel_entry_find(&c->channels, index) : NULL;
+    if (entry == NULL || entry->channel == NULL || entry->channel->closing) {
         return 0;
     }
-    size_t parts = ue_conn_room_parts(c, lane, false);
+    size_t parts = ue_send_room_parts(c, entry, false);
     size_t bits = parts > 1 ? parts * c->limits.part_bits : parts * c->limits.single_bits;
     size_t most = (size_t)c->config.partial_max_bytes * 8;
     return bits < most ? bits : most;
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {
-    ue_conn_settle(c);
+    ue_conn_begin_input(c);
     if (ue_conn_is_up(c)) {
         ue_send_buffer_flush(c, now_ns);
         ue_conn_carry_out_close(c, now_ns);
@@ -51,19 +96,19 @@ void ue_conn_set_net_speed(struct ue_conn *c, int32_t bytes_per_second) {
 }
 
 bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
-    const struct ue_outbox_block *parcel = ue_outbox_take(&c->datagrams);
-    if (parcel != NULL) {
-        *datagram = (struct ue_bytes){parcel->bytes, parcel->size_bytes};
+    const struct ue_output_block *block = ue_output_queue_pop(&c->datagrams);
+    if (block != NULL) {
+        *datagram = (struct ue_bytes){block->bytes, block->size_bytes};
     }
-    return parcel != NULL;
+    return block != NULL;
 }
 
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event) {
-    const struct ue_outbox_block *parcel = ue_outbox_take(&c->events);
-    if (parcel != NULL) {
-        memcpy(event, parcel->bytes, sizeof *event);
+    const struct ue_output_block *block = ue_output_queue_pop(&c->events);
+    if (block != NULL) {
+        memcpy(event, block->bytes, sizeof *event);
     }
-    return parcel != NULL;
+    return block != NULL;
 }
 
 enum ue_conn_state ue_conn_state(const struct ue_conn *c) {
@@ -95,8 +140,8 @@ uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index) {
 }
 
 uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index) {
-    const struct ue_lane *lane = ue_lane_find(&c->lanes, index);
-    return lane != NULL ? lane->out_peak : 0;
+    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, index);
+    return entry != NULL ? entry->out_peak : 0;
 }
 
 const struct ue_context *ue_conn_context(const struct ue_conn *c) {

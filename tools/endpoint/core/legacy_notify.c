@@ -15,7 +15,7 @@ void ue_legacy_free(struct ue_legacy *l) {
     ue_legacy_init(l, l->out_ack_packet_id, l->share);
 }
 
-/* Makes room for one more id, where half the list is taken in its place. */
+/* Grows the list for one more id, or moves the ids to its begin if half of it was read. */
 static bool list_make_room(struct ue_ack_list *list, struct ue_share *share) {
     if (list->begin > list->count / 2) {
         list->count -= list->begin;
@@ -74,19 +74,19 @@ bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id) {
 }
 
 /* endpoint.md 36.3, 36.5. */
-void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts) {
+void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *acks) {
     bool is_late = acked_id <= l->out_ack_packet_id;
-    *verdicts = (struct ue_legacy_acks){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};
+    *acks = (struct ue_legacy_acks){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};
     if (!is_late) {
         l->out_ack_packet_id = acked_id;
     }
 }
 
-bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered) {
-    if (verdicts->next_id > verdicts->acked_id) {
+bool ue_legacy_next(struct ue_legacy_acks *acks, int64_t *packet_id, bool *delivered) {
+    if (acks->next_id > acks->acked_id) {
         return false;
     }
-    *packet_id = verdicts->next_id++;
-    *delivered = *packet_id == verdicts->acked_id;
+    *packet_id = acks->next_id++;
+    *delivered = *packet_id == acks->acked_id;
     return true;
 }

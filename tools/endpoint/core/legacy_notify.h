@@ -41,7 +41,7 @@ struct ue_legacy_acks {
     int64_t acked_id;
     bool is_late; /* not newer than known acks: acknowledges bunches, but reports no loss */
 };
-void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts);
-bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered);
+void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *acks);
+bool ue_legacy_next(struct ue_legacy_acks *acks, int64_t *packet_id, bool *delivered);
 
 #endif

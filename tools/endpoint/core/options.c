@@ -4,9 +4,9 @@
 
 #define CLOSE_REPEATS_NS UINT64_C(100000000)
 
-/* The oldest reliable bunch without verdict that sits in a packet which left; NULL: none. */
-static struct ue_out *oldest_unacked(struct ue_channel *channel) {
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+/* The oldest reliable bunch that was not reported, of a packet that left; NULL: none. */
+static struct ue_out_rec *oldest_unacked(struct ue_channel *channel) {
+    for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
         if (!out->acked && out->packet_id != UE_NO_PACKET) {
             return out;
         }
@@ -15,14 +15,14 @@ static struct ue_out *oldest_unacked(struct ue_channel *channel) {
 }
 
 static struct ue_channel *channel_at(const struct ue_conn *c, uint32_t slot) {
-    return c->lanes.slots[slot] != NULL ? c->lanes.slots[slot]->channel : NULL;
+    return c->channels.slots[slot] != NULL ? c->channels.slots[slot]->channel : NULL;
 }
 
-static struct ue_out *oldest_of_all(const struct ue_conn *c, struct ue_channel **owner) {
-    struct ue_out *oldest = NULL;
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+static struct ue_out_rec *oldest_of_all(const struct ue_conn *c, struct ue_channel **owner) {
+    struct ue_out_rec *oldest = NULL;
+    for (uint32_t i = 0; i < c->channels.capacity; i++) {
         struct ue_channel *channel = channel_at(c, i);
-        struct ue_out *out = channel != NULL ? oldest_unacked(channel) : NULL;
+        struct ue_out_rec *out = channel != NULL ? oldest_unacked(channel) : NULL;
         if (out != NULL && (oldest == NULL || out->sent_ns < oldest->sent_ns)) {
             oldest = out;
             *owner = channel;
@@ -43,14 +43,14 @@ static void probe(struct ue_conn *c, uint64_t now_ns) {
     if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || !ue_send_buffer_is_empty(c)) {
         return;
     }
-    struct ue_out *out = oldest_of_all(c, &channel);
+    struct ue_out_rec *out = oldest_of_all(c, &channel);
     if (out == NULL) {
         return;
     }
     c->last_probe_ns = now_ns;
     c->counters.probes++;
     if (c->config.options.tail_probe_data) {
-        ue_resend_early(c, now_ns, channel, out);
+        ue_retransmit_early(c, now_ns, channel, out);
     } else {
         ue_send_buffer_begin(c, now_ns);
     }

@@ -98,19 +98,19 @@ static uint32_t clamp(int32_t value, uint32_t max) {
 }
 
 /* endpoint.md 11.2, 11.3. */
-void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *verdicts) {
-    *verdicts = (struct ue_notify_acks){.next_seq = seq_add(n->out_ack_seq, 1), .header = header};
+void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *acks) {
+    *acks = (struct ue_notify_acks){.next_seq = seq_add(n->out_ack_seq, 1), .header = header};
     if (!ue_seq_newer(header->ack, n->out_ack_seq)) {
         return;
     }
     uint32_t count = (uint32_t)seq_difference(header->ack, n->out_ack_seq);
     uint32_t reach = WORD_BITS * clamp(header->history_words, UE_HISTORY_WORDS_MAX);
-    verdicts->left = count;
+    acks->left = count;
     if (n->generation == UE_ACKS_RESET && header->history_flush) {
-        verdicts->lost_behind = clamp(seq_difference(header->ack, seq_add(header->acked_history_seq, 0)), count);
+        acks->lost_behind = clamp(seq_difference(header->ack, seq_add(header->acked_history_seq, 0)), count);
     }
-    count -= verdicts->lost_behind;
-    verdicts->lost_before = count > reach ? count - reach : 0;
+    count -= acks->lost_behind;
+    acks->lost_before = count > reach ? count - reach : 0;
 
     uint16_t known = record_take(n, header->ack);
     if (n->generation == UE_ACKS_PLAIN || ue_seq_newer(known, n->in_ack_seq_ack)) {
@@ -118,19 +118,19 @@ void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, s
     }
 }
 
-bool ue_notify_next_ack(struct ue_notify_acks *verdicts, uint16_t *seq, bool *delivered) {
-    if (verdicts->left == 0) {
+bool ue_notify_next_ack(struct ue_notify_acks *acks, uint16_t *seq, bool *delivered) {
+    if (acks->left == 0) {
         return false;
     }
-    *seq = verdicts->next_seq;
-    verdicts->next_seq = seq_add(verdicts->next_seq, 1);
-    verdicts->left--;
+    *seq = acks->next_seq;
+    acks->next_seq = seq_add(acks->next_seq, 1);
+    acks->left--;
     *delivered = false;
-    if (verdicts->lost_before > 0) {
-        verdicts->lost_before--;
-    } else if (verdicts->left >= verdicts->lost_behind) {
-        uint32_t bit = verdicts->left - verdicts->lost_behind;
-        *delivered = verdicts->header->history[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+    if (acks->lost_before > 0) {
+        acks->lost_before--;
+    } else if (acks->left >= acks->lost_behind) {
+        uint32_t bit = acks->left - acks->lost_behind;
+        *delivered = acks->header->history[bit / WORD_BITS] >> bit % WORD_BITS & 1;
     }
     return true;
 }
@@ -167,7 +167,7 @@ static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count
     history[0] <<= bits;
 }
 
-/* AckSeq; nothing happens for a sequence that has its verdict (endpoint.md 12.1, 12.2). */
+/* AckSeq; nothing happens for a sequence that is in the history already (endpoint.md 12.1, 12.2). */
 static void enter(struct ue_notify *n, uint16_t seq, bool delivered) {
     int32_t count = seq_difference(seq, n->in_ack_seq);
     if (count > 0) {

@@ -57,9 +57,9 @@ struct ue_notify_acks {
 };
 
 /* First half of Update(): reads the ack record and starts the acks; the header must outlive them. */
-void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *verdicts);
+void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *acks);
 /* The next packet that the header reports. False: no more. */
-bool ue_notify_next_ack(struct ue_notify_acks *verdicts, uint16_t *seq, bool *delivered);
+bool ue_notify_next_ack(struct ue_notify_acks *acks, uint16_t *seq, bool *delivered);
 /* After the last one: moves out_ack_seq and ends the wait for a flush where the header says so. */
 void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header);
 

@@ -122,7 +122,7 @@ bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t 
         .in_packets = per_second(traffic->in_packets, elapsed_ns),
         .out_packets = per_second(traffic->out_packets, elapsed_ns),
         .in_lost_percent = percent(traffic->in_lost, (uint64_t)traffic->in_packets + traffic->in_lost),
-        .out_lost_percent = percent(traffic->out_lost, traffic->out_judged),
+        .out_lost_percent = percent(traffic->out_lost, traffic->out_reported),
     };
     *traffic = (struct ue_traffic){.second_begin_ns = now_ns, .last = rate};
     ping_close_second(ping);

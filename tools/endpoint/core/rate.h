@@ -57,7 +57,7 @@ bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t 
 struct ue_traffic {
     uint64_t second_begin_ns;
     uint32_t in_bytes, out_bytes, in_packets, out_packets;
-    uint32_t in_lost, out_lost, out_judged; /* out_judged: own packets that were reported */
+    uint32_t in_lost, out_lost, out_reported; /* out_reported: own packets that were reported */
     struct ue_traffic_rate {
         uint32_t in_bytes, out_bytes, in_packets, out_packets; /* per second */
         float in_lost_percent, out_lost_percent;

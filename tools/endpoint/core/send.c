@@ -5,10 +5,10 @@
 #define CLOSE_REASON_MAX 14
 
 static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
-                          struct ue_out *out, size_t begin_bit) {
-    struct ue_last *last = &c->packer.last;
+                          struct ue_out_rec *out, size_t begin_bit) {
+    struct ue_last *last = &c->send_buffer.last;
     last->begin_bit = begin_bit;
-    last->end_bit = c->packer.bit;
+    last->end_bit = c->send_buffer.bit;
     last->data_bits = bunch->data.bits;
     last->channel_id = channel->id;
     last->reliable = bunch->reliable;
@@ -21,8 +21,8 @@ static void remember_last(struct ue_conn *c, const struct ue_channel *channel, c
 
 /* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
 static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
-                     struct ue_out *out, bool merge) {
-    struct ue_send_buffer *p = &c->packer;
+                     struct ue_out_rec *out, bool merge) {
+    struct ue_send_buffer *p = &c->send_buffer;
     bool begins_packet = ue_send_buffer_is_empty(c);
     int64_t packet_before = c->out_packet_id;
     size_t begin_bit = p->bit;
@@ -31,7 +31,7 @@ static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
     }
     begins_packet |= packet_before != c->out_packet_id;
     begin_bit = begins_packet ? p->head_bits : begin_bit;
-    if (!ue_sent_packets_add_channel(&c->flight, c->out_packet_id, channel, out)) {
+    if (!ue_sent_packets_add_channel(&c->sent_packets, c->out_packet_id, channel, out)) {
         p->bit = begin_bit; /* nobody would learn what became of it */
         return false;
     }
@@ -47,7 +47,8 @@ static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
     return true;
 }
 
-static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out, bool merge) {
+static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
+                     bool merge) {
     struct ue_item item;
     ue_out_bunch_fill_reliable(c, channel, out, &item);
     return send_raw(c, now_ns, channel, &item, out, merge);
@@ -60,7 +61,7 @@ static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
 }
 
 /* The limit is reached when the last packet that it allows takes no more. */
-static bool is_burst_over(const struct ue_conn *c, const struct ue_out *out) {
+static bool is_burst_over(const struct ue_conn *c, const struct ue_out_rec *out) {
     uint32_t limit = c->config.options.burst_limit;
     bool continues =
         c->burst_packet_id == c->out_packet_id && out->data_bits + c->limits.header_bits <= ue_send_buffer_free_bits(c);
@@ -70,10 +71,10 @@ static bool is_burst_over(const struct ue_conn *c, const struct ue_out *out) {
 /* Sends what a queue holds while it can. Returns how many bunches left. */
 static uint32_t drain(struct ue_conn *c, uint64_t now_ns, struct ue_out_queue *queue) {
     uint32_t count = 0;
-    for (struct ue_out *out; (out = ue_out_pop(&c->share, queue)) != NULL; count++) {
+    for (struct ue_out_rec *out; (out = ue_out_queue_pop(&c->share, queue)) != NULL; count++) {
         struct ue_channel *channel = ue_conn_channel(c, out->channel);
         if (is_burst_over(c, out) || !send_out(c, now_ns, channel, out, false)) {
-            ue_out_push_front(queue, channel, out);
+            ue_out_queue_push_front(queue, channel, out);
             break;
         }
         c->burst_packets += c->burst_packet_id != c->out_packet_id;
@@ -84,22 +85,22 @@ static uint32_t drain(struct ue_conn *c, uint64_t now_ns, struct ue_out_queue *q
 }
 
 static void send_retransmissions(struct ue_conn *c, uint64_t now_ns) {
-    c->counters.out_bunches_resent += drain(c, now_ns, &c->lanes.resends);
+    c->counters.out_bunches_resent += drain(c, now_ns, &c->channels.resends);
 }
 
-void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+void ue_retransmit(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
     if (c->config.is_mute) {
         out->packet_id = UE_NO_PACKET;
-        channel->has_unsent = c->has_unsent = true;
+        channel->has_pending_out_rec = c->has_pending_out_rec = true;
         return;
     }
-    ue_out_push(&c->lanes.resends, channel, out);
+    ue_out_queue_push(&c->channels.resends, channel, out);
     send_retransmissions(c, now_ns);
 }
 
-void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    ue_sent_packets_unlink(&c->flight, out->packet_id, channel, out);
-    ue_resend(c, now_ns, channel, out);
+void ue_retransmit_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+    ue_sent_packets_unlink(&c->sent_packets, out->packet_id, channel, out);
+    ue_retransmit(c, now_ns, channel, out);
 }
 
 /* One part of what is to be sent, not yet numbered. */
@@ -111,7 +112,7 @@ struct part {
     bool is_partial;
 };
 
-static void describe_part(struct ue_out *out, const struct ue_outgoing *from, const struct part *part, bool open) {
+static void describe_part(struct ue_out_rec *out, const struct ue_outgoing *from, const struct part *part, bool open) {
     out->open = open && part->is_first;
     out->close = from->close && part->is_last;
     out->close_reason = out->close ? from->close_reason : 0;
@@ -125,7 +126,7 @@ static void describe_part(struct ue_out *out, const struct ue_outgoing *from, co
 
 static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from, const struct part *part, bool open, bool merge) {
-    struct ue_out out = {0};
+    struct ue_out_rec out = {0};
     struct ue_item item;
     item.is_ack = false;
     describe_part(&out, from, part, open);
@@ -134,20 +135,20 @@ static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channe
 }
 
 /* A numbered bunch must arrive, if not now then later. */
-static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out,
+static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                           bool merge) {
     if (ue_send_is_waiting(c) || !send_out(c, now_ns, channel, out, merge)) {
-        ue_out_push(&c->lanes.unsent, channel, out);
+        ue_out_queue_push(&c->channels.unsent, channel, out);
     }
 }
 
 /* Where the bits of one message come from: the bunch written last, and what is appended to it. */
 static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
-    const struct ue_last *last = &c->packer.last;
+    const struct ue_last *last = &c->send_buffer.last;
     size_t before = last->data_bits;
     uint8_t *joined = ue_share_alloc(&c->share, ue_bits_bytes(before + more.bits) + 1);
     if (joined != NULL) {
-        ue_bits_copy(joined, 0, c->packer.parcel->bytes, last->end_bit - before, before);
+        ue_bits_copy(joined, 0, c->send_buffer.block->bytes, last->end_bit - before, before);
         ue_bits_copy(joined, before, more.base, more.bit, more.bits);
         *bits = before + more.bits;
     }
@@ -155,24 +156,24 @@ static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
 }
 
 static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
-    const struct ue_send_buffer *p = &c->packer;
+    const struct ue_send_buffer *p = &c->send_buffer;
     const struct ue_last *last = &p->last;
     bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
     bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
-    return is_plain && p->may_merge && p->parcel != NULL && last->end_bit == p->bit &&
-           last->channel_id == channel->id && last->reliable == from->reliable && is_newest && last->may_grow &&
+    return is_plain && p->may_merge && p->block != NULL && last->end_bit == p->bit && last->channel_id == channel->id &&
+           last->reliable == from->reliable && is_newest && last->may_grow &&
            last->data_bits + from->data.bits <= c->limits.single_bits;
 }
 
-static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, const struct ue_outgoing *from,
-                              const uint8_t *data, size_t bits) {
-    struct ue_out *old = c->packer.last.out;
-    struct ue_out *out = ue_channel_grow_out(&c->lanes, channel, (uint32_t)bits);
+static struct ue_out_rec *enlarge(struct ue_conn *c, struct ue_channel *channel, const struct ue_outgoing *from,
+                                  const uint8_t *data, size_t bits) {
+    struct ue_out_rec *old = c->send_buffer.last.out;
+    struct ue_out_rec *out = ue_channel_grow_out(&c->channels, channel, (uint32_t)bits);
     if (out == NULL) {
         return NULL;
     }
     if (out != old) {
-        ue_sent_packets_replace(&c->flight, out->packet_id, channel, old, out);
+        ue_sent_packets_replace(&c->sent_packets, out->packet_id, channel, old, out);
     }
     memcpy(out->data, data, ue_bits_bytes(bits));
     out->close |= from->close;
@@ -180,17 +181,17 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
     return out;
 }
 
-static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    ue_sent_packets_unlink(&c->flight, out->packet_id, channel, out);
+static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+    ue_sent_packets_unlink(&c->sent_packets, out->packet_id, channel, out);
     if (!send_out(c, now_ns, channel, out, true)) {
-        ue_out_push(&c->lanes.unsent, channel, out);
+        ue_out_queue_push(&c->channels.unsent, channel, out);
     }
     return true;
 }
 
 static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                              const struct ue_outgoing *from, struct ue_view data) {
-    struct ue_item item = {.bunch = c->packer.last.unreliable};
+    struct ue_item item = {.bunch = c->send_buffer.last.unreliable};
     struct ue_bunch *bunch = &item.bunch;
     bunch->close |= from->close;
     bunch->control |= from->close;
@@ -202,10 +203,10 @@ static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_chann
 /* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 24). */
 static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
-    struct ue_send_buffer *p = &c->packer;
+    struct ue_send_buffer *p = &c->send_buffer;
     size_t bits = 0;
     uint8_t *joined = join(c, from->data, &bits);
-    struct ue_out *out = p->last.out;
+    struct ue_out_rec *out = p->last.out;
     if (joined == NULL) {
         return false;
     }
@@ -222,6 +223,16 @@ static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channe
     }
     ue_share_free_block(&c->share, joined);
     return is_merged;
+}
+
+uint32_t ue_send_room_parts(const struct ue_conn *c, const struct ue_channel_entry *entry, bool closes) {
+    if (ue_conn_has_internal_ack(c)) {
+        return UINT32_MAX;
+    }
+    uint32_t limit = c->limits.reliable + closes;
+    uint32_t used = entry->channel->out_count + ue_pending_out_rec_count(entry) + 1;
+    limit = limit < c->out_context.ch_seq_bound / 2 ? limit : c->out_context.ch_seq_bound / 2; /* else it looks old */
+    return used < limit ? limit - used : 0;
 }
 
 static size_t count_parts(const struct ue_conn *c, const struct ue_outgoing *bunch) {
@@ -247,13 +258,13 @@ static struct part part_at(const struct ue_conn *c, const struct ue_outgoing *bu
 }
 
 /* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed. */
-static struct ue_out *new_outs(struct ue_conn *c, const struct ue_outgoing *bunch, size_t count, bool open) {
-    struct ue_out *first = NULL;
+static struct ue_out_rec *new_outs(struct ue_conn *c, const struct ue_outgoing *bunch, size_t count, bool open) {
+    struct ue_out_rec *first = NULL;
     for (size_t i = count; i > 0; i--) {
         struct part part = part_at(c, bunch, i - 1, count);
-        struct ue_out *out = ue_out_new(&c->share, (uint32_t)part.data.bits);
+        struct ue_out_rec *out = ue_out_rec_alloc(&c->share, (uint32_t)part.data.bits);
         if (out == NULL) {
-            ue_outs_free(&c->share, first);
+            ue_out_rec_free_all(&c->share, first);
             return NULL;
         }
         ue_view_copy(part.data, out->data);
@@ -266,52 +277,53 @@ static struct ue_out *new_outs(struct ue_conn *c, const struct ue_outgoing *bunc
 
 /* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20).
    False: no memory. */
-static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
-    struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
-    struct ue_out *first = NULL;
-    for (uint32_t debts = ue_lane_debts(lane); debts > 0; debts--) {
-        struct ue_out *out = new_outs(c, &nothing, 1, false);
+static bool send_pending_out_rec(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry) {
+    struct ue_outgoing nothing = {.channel = entry->index, .reliable = true};
+    struct ue_out_rec *first = NULL;
+    for (uint32_t count = ue_pending_out_rec_count(entry); count > 0; count--) {
+        struct ue_out_rec *out = new_outs(c, &nothing, 1, false);
         if (out == NULL) {
-            ue_outs_free(&c->share, first);
+            ue_out_rec_free_all(&c->share, first);
             return false;
         }
         out->next = first;
         first = out;
     }
-    int32_t ch_seq = lane->owed_from;
-    lane->owed_from = 0;
-    for (struct ue_out *out = first, *next; out != NULL; out = next) {
+    int32_t ch_seq = entry->pending_out_rec;
+    entry->pending_out_rec = 0;
+    for (struct ue_out_rec *out = first, *next; out != NULL; out = next) {
         next = out->next;
-        ue_channel_add_out(lane, out, ch_seq++);
-        send_numbered(c, now_ns, lane->channel, out, false);
+        ue_channel_add_out(entry, out, ch_seq++);
+        send_numbered(c, now_ns, entry->channel, out, false);
     }
     return true;
 }
 
 /* Debts of channels that found no memory for them before. */
-static void pay_all_debts(struct ue_conn *c, uint64_t now_ns) {
-    bool has_unsent = false;
-    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
-        struct ue_lane *lane = c->lanes.slots[i];
-        if (lane != NULL && lane->channel != NULL && lane->channel->has_unsent) {
-            lane->channel->has_unsent = lane->owed_from != 0 && !pay_debts(c, now_ns, lane);
-            has_unsent |= lane->channel->has_unsent;
+static void send_all_pending_out_recs(struct ue_conn *c, uint64_t now_ns) {
+    bool has_pending_out_rec = false;
+    for (uint32_t i = 0; c->has_pending_out_rec && i < c->channels.capacity; i++) {
+        struct ue_channel_entry *entry = c->channels.slots[i];
+        if (entry != NULL && entry->channel != NULL && entry->channel->has_pending_out_rec) {
+            entry->channel->has_pending_out_rec =
+                entry->pending_out_rec != 0 && !send_pending_out_rec(c, now_ns, entry);
+            has_pending_out_rec |= entry->channel->has_pending_out_rec;
         }
     }
-    c->has_unsent = has_unsent;
+    c->has_pending_out_rec = has_pending_out_rec;
 }
 
 bool ue_send_is_waiting(const struct ue_conn *c) {
-    return c->lanes.resends.first != NULL || c->lanes.unsent.first != NULL;
+    return c->channels.resends.first != NULL || c->channels.unsent.first != NULL;
 }
 
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
     send_retransmissions(c, now_ns);
-    if (c->lanes.resends.first == NULL) {
-        drain(c, now_ns, &c->lanes.unsent);
+    if (c->channels.resends.first == NULL) {
+        drain(c, now_ns, &c->channels.unsent);
     }
     if (!ue_send_is_waiting(c)) {
-        pay_all_debts(c, now_ns);
+        send_all_pending_out_recs(c, now_ns);
     }
 }
 
@@ -321,20 +333,20 @@ static enum ue_status overflow(struct ue_conn *c) {
 }
 
 /* All parts, or where memory is short none. */
-static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
-    struct ue_channel *channel = lane->channel;
+    struct ue_channel *channel = entry->channel;
     bool open = channel->opened_locally && !channel->open_sent;
     bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
-    struct ue_out *next = bunch->reliable ? new_outs(c, bunch, count, open) : NULL;
+    struct ue_out_rec *next = bunch->reliable ? new_outs(c, bunch, count, open) : NULL;
     if (bunch->reliable && next == NULL) {
         return UE_E_FULL;
     }
     for (size_t i = 0; i < count; i++) {
         if (bunch->reliable) {
-            struct ue_out *out = next;
+            struct ue_out_rec *out = next;
             next = out->next; /* NOLINT(clang-analyzer-core.NullDereference): there are `count` of them */
-            ue_channel_add_out(lane, out, ++lane->out_reliable);
+            ue_channel_add_out(entry, out, ++entry->out_reliable);
             send_numbered(c, now_ns, channel, out, merge);
         } else {
             struct part part = part_at(c, bunch, i, count);
@@ -356,12 +368,12 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
 }
 
 /* endpoint.md 23.6 and 23.7: how many parts, and whether they fit the reliable buffer. */
-static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
-    struct ue_channel *channel = lane->channel;
+    struct ue_channel *channel = entry->channel;
     struct ue_outgoing safe;
     size_t count = count_parts(c, bunch);
-    bool is_over = count > ue_conn_room_parts(c, lane, bunch->close);
+    bool is_over = count > ue_send_room_parts(c, entry, bunch->close);
     bool has_many = c->limits.parts_reliable != 0 && count >= c->limits.parts_reliable;
     if (has_many && !is_over && !ue_conn_has_internal_ack(c) && !channel->temporary) {
         safe = *bunch;
@@ -376,7 +388,7 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
     if (opens && !bunch->reliable && !bunch->close && count == 1) {
         return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
     }
-    return send_parts(c, now_ns, lane, bunch, count, range);
+    return send_parts(c, now_ns, entry, bunch, count, range);
 }
 
 /* A bunch that no packet could take would be tried for ever. */
@@ -390,25 +402,26 @@ static enum ue_status check_sizes(const struct ue_conn *c, const struct ue_outgo
     return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
-enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
-    const struct ue_channel *channel = lane->channel;
+enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_channel_entry *entry,
+                             const struct ue_outgoing *bunch) {
+    const struct ue_channel *channel = entry->channel;
     bool may_close = channel->opened_locally || channel->index == 0;
     if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
         return UE_E_CONFLICT;
     }
-    bool is_full = !bunch->reliable && ue_conn_room_parts(c, lane, bunch->close) == 0;
+    bool is_full = !bunch->reliable && ue_send_room_parts(c, entry, bunch->close) == 0;
     return is_full ? UE_E_FULL : check_sizes(c, bunch);
 }
 
-bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
-    return count_parts(c, bunch) <= ue_conn_room_parts(c, lane, bunch->close);
+bool ue_send_has_room(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_outgoing *bunch) {
+    return count_parts(c, bunch) <= ue_send_room_parts(c, entry, bunch->close);
 }
 
-enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
-                           struct ue_packet_range *range) {
-    struct ue_channel *channel = lane->channel;
+enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+                           const struct ue_outgoing *bunch, struct ue_packet_range *range) {
+    struct ue_channel *channel = entry->channel;
     ue_send_waiting(c, now_ns);
-    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
+    if (entry->pending_out_rec != 0 && !send_pending_out_rec(c, now_ns, entry)) {
         return UE_E_FULL;
     }
     if (bunch->merge && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
@@ -417,28 +430,28 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
         flush_if_full(c, now_ns);
         return UE_OK;
     }
-    return send_split(c, now_ns, lane, bunch, range);
+    return send_split(c, now_ns, entry, bunch, range);
 }
 
 /* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20). */
-static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;
-    voice.reliable = lane->channel->opened_locally && !lane->channel->open_acked;
-    return ue_conn_is_ready(c) ? ue_send_now(c, now_ns, lane, &voice, range) : UE_E_FULL;
+    voice.reliable = entry->channel->opened_locally && !entry->channel->open_acked;
+    return ue_conn_is_ready(c) ? ue_send_now(c, now_ns, entry, &voice, range) : UE_E_FULL;
 }
 
-enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
-                       struct ue_packet_range *range) {
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+                       const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_packet_range ignored;
-    enum ue_status status = ue_send_check(c, lane, bunch);
+    enum ue_status status = ue_send_check(c, entry, bunch);
     range = range != NULL ? range : &ignored;
     *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
     if (status != UE_OK) {
         return status;
     }
-    if (lane->channel->kind == UE_KIND_VOICE && !bunch->reliable) {
-        return send_voice(c, now_ns, lane, bunch, range);
+    if (entry->channel->kind == UE_KIND_VOICE && !bunch->reliable) {
+        return send_voice(c, now_ns, entry, bunch, range);
     }
-    return ue_send_now(c, now_ns, lane, bunch, range);
+    return ue_send_now(c, now_ns, entry, bunch, range);
 }

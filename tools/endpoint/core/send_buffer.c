@@ -11,19 +11,19 @@
 static const uint8_t zeros[HEAD_BYTES_MAX];
 
 void ue_send_buffer_discard(struct ue_conn *c) {
-    ue_share_free_block(&c->share, c->packer.parcel);
-    c->packer.parcel = NULL;
-    c->packer.last.end_bit = 0;
+    ue_share_free_block(&c->share, c->send_buffer.block);
+    c->send_buffer.block = NULL;
+    c->send_buffer.last.end_bit = 0;
 }
 
 size_t ue_send_buffer_used_bits(const struct ue_conn *c) {
-    return ue_send_buffer_is_empty(c) ? 0 : c->packer.bit - c->limits.prefix_bits;
+    return ue_send_buffer_is_empty(c) ? 0 : c->send_buffer.bit - c->limits.prefix_bits;
 }
 
 size_t ue_send_buffer_free_bits(const struct ue_conn *c) {
     size_t used = ue_send_buffer_used_bits(c);
-    size_t taken = used + (used > 0 ? 1 : c->limits.header_bits + 1);
-    return taken < c->limits.buffer_bits ? c->limits.buffer_bits - taken : 0;
+    size_t reserved = used + (used > 0 ? 1 : c->limits.header_bits + 1);
+    return reserved < c->limits.buffer_bits ? c->limits.buffer_bits - reserved : 0;
 }
 
 /* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate. */
@@ -84,7 +84,7 @@ static size_t room_bytes(const struct ue_conn *c) {
 
 /* Writes the current header; *bit becomes its length. */
 static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
-    struct ue_send_buffer *p = &c->packer;
+    struct ue_send_buffer *p = &c->send_buffer;
     struct ue_fault fault;
     *bit = 0;
     p->head_ns = now_ns;
@@ -99,21 +99,21 @@ bool ue_conn_is_ready(const struct ue_conn *c) {
 }
 
 bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_send_buffer *p = &c->packer;
-    if (p->parcel != NULL) {
+    struct ue_send_buffer *p = &c->send_buffer;
+    if (p->block != NULL) {
         return true;
     }
     if (in_flight(c) >= WINDOW_MAX || c->config.is_mute) {
         return false;
     }
-    p->parcel = ue_outbox_new(&c->datagrams, room_bytes(c));
-    if (p->parcel == NULL) {
+    p->block = ue_output_queue_alloc(&c->datagrams, room_bytes(c));
+    if (p->block == NULL) {
         c->counters.outbox_full++;
         return false;
     }
     begin_head(c, &p->head);
     p->clock_before = c->jitter_clock;
-    if (!write_head(c, now_ns, p->parcel->bytes, p->parcel->size_bytes, &p->bit)) {
+    if (!write_head(c, now_ns, p->block->bytes, p->block->size_bytes, &p->bit)) {
         ue_send_buffer_discard(c);
         return false;
     }
@@ -125,10 +125,10 @@ bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
 }
 
 bool ue_send_buffer_put(struct ue_conn *c, const struct ue_item *item) {
-    struct ue_send_buffer *p = &c->packer;
+    struct ue_send_buffer *p = &c->send_buffer;
     struct ue_fault fault;
     size_t bit = p->bit;
-    if (ue_item_encode(&c->out_context, item, p->parcel->bytes, p->parcel->size_bytes, &bit, &fault) != UE_OK ||
+    if (ue_item_encode(&c->out_context, item, p->block->bytes, p->block->size_bytes, &bit, &fault) != UE_OK ||
         bit + 1 > c->limits.prefix_bits + c->limits.buffer_bits) {
         return false;
     }
@@ -136,8 +136,8 @@ bool ue_send_buffer_put(struct ue_conn *c, const struct ue_item *item) {
     return true;
 }
 
-bool ue_send_buffer_refresh_head(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_send_buffer *p = &c->packer;
+static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_send_buffer *p = &c->send_buffer;
     uint8_t head[HEAD_BYTES_MAX];
     size_t bit;
     if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
@@ -149,7 +149,224 @@ bool ue_send_buffer_refresh_head(struct ue_conn *c, uint64_t now_ns) {
     bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
     c->jitter_clock = p->clock_before;
     if (write_head(c, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
-        ue_bits_copy(p->parcel->bytes, 0, head, 0, bit);
+        ue_bits_copy(p->block->bytes, 0, head, 0, bit);
     }
     return is_fresh;
+}
+
+/* ---- bunches on the wire ---- */
+
+static uint8_t legacy_type(enum ue_channel_kind kind) {
+    switch (kind) {
+    case UE_KIND_CONTROL: return UE_CHANNEL_CONTROL;
+    case UE_KIND_VOICE: return UE_CHANNEL_VOICE;
+    case UE_KIND_ACTOR: return UE_CHANNEL_ACTOR;
+    default: return UE_CHANNEL_FILE;
+    }
+}
+
+/* What every bunch of a channel says of it. */
+static void name_channel(const struct ue_conn *c, const struct ue_channel *channel, struct ue_bunch *bunch) {
+    bool named = bunch->reliable || bunch->open;
+    bunch->channel = channel->index;
+    if (ue_conn_is_legacy(c)) {
+        bunch->ch_type = named ? legacy_type(channel->kind) : 0;
+    } else if (named) {
+        bool is_text = channel->name.units.bits != 0;
+        bunch->has_name = true;
+        bunch->name =
+            (struct ue_name){.hardcoded = !is_text, .index = is_text ? 0 : channel->name_index, .text = channel->name};
+    }
+}
+
+static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
+    return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
+}
+
+void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
+                       bool reliable, struct ue_view data, struct ue_bunch *bunch) {
+    *bunch = (struct ue_bunch){
+        .control = out->open || out->close,
+        .open = out->open,
+        .close = out->close,
+        .dormant = ue_conn_is_legacy(c) && out->close && out->close_reason == UE_DORMANCY,
+        .paused = out->paused && c->out_context.profile.paused,
+        .reliable = reliable,
+        .has_exports = out->has_exports,
+        .has_mapped = out->has_mapped,
+        .partial = out->partial,
+        .partial_initial = out->partial_initial,
+        .partial_exports_final = out->partial_exports_final,
+        .partial_final = out->partial_final,
+        .close_reason = ue_conn_is_legacy(c) ? 0 : out->close_reason,
+        .ch_seq = reliable ? wire_ch_seq(c, out->ch_seq) : 0,
+        .data = data,
+    };
+    name_channel(c, channel, bunch);
+}
+
+void ue_out_bunch_fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
+                                struct ue_item *item) {
+    item->is_ack = false;
+    ue_out_bunch_fill(c, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
+}
+
+/* ---- the option repeat_reliable ---- */
+
+/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
+   ack of the copy's packet does not count for it. */
+static void repeat(struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out) {
+    struct ue_item item;
+    ue_out_bunch_fill_reliable(c, channel, out, &item);
+    if (ue_send_buffer_put(c, &item)) {
+        c->send_buffer.bunches++;
+        c->counters.out_bunches++;
+        c->counters.repeated++;
+    }
+}
+
+static struct ue_channel *channel_at(const struct ue_conn *c, uint32_t slot) {
+    return c->channels.slots[slot] != NULL ? c->channels.slots[slot]->channel : NULL;
+}
+
+static bool may_repeat(const struct ue_conn *c, const struct ue_out_rec *out) {
+    return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
+}
+
+static void repeat_of(struct ue_conn *c, struct ue_channel *channel) {
+    for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
+        size_t needed = out->data_bits + c->limits.header_bits;
+        if (!may_repeat(c, out)) {
+            continue;
+        }
+        if (needed > ue_send_buffer_free_bits(c)) {
+            return;
+        }
+        repeat(c, channel, out);
+    }
+}
+
+static void repeat_reliable(struct ue_conn *c) {
+    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c) || ue_conn_has_internal_ack(c)) {
+        return;
+    }
+    for (uint32_t i = 0; i < c->channels.capacity; i++) {
+        struct ue_channel *channel = channel_at(c, i);
+        if (channel != NULL && channel->out_first != NULL) {
+            repeat_of(c, channel);
+        }
+    }
+}
+
+/* ---- FlushNet ---- */
+
+static size_t finish(struct ue_conn *c) {
+    struct ue_fault fault;
+    struct ue_send_buffer *p = &c->send_buffer;
+    ue_datagram_encode_end(&c->out_context, p->block->bytes, p->block->size_bytes, &p->bit, &fault);
+    return ue_bits_bytes(p->bit);
+}
+
+/* The encrypted form of the packet; NULL: no memory. */
+static struct ue_output_block *encrypt(struct ue_conn *c, size_t size_bytes) {
+    struct ue_output_block *sealed = ue_output_queue_alloc(&c->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
+    if (sealed != NULL) {
+        sealed->size_bytes = ue_encryption_encrypt(c->encryption, &c->out_context, &c->random,
+                                                   c->send_buffer.block->bytes, size_bytes, sealed->bytes);
+    }
+    ue_share_free_block(&c->share, c->send_buffer.block);
+    return sealed;
+}
+
+/* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
+   cut to their size, where the allocator does it. */
+static struct ue_output_block *keep(struct ue_conn *c, size_t size_bytes) {
+    struct ue_output_block *block = c->send_buffer.block;
+    block->size_bytes = size_bytes;
+    struct ue_output_block *cut =
+        c->datagrams.count == 0 ? NULL : ue_share_resize(&c->share, block, sizeof *block + size_bytes);
+    return cut != NULL ? cut : block;
+}
+
+/* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
+static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
+    bool is_encrypted = c->is_encrypting && c->encryption != NULL;
+    struct ue_output_block *block = is_encrypted ? encrypt(c, size_bytes) : keep(c, size_bytes);
+    c->send_buffer.block = NULL;
+    if (block == NULL) {
+        c->counters.outbox_lost++;
+        return size_bytes;
+    }
+    ue_output_queue_push(&c->datagrams, block);
+    return block->size_bytes;
+}
+
+static void count_out(struct ue_conn *c, size_t size_bytes) {
+    c->counters.out_packets++;
+    c->counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    c->traffic.out_packets++;
+    c->traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    c->counters.ack_packets += c->send_buffer.bunches == 0;
+    ue_send_budget_sent(&c->budget, (uint32_t)size_bytes);
+}
+
+static void send_packet(struct ue_conn *c, uint64_t now_ns) {
+    size_t size_bytes = finish(c);
+    if (refresh_head(c, now_ns)) {
+        c->dirty_acks = 0;
+    } else if (c->config.options.prompt_acks) {
+        c->time_sensitive = true;
+    }
+    count_out(c, hand_out(c, size_bytes));
+    ue_sent_packets_push(&c->sent_packets, c->out_packet_id, now_ns);
+    if (ue_conn_is_legacy(c)) {
+        ue_legacy_flushed(&c->legacy);
+    } else if (!ue_conn_has_internal_ack(c)) {
+        ue_notify_commit(&c->notify);
+    }
+    c->out_packet_id++;
+    c->last_send_ns = now_ns;
+    c->flushed_this_tick = true;
+}
+
+static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
+    return now_ns - c->last_send_ns > c->config.keep_alive_ns && !ue_conn_is_ending(c) && !ue_conn_has_internal_ack(c);
+}
+
+void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns) {
+    c->send_buffer.last.end_bit = 0;
+    c->time_sensitive = false;
+    if (c->config.is_mute) {
+        return;
+    }
+    if (ue_send_buffer_is_empty(c) && c->dirty_acks == 0) {
+        if (!is_keep_alive_due(c, now_ns)) {
+            return;
+        }
+        c->counters.keep_alives++;
+    }
+    if (!ue_conn_may_send(c)) {
+        ue_send_buffer_discard(c);
+        ue_conn_want_close(c, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
+        return;
+    }
+    if (!ue_send_buffer_begin(c, now_ns)) {
+        return;
+    }
+    repeat_reliable(c);
+    send_packet(c, now_ns);
+}
+
+bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {
+    if (!ue_send_buffer_begin(c, now_ns)) {
+        return false;
+    }
+    if (ue_send_buffer_put(c, item)) {
+        return true;
+    }
+    if (c->send_buffer.bit == c->send_buffer.head_bits) {
+        return false;
+    }
+    ue_send_buffer_flush(c, now_ns);
+    return ue_send_buffer_begin(c, now_ns) && ue_send_buffer_put(c, item);
 }

@@ -4,58 +4,22 @@
 
 #include <assert.h>
 
-void ue_conn_settle(struct ue_conn *c) {
+void ue_conn_begin_input(struct ue_conn *c) {
     ue_outbox_settle(&c->datagrams);
     ue_outbox_settle(&c->events);
 }
 
 bool ue_conn_is_client_restarting(const struct ue_conn *c) {
-    return !ue_conn_is_server(c) && c->shake.restarting;
+    return !ue_conn_is_server(c) && c->handshake.restarting;
 }
 
 bool ue_conn_may_send(const struct ue_conn *c) {
     if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c) || c->config.no_login) {
         return true;
     }
-    const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
-    return lane != NULL && lane->in_reliable != c->lanes.in_first;
+    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
+    return entry != NULL && entry->in_reliable != c->channels.in_first;
 }
-
-/* ---- events ---- */
-
-struct ue_outbox_block *ue_event_new(struct ue_conn *c, size_t data_bits) {
-    return ue_outbox_new(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
-}
-
-void ue_event_add(struct ue_conn *c, struct ue_outbox_block *parcel) {
-    struct ue_event *event = ue_event_in(parcel);
-    uint8_t *data = parcel->bytes + sizeof *event;
-    ue_view_copy(event->data, data);
-    event->data.base = data;
-    event->data.bit = 0;
-    ue_outbox_add(&c->events, parcel);
-}
-
-void ue_event_put(struct ue_conn *c, const struct ue_event *event) {
-    struct ue_outbox_block *parcel = ue_event_new(c, event->data.bits);
-    if (parcel != NULL) {
-        *ue_event_in(parcel) = *event;
-        ue_event_add(c, parcel);
-    } else {
-        c->counters.events_lost++;
-    }
-}
-
-void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel) {
-    struct ue_event event = {.type = UE_EVENT_FAULT, .reason = reason, .channel = channel};
-    if (fault != NULL) {
-        event.fault = *fault;
-    }
-    c->counters.malformed++;
-    ue_event_put(c, &event);
-}
-
-/* ---- states ---- */
 
 /* Legal transitions, which only the assertion below reads. */
 #ifndef NDEBUG
@@ -73,7 +37,7 @@ void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state) {
     assert(transitions[c->state][state]);
     c->state = state;
     const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = c->closed_for};
-    ue_event_put(c, &event);
+    ue_event_emit(c, &event);
 }
 
 void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason) {

@@ -53,7 +53,7 @@ static void copy_text(char *to, const char *from, size_t size_bytes) {
 
 static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
     copy_text(l->status.failure, text, sizeof l->status.failure);
-    ue_conn_tell_reason(l->conn, now_ns, reason, UE_CLOSE_NONE);
+    ue_conn_send_close_reason(l->conn, now_ns, reason, UE_CLOSE_NONE);
     say_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
     fail(l, now_ns, reason);
 }
@@ -138,7 +138,7 @@ static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_
 
 static void read_encryption_ack(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)message;
-    if (l->conn->seal == NULL) {
+    if (l->conn->encryption == NULL) {
         fail(l, now_ns, UE_CLOSE_PENDING_CONNECTION_FAILURE);
         return;
     }
@@ -243,7 +243,7 @@ static bool token_is_good(const struct ue_login *l) {
     if (l->status.token[0] == 0) {
         return !l->config.encryption_required;
     }
-    return l->conn->seal != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
+    return l->conn->encryption != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
 }
 
 /* The acknowledgement leaves in clear; everything behind it is encrypted. */
@@ -558,9 +558,9 @@ static bool is_client(const struct ue_login *l) {
 
 /* What the server opens first is the player (HandleClientPlayer). */
 static bool has_actor(const struct ue_conn *c) {
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        const struct ue_lane *lane = c->lanes.slots[i];
-        if (lane != NULL && lane->channel != NULL && lane->channel->kind == UE_KIND_ACTOR) {
+    for (uint32_t i = 0; i < c->channels.capacity; i++) {
+        const struct ue_channel_entry *entry = c->channels.slots[i];
+        if (entry != NULL && entry->channel != NULL && entry->channel->kind == UE_KIND_ACTOR) {
             return true;
         }
     }

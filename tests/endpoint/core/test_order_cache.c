@@ -11,12 +11,12 @@
 #include <cmocka.h>
 
 #include "tools/endpoint/core/packet_notify.h"
-#include "tools/endpoint/core/reorder.h"
+#include "tools/endpoint/core/order_cache.h"
 
 struct receiver {
     struct ue_share share;
     struct ue_notify notify;
-    struct ue_reorder cache;
+    struct ue_order_cache cache;
     uint32_t lost;
     uint32_t dropped;
     uint32_t duplicates;
@@ -32,14 +32,14 @@ static int set_up(void **state) {
     ue_notify_init(&r->notify, UE_ACKS_FLUSH, 0, 1000, &r->share);
     ue_notify_accept(&r->notify, &(struct ue_packet){.seq = 1, .ack = 999});
     ue_notify_report(&r->notify, 1, true);
-    ue_reorder_init(&r->cache, &r->share);
+    ue_order_cache_init(&r->cache, &r->share);
     *state = r;
-    return ue_reorder_create(&r->cache) ? 0 : -1;
+    return ue_order_cache_create(&r->cache) ? 0 : -1;
 }
 
 static int tear_down(void **state) {
     struct receiver *r = *state;
-    ue_reorder_free(&r->cache);
+    ue_order_cache_free(&r->cache);
     ue_notify_free(&r->notify);
     int leaked = r->share.used_bytes != 0;
     free(r);
@@ -56,23 +56,23 @@ static void process_packet(struct receiver *r, uint16_t seq) {
 }
 
 static void flush(struct receiver *r, bool whole) {
-    struct ue_early *early;
-    while ((early = ue_reorder_pop(&r->cache, whole)) != NULL) {
+    struct ue_early_packet *early;
+    while ((early = ue_order_cache_pop(&r->cache, whole)) != NULL) {
         assert_int_equal(early->size_bytes, 1);
         process_packet(r, early->bytes[0]);
         ue_share_free_block(&r->share, early);
     }
 }
 
-static enum ue_reorder_result receive(struct receiver *r, uint8_t seq) {
+static enum ue_order_cache_result receive(struct receiver *r, uint8_t seq) {
     uint32_t delta = ue_notify_delta(&r->notify, &(struct ue_packet){.seq = seq, .ack = 999});
     if (delta == 0) {
         r->dropped++;
-        return UE_REORDER_PROCESS;
+        return UE_ORDER_CACHE_PROCESS;
     }
-    enum ue_reorder_result result = ue_reorder_push(&r->cache, delta, &seq, 1);
-    r->duplicates += result == UE_REORDER_DUPLICATE;
-    if (result == UE_REORDER_PROCESS) {
+    enum ue_order_cache_result result = ue_order_cache_push(&r->cache, delta, &seq, 1);
+    r->duplicates += result == UE_ORDER_CACHE_DUPLICATE;
+    if (result == UE_ORDER_CACHE_PROCESS) {
         process_packet(r, seq);
     }
     flush(r, false);
@@ -88,14 +88,14 @@ static void assert_state(const struct receiver *r, uint16_t in_seq, uint32_t cou
 
 static void waiting_packets_are_processed_when_the_gap_is_filled(void **state) {
     struct receiver *r = *state;
-    assert_int_equal(receive(r, 3), UE_REORDER_KEPT);
-    assert_int_equal(receive(r, 4), UE_REORDER_KEPT);
-    assert_int_equal(receive(r, 6), UE_REORDER_KEPT);
-    assert_non_null(r->cache.slots[(r->cache.start + 1) % UE_REORDER_SLOTS]);
-    assert_non_null(r->cache.slots[(r->cache.start + 2) % UE_REORDER_SLOTS]);
-    assert_non_null(r->cache.slots[(r->cache.start + 4) % UE_REORDER_SLOTS]);
+    assert_int_equal(receive(r, 3), UE_ORDER_CACHE_KEPT);
+    assert_int_equal(receive(r, 4), UE_ORDER_CACHE_KEPT);
+    assert_int_equal(receive(r, 6), UE_ORDER_CACHE_KEPT);
+    assert_non_null(r->cache.slots[(r->cache.start + 1) % UE_ORDER_CACHE_SLOTS]);
+    assert_non_null(r->cache.slots[(r->cache.start + 2) % UE_ORDER_CACHE_SLOTS]);
+    assert_non_null(r->cache.slots[(r->cache.start + 4) % UE_ORDER_CACHE_SLOTS]);
     assert_state(r, 1, 3, 0x1, 0);
-    assert_int_equal(receive(r, 2), UE_REORDER_KEPT);
+    assert_int_equal(receive(r, 2), UE_ORDER_CACHE_KEPT);
     assert_state(r, 4, 1, 0xf, 0);
     flush(r, true);
     assert_state(r, 6, 0, 0x3d, 1);
@@ -125,15 +125,15 @@ static void the_tick_ends_the_wait_with_two_gaps(void **state) {
 
 static void a_gap_of_three_packets_is_waited_for(void **state) {
     struct receiver *r = *state;
-    assert_int_equal(receive(r, 5), UE_REORDER_KEPT);
-    assert_non_null(r->cache.slots[(r->cache.start + 3) % UE_REORDER_SLOTS]);
+    assert_int_equal(receive(r, 5), UE_ORDER_CACHE_KEPT);
+    assert_non_null(r->cache.slots[(r->cache.start + 3) % UE_ORDER_CACHE_SLOTS]);
     assert_state(r, 1, 1, 0x1, 0);
     flush(r, true);
 }
 
 static void a_gap_of_four_packets_is_not_waited_for(void **state) {
     struct receiver *r = *state;
-    assert_int_equal(receive(r, 6), UE_REORDER_PROCESS);
+    assert_int_equal(receive(r, 6), UE_ORDER_CACHE_PROCESS);
     assert_state(r, 6, 0, 0x21, 4);
     receive(r, 5);
     assert_int_equal(r->dropped, 1);
@@ -142,26 +142,26 @@ static void a_gap_of_four_packets_is_not_waited_for(void **state) {
 static void a_packet_in_the_last_slot_ends_the_wait(void **state) {
     struct receiver *r = *state;
     receive(r, 3);
-    assert_int_equal(receive(r, 32), UE_REORDER_KEPT);
+    assert_int_equal(receive(r, 32), UE_ORDER_CACHE_KEPT);
     assert_state(r, 1, 2, 0x1, 0);
-    assert_int_equal(receive(r, 33), UE_REORDER_KEPT);
+    assert_int_equal(receive(r, 33), UE_ORDER_CACHE_KEPT);
     assert_state(r, 33, 0, 0x40000003, 29);
-    assert_int_equal(receive(r, 35), UE_REORDER_KEPT); /* the next packet waits again */
-    assert_int_equal(receive(r, 34), UE_REORDER_KEPT);
+    assert_int_equal(receive(r, 35), UE_ORDER_CACHE_KEPT); /* the next packet waits again */
+    assert_int_equal(receive(r, 34), UE_ORDER_CACHE_KEPT);
     assert_state(r, 35, 0, 0xf, 29);
 }
 
 static void a_packet_beyond_the_last_slot_ends_the_wait(void **state) {
     struct receiver *r = *state;
     receive(r, 3);
-    assert_int_equal(receive(r, 40), UE_REORDER_KEPT);
+    assert_int_equal(receive(r, 40), UE_ORDER_CACHE_KEPT);
     assert_state(r, 40, 0, 0x1, 37);
 }
 
 static void a_duplicate_of_a_waiting_packet_is_dropped(void **state) {
     struct receiver *r = *state;
     receive(r, 3);
-    assert_int_equal(receive(r, 3), UE_REORDER_DUPLICATE);
+    assert_int_equal(receive(r, 3), UE_ORDER_CACHE_DUPLICATE);
     assert_int_equal(r->duplicates, 1);
     assert_state(r, 1, 1, 0x1, 0);
     flush(r, true);
@@ -170,23 +170,23 @@ static void a_duplicate_of_a_waiting_packet_is_dropped(void **state) {
 
 static void without_a_cache_no_packet_waits(void **state) {
     struct receiver *r = *state;
-    ue_reorder_free(&r->cache);
-    assert_false(ue_reorder_exists(&r->cache));
-    assert_int_equal(receive(r, 3), UE_REORDER_PROCESS);
-    assert_null(ue_reorder_pop(&r->cache, true));
+    ue_order_cache_free(&r->cache);
+    assert_false(ue_order_cache_exists(&r->cache));
+    assert_int_equal(receive(r, 3), UE_ORDER_CACHE_PROCESS);
+    assert_null(ue_order_cache_pop(&r->cache, true));
     assert_state(r, 3, 0, 0x5, 1);
 }
 
 static void without_memory_an_early_packet_is_dropped(void **state) {
     struct receiver *r = *state;
     r->share.limit_bytes = r->share.used_bytes;
-    assert_int_equal(receive(r, 3), UE_REORDER_FULL);
+    assert_int_equal(receive(r, 3), UE_ORDER_CACHE_FULL);
     assert_state(r, 1, 0, 0x1, 0);
-    assert_int_equal(receive(r, 2), UE_REORDER_PROCESS);
+    assert_int_equal(receive(r, 2), UE_ORDER_CACHE_PROCESS);
     assert_state(r, 2, 0, 0x3, 0);
-    ue_reorder_free(&r->cache);
+    ue_order_cache_free(&r->cache);
     r->share.limit_bytes = r->share.used_bytes;
-    assert_false(ue_reorder_create(&r->cache));
+    assert_false(ue_order_cache_create(&r->cache));
 }
 
 static void the_cache_is_a_ring(void **state) {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What a connection has to give out: blocks in order, each of which lives until the next input after it was
+   popped. Used for datagrams and for events. */
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
+
+#include <stdbool.h>
+
+#include "tools/endpoint/base/memory_share.h"
+
+struct ue_output_block {
+    struct ue_output_block *next;
+    size_t size_bytes;
+    uint8_t bytes[];
+};
+
+struct ue_output_queue {
+    struct ue_output_block *first;
+    struct ue_output_block *last;
+    struct ue_output_block *popped; /* popped since the last input */
+    uint32_t count;
+    uint32_t limit;
+    struct ue_share *share;
+};
+
+void ue_output_queue_init(struct ue_output_queue *queue, struct ue_share *share, uint32_t limit);
+void ue_output_queue_free(struct ue_output_queue *queue);
+/* A block to fill, not yet in the box: add it, or give it back to the share. NULL when the box is full or memory is
+   short. */
+struct ue_output_block *ue_output_queue_alloc(const struct ue_output_queue *queue, size_t size_bytes);
+void ue_output_queue_push(struct ue_output_queue *queue, struct ue_output_block *block);
+/* Adds a copy of bytes; false: no room. */
+bool ue_output_queue_push_copy(struct ue_output_queue *queue, const uint8_t *bytes, size_t size_bytes);
+/* The next block; NULL when there is none. */
+const struct ue_output_block *ue_output_queue_pop(struct ue_output_queue *queue);
+/* An input begins: frees what was popped. */
+void ue_output_queue_free_popped(struct ue_output_queue *queue);
+static inline void ue_outbox_settle(struct ue_output_queue *queue) {
+    if (queue->popped != NULL) {
+        ue_output_queue_free_popped(queue);
+    }
+}
+
+#endif
