@@ -24,8 +24,8 @@ static gboolean set_side(const char *option, const char *value, void *user, GErr
 }
 
 static uint32_t mask_of(const char *name) {
-    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
-        if (strcmp(ue_model_difference_name(type), name) == 0) {
+    for (int type = 0; type < REFERENCE_MODEL_DIFFERENCE_COUNT; type++) {
+        if (strcmp(reference_model_difference_name(type), name) == 0) {
             return UINT32_C(1) << type;
         }
     }
@@ -66,8 +66,9 @@ void replay_check_options_add(struct replay_check_options *check_options, GOptio
 
 char *replay_check_options_help(void) {
     GString *text = g_string_new(NULL);
-    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
-        g_string_append_printf(text, "  %-11s %s\n", ue_model_difference_name(type), ue_model_difference_text(type));
+    for (int type = 0; type < REFERENCE_MODEL_DIFFERENCE_COUNT; type++) {
+        g_string_append_printf(text, "  %-11s %s\n", reference_model_difference_name(type),
+                               reference_model_difference_text(type));
     }
     return g_string_free(text, FALSE);
 }

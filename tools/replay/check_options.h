@@ -9,7 +9,7 @@
 
 struct replay_check_options {
     bool is_checked[2]; /* [client, server] */
-    uint32_t ignored;   /* bit mask of enum ue_model_difference_type */
+    uint32_t ignored;   /* bit mask of enum reference_model_difference_type */
     bool is_given;      /* one of these options was used */
 };
 

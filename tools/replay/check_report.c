@@ -12,7 +12,7 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
         text_buffer_add_format(out, "not compared: %s\n", obstacle);
         return;
     }
-    struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
+    struct reference_model_retransmissions retransmissions = replay_side_retransmissions(side);
     text_buffer_add_format(out, "%llu packets compared, %llu bunches delivered to it",
                            (unsigned long long)side->packets, (unsigned long long)side->delivered);
     if (retransmissions.early + retransmissions.late != 0) {
@@ -23,12 +23,12 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
 }
 
 static void print_ignored(struct text_buffer *out, const struct replay_connection *v, uint32_t ignored) {
-    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
+    for (int type = 0; type < REFERENCE_MODEL_DIFFERENCE_COUNT; type++) {
         for (unsigned role = 0; role < 2; role++) {
             uint64_t count = v->sides[role].differences[type];
             if ((ignored >> type & 1) != 0 && count != 0) {
                 text_buffer_add_format(out, "  ignored: the %s %s [%s], %llu times\n", phrase_side(role),
-                                       ue_model_difference_text(type), ue_model_difference_name(type),
+                                       reference_model_difference_text(type), reference_model_difference_name(type),
                                        (unsigned long long)count);
             }
         }
@@ -58,7 +58,7 @@ static void print_json_side(struct text_buffer *out, const struct replay_connect
     text_buffer_add_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", phrase_side(role),
                            v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
     if (side->has_begun) {
-        struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
+        struct reference_model_retransmissions retransmissions = replay_side_retransmissions(side);
         text_buffer_add_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu",
                                (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
     }

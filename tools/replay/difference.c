@@ -170,19 +170,19 @@ static void print_fields(const struct replay_difference *d, struct text_buffer *
 
 void replay_difference_print(const struct replay_difference *d, struct text_buffer *out) {
     text_buffer_add_format(out, "  frame %llu, ", (unsigned long long)d->frame);
-    if (d->type != UE_MODEL_DIFFERS_HANDSHAKE) {
+    if (d->type != REFERENCE_MODEL_DIFFERS_HANDSHAKE) {
         text_buffer_add_format(out, "packet %lld: ", (long long)d->packet_id);
     }
-    text_buffer_add_format(out, "the %s %s [%s]\n", phrase_side(d->side), ue_model_difference_text(d->type),
-                           ue_model_difference_name(d->type));
+    text_buffer_add_format(out, "the %s %s [%s]\n", phrase_side(d->side), reference_model_difference_text(d->type),
+                           reference_model_difference_name(d->type));
     if (d->has_bunch) {
         text_buffer_add_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel,
                                (long long)d->reliable_id);
     }
-    if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
+    if (d->type == REFERENCE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
     }
-    if (d->type == UE_MODEL_DIFFERS_UNCAPTURED) {
+    if (d->type == REFERENCE_MODEL_DIFFERS_UNCAPTURED) {
         text_buffer_add_format(out, "    packet %lld of the %s\n", (long long)d->other_id, phrase_side(!d->side));
     }
     if (d->expected_bytes != 0) {
@@ -223,19 +223,20 @@ static void print_json_datagrams(const struct replay_difference *d, struct text_
 }
 
 void replay_difference_print_json(const struct replay_difference *d, struct text_buffer *out) {
-    text_buffer_add_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu", ue_model_difference_name(d->type),
-                           phrase_side(d->side), (unsigned long long)d->frame);
-    if (d->type != UE_MODEL_DIFFERS_HANDSHAKE) {
+    text_buffer_add_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu",
+                           reference_model_difference_name(d->type), phrase_side(d->side),
+                           (unsigned long long)d->frame);
+    if (d->type != REFERENCE_MODEL_DIFFERS_HANDSHAKE) {
         text_buffer_add_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
     }
     if (d->has_bunch) {
         text_buffer_add_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel,
                                (long long)d->reliable_id);
     }
-    if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
+    if (d->type == REFERENCE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
     }
-    if (d->type == UE_MODEL_DIFFERS_UNCAPTURED) {
+    if (d->type == REFERENCE_MODEL_DIFFERS_UNCAPTURED) {
         text_buffer_add_format(out, ",\"other_id\":%lld", (long long)d->other_id);
     }
     if (d->expected_bytes != 0) {

@@ -10,7 +10,7 @@
 #define REPLAY_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are cut */
 
 struct replay_difference {
-    enum ue_model_difference_type type;
+    enum reference_model_difference_type type;
     unsigned side;  /* whose packet differs: 0 client, 1 server */
     uint64_t frame; /* 0: none */
     int64_t packet_id;

@@ -17,13 +17,13 @@
 #define ITEMS_MAX 1024
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
-struct ue_model_retransmissions replay_side_retransmissions(const struct replay_side *side) {
-    return side->model != NULL ? *ue_model_get_retransmissions(side->model) : side->retransmissions;
+struct reference_model_retransmissions replay_side_retransmissions(const struct replay_side *side) {
+    return side->model != NULL ? *reference_model_get_retransmissions(side->model) : side->retransmissions;
 }
 
 static void free_model(struct replay_side *side) {
     side->retransmissions = replay_side_retransmissions(side);
-    ue_model_free(side->model);
+    reference_model_free(side->model);
     side->model = NULL;
 }
 
@@ -56,13 +56,14 @@ bool replay_side_is_active(const struct replay_side *side) {
     return side->is_checked && !side->is_over && side->obstacle == NULL;
 }
 
-struct replay_difference *replay_side_add_difference(struct replay_side *side, enum ue_model_difference_type type,
-                                                     uint64_t frame, int64_t id) {
+struct replay_difference *replay_side_add_difference(struct replay_side *side,
+                                                     enum reference_model_difference_type type, uint64_t frame,
+                                                     int64_t id) {
     side->differences[type]++;
     const struct replay_difference *first = side->difference;
-    bool is_first =
-        first == NULL || frame < first->frame ||
-        (frame == first->frame && first->type == UE_MODEL_DIFFERS_RECEIVED); /* the complaint about the other side */
+    bool is_first = first == NULL || frame < first->frame ||
+                    (frame == first->frame &&
+                     first->type == REFERENCE_MODEL_DIFFERS_RECEIVED); /* the complaint about the other side */
     if ((side->ignored >> type & 1) != 0 || !is_first) {
         return NULL;
     }
@@ -118,18 +119,17 @@ static bool start_at(struct replay_side *side, int64_t in, int64_t out, bool is_
         .settings = side->context.settings,
         .role = side->role == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER,
         .no_timeouts = true,
-        .no_order_cache = true,
         .any_channel = true,
     };
-    const struct ue_model_start start = {
+    const struct reference_model_start start = {
         .context = &side->peer->context,
         .prefix = side->prefix,
         .in = in,
         .out = out,
-        .opens_freely = (side->ignored >> UE_MODEL_DIFFERS_OPEN & 1) != 0,
+        .opens_freely = (side->ignored >> REFERENCE_MODEL_DIFFERS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
-    side->model = ue_model_new(&config, &start);
+    side->model = reference_model_new(&config, &start);
     if (side->model == NULL) {
         side->obstacle = "the endpoint does not support this form";
         return false;
@@ -150,7 +150,8 @@ static bool start_whole(struct replay_side *side, const struct replay_side_start
     int64_t first = full_id(out, side->oldest);
     const struct replay_packet *packet = replay_packet_ring_find(&side->ring, side->oldest);
     if (side->oldest < first || side->oldest - first > FIRST_MAX) {
-        replay_side_add_difference(side, UE_MODEL_DIFFERS_SEQUENCE, packet != NULL ? packet->frame : 0, side->oldest);
+        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_SEQUENCE, packet != NULL ? packet->frame : 0,
+                                   side->oldest);
         return false;
     }
     return start_at(side, full_id(in, side->peer->oldest), first, true);
@@ -205,7 +206,7 @@ static void set_expected_header(struct replay_difference *d, const struct side_c
     replay_difference_set_expected(d, &expected);
 }
 
-static void on_difference(void *user, const struct ue_model_difference *difference) {
+static void on_difference(void *user, const struct reference_model_difference *difference) {
     struct side_comparison *l = user;
     struct replay_difference *d =
         replay_side_add_difference(l->side, difference->type, l->packet->frame, l->packet->id);
@@ -265,13 +266,13 @@ static bool is_uncertain(const struct replay_side *side, int64_t packet_id) {
 /* Reads the endpoint's events about a packet of the other side. */
 static void read_events(struct replay_side *side, const struct replay_packet *from) {
     struct ue_event event;
-    while (ue_conn_next_event(side->model, &event)) {
+    while (ue_conn_next_event(reference_model_conn(side->model), &event)) {
         side->delivered += event.type == UE_EVENT_BUNCH;
         if (event.type != UE_EVENT_FAULT || is_uncertain(side, from->id)) {
             continue;
         }
-        enum ue_model_difference_type type =
-            event.reason == UE_CLOSE_ALREADY_OPEN ? UE_MODEL_DIFFERS_OPEN : UE_MODEL_DIFFERS_RECEIVED;
+        enum reference_model_difference_type type =
+            event.reason == UE_CLOSE_ALREADY_OPEN ? REFERENCE_MODEL_DIFFERS_OPEN : REFERENCE_MODEL_DIFFERS_RECEIVED;
         struct replay_difference *d = replay_side_add_difference(side->peer, type, from->frame, from->id);
         if (d != NULL) {
             d->reason = event.reason;
@@ -302,24 +303,24 @@ static void receive_uncaptured(const struct side_comparison *l, int64_t packet_i
         l->side->obstacle = "too many packets are missing at once";
     }
     if (may_be_earlier(l, packet_id) || l->side->obstacle != NULL) {
-        ue_model_receive_unknown(l->side->model, packet_id, true);
+        reference_model_receive_unknown(l->side->model, packet_id, true);
         return;
     }
     struct replay_difference *d =
-        replay_side_add_difference(l->side, UE_MODEL_DIFFERS_UNCAPTURED, l->packet->frame, l->packet->id);
+        replay_side_add_difference(l->side, REFERENCE_MODEL_DIFFERS_UNCAPTURED, l->packet->frame, l->packet->id);
     if (d != NULL) {
         d->other_id = packet_id - l->side->peer->offset;
     }
-    ue_model_receive_unknown(l->side->model, packet_id, true);
+    reference_model_receive_unknown(l->side->model, packet_id, true);
 }
 
 /* Passes a packet to the endpoint. Returns whether it counts as delivered there. */
 static bool receive_packet(const struct side_comparison *l, const struct replay_packet *from, bool reported_delivered) {
     struct replay_side *side = l->side;
-    bool delivered = ue_model_receive(side->model, side->now_ns, from->bytes, from->size_bytes);
+    bool delivered = reference_model_receive(side->model, side->now_ns, from->bytes, from->size_bytes);
     read_events(side, from);
     if (delivered != reported_delivered && is_uncertain(side, from->id)) {
-        ue_model_set_delivered(side->model, from->id, reported_delivered);
+        reference_model_set_delivered(side->model, from->id, reported_delivered);
         delivered = reported_delivered;
     }
     return delivered;
@@ -329,7 +330,7 @@ static bool receive_packet(const struct side_comparison *l, const struct replay_
    except for the last, which must have arrived. */
 static void receive_until(const struct side_comparison *l, int64_t last) {
     struct replay_side *side = l->side;
-    for (int64_t id = ue_model_reported_id(side->model) + 1; id <= last; id++) {
+    for (int64_t id = reference_model_reported_id(side->model) + 1; id <= last; id++) {
         enum side_report report = report_of(l, id);
         bool delivered = report == REPORT_DELIVERED;
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
@@ -340,7 +341,7 @@ static void receive_until(const struct side_comparison *l, int64_t last) {
         } else if (delivered) {
             receive_uncaptured(l, id);
         } else if (id == last) {
-            ue_model_receive_unknown(side->model, id, false);
+            reference_model_receive_unknown(side->model, id, false);
         }
     }
 }
@@ -353,7 +354,7 @@ static bool may_miss_acks(const struct side_comparison *l) {
             return true;
         }
     }
-    return l->packet->words == 0 && ue_model_unknown_id(l->side->model) > l->packet->id - UNCERTAIN_PACKETS;
+    return l->packet->words == 0 && reference_model_unknown_id(l->side->model) > l->packet->id - UNCERTAIN_PACKETS;
 }
 
 /* Whether the side may have received a packet that no header has reported yet: later ones report it, or no more headers
@@ -365,7 +366,7 @@ static bool may_be_received(const struct side_comparison *l, int64_t packet_id) 
 
 static bool receive_early(void *user, int64_t nacked_id) {
     struct side_comparison *l = user;
-    int64_t first = ue_model_reported_id(l->side->model) + 1;
+    int64_t first = reference_model_reported_id(l->side->model) + 1;
     for (int64_t id = first; id <= l->packet->peer_newest && id < first + EARLY_MAX; id++) {
         const struct replay_packet *from = replay_packet_ring_find(&l->side->peer->ring, id);
         bool explains = from != NULL && (nacked_id < 0 || replay_packet_acknowledges(from, nacked_id) == 0);
@@ -378,7 +379,8 @@ static bool receive_early(void *user, int64_t nacked_id) {
     return false;
 }
 
-static struct replay_difference *add_difference(const struct side_comparison *l, enum ue_model_difference_type type) {
+static struct replay_difference *add_difference(const struct side_comparison *l,
+                                                enum reference_model_difference_type type) {
     struct replay_difference *d = replay_side_add_difference(l->side, type, l->packet->frame, l->packet->id);
     if (d != NULL) {
         set_actual(d, l->packet);
@@ -389,24 +391,25 @@ static struct replay_difference *add_difference(const struct side_comparison *l,
 /* The header acknowledges what was not sent yet; it is then handled as one that reports nothing new. */
 static void refuse_header(struct side_comparison *l) {
     struct ue_packet expected = l->datagram.packet;
-    struct replay_difference *d = add_difference(l, UE_MODEL_DIFFERS_ACK);
+    struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_ACK);
     expected.ack = ue_seq_of(l->packet->peer_newest);
     if (d != NULL) {
         set_expected_header(d, l, &expected);
     }
     l->datagram.packet.history_words = 0;
-    l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_model_reported_id(l->side->model));
+    l->datagram.packet.ack = l->datagram.packet.acked_history_seq =
+        ue_seq_of(reference_model_reported_id(l->side->model));
 }
 
 /* Packets that were not acknowledged may still have arrived, with the acknowledgements that they carry. */
 static void set_uncertain_until(const struct side_comparison *l, int64_t before) {
     struct replay_side *side = l->side;
-    for (int64_t id = ue_model_reported_id(side->model) + 1; id < before; id++) {
+    for (int64_t id = reference_model_reported_id(side->model) + 1; id < before; id++) {
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
         side->undelivered = from != NULL ? id : side->undelivered;
         side->lacks_state |= from != NULL && may_miss_acks(l);
         for (uint32_t i = 0; from != NULL && i < from->ack_count; i++) {
-            ue_model_set_ack_uncertain(side->model, full_id(from->acks[i], side->next));
+            reference_model_set_ack_uncertain(side->model, full_id(from->acks[i], side->next));
         }
     }
 }
@@ -416,7 +419,7 @@ static void receive_acks(const struct side_comparison *l) {
     struct replay_side *side = l->side;
     for (uint32_t i = 0; i < l->datagram.item_count && side->model != NULL; i++) {
         const struct ue_item *item = &l->datagram.items[i];
-        int64_t reported = ue_model_reported_id(side->model);
+        int64_t reported = reference_model_reported_id(side->model);
         int64_t id = item->is_ack ? full_id(item->ack.ack_id, reported) : reported;
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
         if (id <= reported) {
@@ -424,14 +427,14 @@ static void receive_acks(const struct side_comparison *l) {
         }
         set_uncertain_until(l, id);
         if (id > l->packet->peer_newest && !may_be_earlier(l, id)) {
-            struct replay_difference *d = add_difference(l, UE_MODEL_DIFFERS_ACK);
+            struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_ACK);
             if (d != NULL) {
                 set_expected_item(d, l, i, NULL);
             }
         } else if (from == NULL) {
             receive_uncaptured(l, id);
         } else if (!receive_packet(l, from, true)) {
-            struct replay_difference *d = add_difference(l, UE_MODEL_DIFFERS_HISTORY);
+            struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_HISTORY);
             if (d != NULL) {
                 set_expected_item(d, l, i, NULL);
             }
@@ -449,7 +452,7 @@ static bool is_past(const struct replay_side *side, int64_t id, uint64_t packets
 }
 
 static void grow_impatient(struct replay_side *side, uint64_t packets) {
-    struct ue_model_retransmission_limits *limits = &side->limits;
+    struct reference_model_retransmission_limits *limits = &side->limits;
     while (is_past(side, limits->order_id, packets, ORDER_NS)) {
         limits->order_id++;
     }
@@ -459,14 +462,15 @@ static void grow_impatient(struct replay_side *side, uint64_t packets) {
 }
 
 static void miss_retransmissions(struct replay_side *side, uint64_t grace) {
-    struct ue_model_missing_retransmission missing;
+    struct reference_model_missing_retransmission missing;
     grow_impatient(side, grace);
-    if (!ue_model_find_missing_retransmission(side->model, &side->limits, &missing) ||
+    if (!reference_model_find_missing_retransmission(side->model, &side->limits, &missing) ||
         missing.since_id <= side->next - REPLAY_PACKETS_MAX) {
         return;
     }
-    struct replay_difference *d = replay_side_add_difference(
-        side, UE_MODEL_DIFFERS_NOT_RESENT, side->frames[missing.since_id & (REPLAY_PACKETS_MAX - 1)], missing.since_id);
+    struct replay_difference *d =
+        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_NOT_RESENT,
+                                   side->frames[missing.since_id & (REPLAY_PACKETS_MAX - 1)], missing.since_id);
     if (d != NULL) {
         d->has_bunch = true;
         d->channel = missing.channel;
@@ -485,13 +489,13 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
     static struct ue_item items[ITEMS_MAX];
     struct side_comparison l = {.side = side, .packet = packet};
     struct ue_decode_result result;
-    const struct ue_model_sink sink = {on_difference, receive_early, &l};
+    const struct reference_model_sink sink = {on_difference, receive_early, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
     ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, NULL, &result);
     set_time(side, packet->time_ns);
     if (packet->is_premature) {
-        add_difference(&l, UE_MODEL_DIFFERS_PREMATURE);
+        add_difference(&l, REFERENCE_MODEL_DIFFERS_PREMATURE);
     }
     if (packet->words == 0) {
         receive_acks(&l);
@@ -501,7 +505,7 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
         receive_until(&l, MAX(packet->reported, packet->ack));
     }
     side->frames[packet->id & (REPLAY_PACKETS_MAX - 1)] = packet->frame;
-    ue_model_compare_sent(side->model, side->now_ns, &l.datagram, &sink);
+    reference_model_compare_sent(side->model, side->now_ns, &l.datagram, &sink);
     side->packets++;
 }
 
@@ -511,24 +515,24 @@ static int64_t needed_from(const struct replay_side *side) {
     int64_t own = replay_side_is_active(side) ? side->next : INT64_MAX;
     int64_t others = !replay_side_is_active(peer) ? INT64_MAX
                      : peer->model == NULL        ? side->oldest
-                                                  : ue_model_reported_id(peer->model) + 1;
+                                                  : reference_model_reported_id(peer->model) + 1;
     return MIN(MIN(own, others), side->newest + 1);
 }
 
 static void look_at_next(struct replay_side *side) {
     const struct replay_packet *packet = replay_packet_ring_find(&side->ring, side->next);
-    uint64_t copies = ue_model_get_retransmissions(side->model)->copies;
+    uint64_t copies = reference_model_get_retransmissions(side->model)->copies;
     size_t place = side->next & (REPLAY_PACKETS_MAX - 1);
     if (packet != NULL && packet->id >= side->join) {
         look(side, packet);
     } else {
-        ue_model_send_unknown(side->model, side->now_ns);
+        reference_model_send_unknown(side->model, side->now_ns);
     }
     side->plain[place] = side->plain_count;
     side->times_ns[place] = side->now_ns;
-    side->plain_count += ue_model_get_retransmissions(side->model)->copies == copies;
+    side->plain_count += reference_model_get_retransmissions(side->model)->copies == copies;
     side->next++;
-    if (ue_model_is_out_of_memory(side->model)) {
+    if (reference_model_is_out_of_memory(side->model)) {
         side->obstacle = "its reference endpoint has no memory left";
         return;
     }
@@ -536,12 +540,13 @@ static void look_at_next(struct replay_side *side) {
     replay_packet_ring_drop(&side->peer->ring, needed_from(side->peer));
     replay_packet_ring_drop(&side->ring, needed_from(side));
     side->since_difference += side->difference != NULL; /* a missing retransmission may turn out to be earlier */
-    side->is_over |= side->since_difference > MISSING_PACKETS || ue_conn_state(side->model) == UE_CONN_CLOSED;
+    side->is_over |=
+        side->since_difference > MISSING_PACKETS || ue_conn_state(reference_model_conn(side->model)) == UE_CONN_CLOSED;
 }
 
 /* Whether the next own packet can be compared: enough packets follow it, or too many of the other side wait for it. */
 static bool is_due(const struct replay_side *side) {
-    int64_t reported = side->model != NULL ? ue_model_reported_id(side->model) : side->peer->oldest;
+    int64_t reported = side->model != NULL ? reference_model_reported_id(side->model) : side->peer->oldest;
     bool is_pressed = side->peer->newest - reported > REPLAY_PACKETS_MAX / 2 && side->newest >= side->next;
     return side->newest >= side->next + WINDOW || is_pressed;
 }

@@ -31,12 +31,12 @@ struct replay_side {
     struct ue_prefix prefix;
 
     struct replay_side *peer;
-    struct ue_conn *model; /* the reference model; NULL: not started, or nothing more is compared */
+    struct reference_model *model; /* the reference model; NULL: not started, or nothing more is compared */
     bool has_begun;
-    bool is_finished;                                /* its memory was freed */
-    struct ue_model_retransmissions retransmissions; /* of a model that was freed */
-    unsigned out_of_range_count;                     /* packets in a row that are too far ahead */
-    int64_t stray_ids[REPLAY_SIDE_STRAYS];           /* their newest ids; the packets are not stored */
+    bool is_finished;                                       /* its memory was freed */
+    struct reference_model_retransmissions retransmissions; /* of a model that was freed */
+    unsigned out_of_range_count;                            /* packets in a row that are too far ahead */
+    int64_t stray_ids[REPLAY_SIDE_STRAYS];                  /* their newest ids; the packets are not stored */
     uint64_t stray_count;
     uint64_t begin_ns; /* capture time of the first packet, and the endpoint's time */
     uint64_t now_ns;
@@ -44,10 +44,10 @@ struct replay_side {
     uint64_t plain[REPLAY_PACKETS_MAX];    /* number of own packets without retransmissions before this one, by id */
     uint64_t plain_count;                  /* ... and before the next one */
     uint64_t times_ns[REPLAY_PACKETS_MAX]; /* when own packets were compared, by id, on the endpoint's clock */
-    struct ue_model_retransmission_limits limits;
+    struct reference_model_retransmission_limits limits;
     uint64_t packets;   /* compared */
     uint64_t delivered; /* bunches that the endpoint delivered */
-    uint64_t differences[UE_MODEL_DIFFERENCE_COUNT];
+    uint64_t differences[REFERENCE_MODEL_DIFFERENCE_COUNT];
     struct replay_difference *difference; /* the first that counts; NULL: none */
     uint32_t since_difference;            /* own packets compared since */
     const char *obstacle;                 /* why it cannot be compared; NULL: it can */
@@ -67,7 +67,7 @@ void replay_side_finish(struct replay_side *side);
 /* Drops the state of a side, which then starts in the middle of the connection. */
 void replay_side_reset(struct replay_side *side);
 
-struct ue_model_retransmissions replay_side_retransmissions(const struct replay_side *side);
+struct reference_model_retransmissions replay_side_retransmissions(const struct replay_side *side);
 
 /* Whether anything can still be compared. */
 bool replay_side_is_active(const struct replay_side *side);
@@ -77,7 +77,8 @@ void replay_side_compare(struct replay_side *side, const struct replay_side_star
 
 /* Records a difference; the caller fills context, actual and expected of the result. NULL: it does not count, or is not
    the first. */
-struct replay_difference *replay_side_add_difference(struct replay_side *side, enum ue_model_difference_type type,
-                                                     uint64_t frame, int64_t id);
+struct replay_difference *replay_side_add_difference(struct replay_side *side,
+                                                     enum reference_model_difference_type type, uint64_t frame,
+                                                     int64_t id);
 
 #endif

@@ -40,7 +40,7 @@ void replay_connection_free(struct replay_connection *connection) {
 static void set_expected_handshake(struct replay_side *side, const struct input_datagram *seen,
                                    const struct ue_datagram *recorded, const struct ue_handshake *expected) {
     struct replay_difference *d =
-        replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->observed->frame, side->next);
+        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_HANDSHAKE, seen->observed->frame, side->next);
     struct ue_datagram datagram = *recorded;
     if (d == NULL) {
         return;
@@ -406,7 +406,7 @@ static bool is_too_malformed(const struct replay_connection *connection) {
 static bool has_no_login(const struct replay_connection *connection) {
     const struct replay_side *client = &connection->sides[0];
     const struct replay_difference *of_server = connection->sides[1].difference;
-    bool is_premature = of_server != NULL && of_server->type == UE_MODEL_DIFFERS_PREMATURE;
+    bool is_premature = of_server != NULL && of_server->type == REFERENCE_MODEL_DIFFERS_PREMATURE;
     bool is_whole = connection->start.is_known && !connection->begins_in_the_middle;
     return is_whole && (client->starts_elsewhere || (is_premature && !client->has_sent_control));
 }

@@ -8,20 +8,20 @@
 
 #include <uerudp/endpoint.h>
 
-enum ue_model_difference_type {
-#define X(id, name, text) UE_MODEL_DIFFERS_##id,
+enum reference_model_difference_type {
+#define X(id, name, text) REFERENCE_MODEL_DIFFERS_##id,
 #include "tools/replay/reference_model.def"
 #undef X
-    UE_MODEL_DIFFERENCE_COUNT
+    REFERENCE_MODEL_DIFFERENCE_COUNT
 };
 
 /* The name in options and JSON; and the text, a clause that continues "the server". Both are static. */
-const char *ue_model_difference_name(enum ue_model_difference_type type);
-const char *ue_model_difference_text(enum ue_model_difference_type type);
+const char *reference_model_difference_name(enum reference_model_difference_type type);
+const char *reference_model_difference_text(enum reference_model_difference_type type);
 
 /* Members that a type does not name are zero. Pointers are valid during the call. */
-struct ue_model_difference {
-    enum ue_model_difference_type type;
+struct reference_model_difference {
+    enum reference_model_difference_type type;
     bool has_item;                  /* about one item of the datagram */
     uint32_t item;                  /* its index */
     const struct ue_packet *packet; /* ACK, HISTORY: the header that the model would write */
@@ -30,8 +30,8 @@ struct ue_model_difference {
     int64_t reliable_id;            /* CH_SEQ, CONTENT, NOT_RESENT, SPURIOUS: full number of the recorded bunch */
 };
 
-struct ue_model_sink {
-    void (*depart)(void *user, const struct ue_model_difference *departure);
+struct reference_model_sink {
+    void (*depart)(void *user, const struct reference_model_difference *departure);
     /* The header that was sent reports packets not yet received: passes the model the next packet that the
        implementation received (nacked_id >= 0: one that reports this own packet as not delivered). False: there is
        none. */
@@ -40,7 +40,7 @@ struct ue_model_sink {
 };
 
 /* Where the comparison starts. */
-struct ue_model_start {
+struct reference_model_start {
     const struct ue_context *context; /* in which the peer's datagrams are encoded */
     struct ue_prefix prefix;          /* of any packet, for its ids */
     int64_t in, out;                  /* full ids of the first packets of the peer and of the own side */
@@ -48,36 +48,41 @@ struct ue_model_start {
     bool is_whole; /* they are the first of the connection; else channels are created as they appear */
 };
 
-/* A connection that is a reference model; the calls below are for such a connection only, and it is freed by the
-   second. NULL: the endpoint does not support these settings. */
-struct ue_conn *ue_model_new(const struct ue_conn_config *config, const struct ue_model_start *start);
-void ue_model_free(struct ue_conn *c); /* NULL is ignored */
+struct reference_model;
+
+/* NULL: the endpoint does not support these settings. */
+struct reference_model *reference_model_new(const struct ue_conn_config *config,
+                                            const struct reference_model_start *start);
+void reference_model_free(struct reference_model *m); /* NULL is ignored */
+
+/* The connection that receives what the implementation received, for its events and its state. */
+struct ue_conn *reference_model_conn(const struct reference_model *m);
 
 /* A packet of the peer that the implementation received. Returns whether the model counts it as delivered. */
-bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
+bool reference_model_receive(struct reference_model *m, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 
 /* A packet of the peer whose bytes are unknown. */
-void ue_model_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered);
+void reference_model_receive_unknown(struct reference_model *m, int64_t packet_id, bool delivered);
 
 /* Sets whether the newest received packet counts as delivered, whatever the model computed. */
-void ue_model_set_delivered(struct ue_conn *c, int64_t packet_id, bool delivered);
+void reference_model_set_delivered(struct reference_model *m, int64_t packet_id, bool delivered);
 
 /* Whether the acknowledgement of an own packet was received is unknown, so its bunches need not be sent again and may
    be. */
-void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id);
+void reference_model_set_ack_uncertain(struct reference_model *m, int64_t packet_id);
 
 /* The next own packet; its bytes are unknown. */
-void ue_model_send_unknown(struct ue_conn *c, uint64_t now_ns);
+void reference_model_send_unknown(struct reference_model *m, uint64_t now_ns);
 
 /* The next own packet. What differs is reported and then accepted, so that it is reported once. */
-void ue_model_compare_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
-                           const struct ue_model_sink *sink);
+void reference_model_compare_sent(struct reference_model *m, uint64_t now_ns, const struct ue_datagram *sent,
+                                  const struct reference_model_sink *sink);
 
 /* Full id of the newest packet of the peer that was reported. */
-int64_t ue_model_reported_id(const struct ue_conn *c);
+int64_t reference_model_reported_id(const struct reference_model *m);
 
 /* A reliable bunch that was reported as not delivered and was not sent again. */
-struct ue_model_missing_retransmission {
+struct reference_model_missing_retransmission {
     uint32_t channel;
     int64_t reliable_id;
     int64_t since_id; /* the own packet that should have carried it */
@@ -85,28 +90,28 @@ struct ue_model_missing_retransmission {
 
 /* How late a retransmission may be. An implementation may spread retransmissions over a long time (burst_limit), but
    the losses that were reported first are repaired first. */
-struct ue_model_retransmission_limits {
+struct reference_model_retransmission_limits {
     int64_t order_id;  /* a bunch due before this own packet is missing when several bunches that were due later were
                           sent again; */
     int64_t silent_id; /* and one due before this packet when no bunch was sent again from there on */
 };
 
 /* Finds a missing retransmission. False: there is none. */
-bool ue_model_find_missing_retransmission(const struct ue_conn *c,
-                                          const struct ue_model_retransmission_limits *patience,
-                                          struct ue_model_missing_retransmission *debt);
+bool reference_model_find_missing_retransmission(const struct reference_model *m,
+                                                 const struct reference_model_retransmission_limits *patience,
+                                                 struct reference_model_missing_retransmission *debt);
 
 /* The newest own packet whose bytes are unknown; INT64_MIN: none. */
-int64_t ue_model_unknown_id(const struct ue_conn *c);
+int64_t reference_model_unknown_id(const struct reference_model *m);
 
 /* Whether an allocation failed: the model then knows too little for any comparison. */
-bool ue_model_is_out_of_memory(const struct ue_conn *c);
+bool reference_model_is_out_of_memory(const struct reference_model *m);
 
 /* Copies of reliable bunches, and of these the permitted ones: sent before the packet was reported (endpoint.md 21,
    and options of endpoint.md 39), and sent later than at once (the option burst_limit). */
-struct ue_model_retransmissions {
+struct reference_model_retransmissions {
     uint64_t copies, early, late;
 };
-const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c);
+const struct reference_model_retransmissions *reference_model_get_retransmissions(const struct reference_model *m);
 
 #endif

@@ -5,14 +5,14 @@
 #define WORD_BITS 32
 
 /* The newest packet that the history of a header reports. */
-static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
+static int64_t told_id(const struct reference_model *m, const struct ue_packet *packet) {
     uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
-    return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+    return ue_seq_expand(seq, m->conn->in_packet_id, UE_PACKET_SEQ_MAX);
 }
 
 /* How many of `count` bits are known when the first of them is for this packet. */
-static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
-    int64_t known = packet_id - ue_model_of(c)->first_in + 1;
+static uint32_t known_bits(const struct reference_model *m, int64_t packet_id) {
+    int64_t known = packet_id - m->first_in + 1;
     return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
 }
 
@@ -25,12 +25,12 @@ static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
 }
 
 /* Sets the history bits to those that the model knows. Returns whether any differed. */
-static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age, struct ue_packet *packet) {
+static bool correct_history(const struct reference_model *m, int64_t told, uint32_t age, struct ue_packet *packet) {
     uint32_t differs = 0;
     for (uint32_t i = 0; i < packet->history_words; i++) {
         bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
-        uint32_t known = is_kept ? known_bits(c, told - (int64_t)i * WORD_BITS) : 0;
-        uint32_t other = (packet->history[i] ^ verdicts_from(&c->notify, i * WORD_BITS + age)) & known;
+        uint32_t known = is_kept ? known_bits(m, told - (int64_t)i * WORD_BITS) : 0;
+        uint32_t other = (packet->history[i] ^ verdicts_from(&m->conn->notify, i * WORD_BITS + age)) & known;
         packet->history[i] ^= other;
         differs |= other;
     }
@@ -44,40 +44,41 @@ static bool is_overflowing(const struct ue_notify *n) {
 }
 
 /* ... and after a flush mark, when the history was cleared (endpoint.md 14), until all its bits are newer. */
-static bool is_flushing(const struct ue_conn *c, int64_t told) {
-    return c->notify.generation == UE_ACKS_RESET && ue_model_of(c)->flushed >= told - UE_NOTIFY_HISTORY_BITS;
+static bool is_flushing(const struct reference_model *m, int64_t told) {
+    return m->conn->notify.generation == UE_ACKS_RESET && m->flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Accepts what the header reports. */
-static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
-    ue_model_report_packet(c, told, false);
-    if (told == c->in_packet_id) {
-        memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+static void believe(struct reference_model *m, const struct ue_packet *packet, int64_t told) {
+    reference_model_report_packet(m, told, false);
+    if (told == m->conn->in_packet_id) {
+        memcpy(m->conn->notify.history, packet->history, packet->history_words * sizeof *packet->history);
     }
-    if (c->notify.generation == UE_ACKS_RESET) {
-        c->notify.flush_seq = packet->history_flush ? c->notify.out_seq : c->notify.out_ack_seq;
+    if (m->conn->notify.generation == UE_ACKS_RESET) {
+        m->conn->notify.flush_seq = packet->history_flush ? m->conn->notify.out_seq : m->conn->notify.out_ack_seq;
     }
 }
 
 /* The header may be older than the newest received packet: it was written while that packet was handled. */
-void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_model_sink *sink) {
-    const struct ue_notify *n = &c->notify;
+void reference_model_compare_header(struct reference_model *m, const struct ue_packet *packet,
+                                    const struct reference_model_sink *sink) {
+    const struct ue_notify *n = &m->conn->notify;
     struct ue_packet expected = *packet;
-    int64_t told = told_id(c, packet);
-    int64_t newest = ue_seq_expand(n->in_ack_seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
-    bool is_possible = told >= ue_model_of(c)->told && told <= newest;
+    int64_t told = told_id(m, packet);
+    int64_t newest = ue_seq_expand(n->in_ack_seq, m->conn->in_packet_id, UE_PACKET_SEQ_MAX);
+    bool is_possible = told >= m->told && told <= newest;
     if (n->generation == UE_ACKS_RESET) {
         expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
-    bool differs = is_possible && (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same);
+    bool differs = is_possible && (correct_history(m, told, (uint32_t)(newest - told), &expected) || !is_same);
     bool is_beyond = !is_possible && is_overflowing(n);
-    if (packet->history_flush || n->overflows != ue_model_of(c)->overflows || is_beyond) {
-        ue_model_of(c)->flushed = told;
-        ue_model_of(c)->overflows = n->overflows;
+    if (packet->history_flush || n->overflows != m->overflows || is_beyond) {
+        m->flushed = told;
+        m->overflows = n->overflows;
     }
-    bool is_excused = is_flushing(c, told) || is_beyond;
-    ue_model_of(c)->told = told;
+    bool is_excused = is_flushing(m, told) || is_beyond;
+    m->told = told;
     if (is_possible && !differs) {
         return;
     }
@@ -85,8 +86,9 @@ void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, 
         expected.ack = n->in_ack_seq;
     }
     if (!is_excused) {
-        enum ue_model_difference_type type = is_possible ? UE_MODEL_DIFFERS_HISTORY : UE_MODEL_DIFFERS_ACK;
-        sink->depart(sink->user, &(struct ue_model_difference){.type = type, .packet = &expected});
+        enum reference_model_difference_type type =
+            is_possible ? REFERENCE_MODEL_DIFFERS_HISTORY : REFERENCE_MODEL_DIFFERS_ACK;
+        sink->depart(sink->user, &(struct reference_model_difference){.type = type, .packet = &expected});
     }
-    believe(c, packet, told);
+    believe(m, packet, told);
 }

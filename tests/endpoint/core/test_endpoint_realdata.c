@@ -307,12 +307,12 @@ static void read_events(struct ue_conn *c, unsigned role) {
     }
 }
 
-static void on_difference(void *user, const struct ue_model_difference *difference) {
+static void on_difference(void *user, const struct reference_model_difference *difference) {
     (void)user;
-    bool is_known = difference->type == UE_MODEL_DIFFERS_OPEN || /* see PEER_OPENS_TOO */
-                    (difference->type == UE_MODEL_DIFFERS_HISTORY && capture.row->client_moves);
+    bool is_known = difference->type == REFERENCE_MODEL_DIFFERS_OPEN || /* see PEER_OPENS_TOO */
+                    (difference->type == REFERENCE_MODEL_DIFFERS_HISTORY && capture.row->client_moves);
     if (!is_known) {
-        fail_msg("the library %s", ue_model_difference_text(difference->type));
+        fail_msg("the library %s", reference_model_difference_text(difference->type));
     }
 }
 
@@ -329,7 +329,7 @@ static int by_time(const void *a, const void *b) {
     return x->at_ns != y->at_ns ? (x->at_ns < y->at_ns ? -1 : 1) : (x < y ? -1 : 1);
 }
 
-static struct ue_conn *new_model(unsigned role) {
+static struct reference_model *new_model(unsigned role) {
     const struct ue_conn_config config = {
         .profile = ue_profile_find(capture.row->release),
         .settings = capture.row->settings,
@@ -337,7 +337,7 @@ static struct ue_conn *new_model(unsigned role) {
         .report_packets = true,
         .no_timeouts = true,
     };
-    const struct ue_model_start start = {
+    const struct reference_model_start start = {
         .context = &capture.x[!role],
         .prefix = capture.prefix,
         .in = capture.first_seq[!role],
@@ -345,13 +345,13 @@ static struct ue_conn *new_model(unsigned role) {
         .opens_freely = role == SERVER, /* the library's client opens an actor channel */
         .is_whole = true,
     };
-    struct ue_conn *c = ue_model_new(&config, &start);
-    assert_non_null(c);
-    return c;
+    struct reference_model *m = reference_model_new(&config, &start);
+    assert_non_null(m);
+    return m;
 }
 
-static void replay(struct ue_conn *c, unsigned role) {
-    const struct ue_model_sink sink = {on_difference, on_nak, NULL};
+static void replay(struct reference_model *m, unsigned role) {
+    const struct reference_model_sink sink = {on_difference, on_nak, NULL};
     const struct captured_datagram **order = malloc(capture.count * sizeof *order);
     for (size_t i = 0; i < capture.count; i++) {
         struct captured_datagram *d = &capture.datagrams[i];
@@ -362,11 +362,11 @@ static void replay(struct ue_conn *c, unsigned role) {
     for (size_t i = 0; i < capture.count; i++) {
         const struct captured_datagram *d = order[i];
         if (d->is_packet && d->side == role) {
-            ue_model_compare_sent(c, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
+            reference_model_compare_sent(m, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
         } else if (d->is_packet && !d->is_lost) {
-            ue_model_receive(c, d->at_ns, d->bytes, d->size_bytes);
+            reference_model_receive(m, d->at_ns, d->bytes, d->size_bytes);
         }
-        read_events(c, role);
+        read_events(reference_model_conn(m), role);
     }
     free(order);
 }
@@ -451,7 +451,7 @@ static void assert_equal_records(unsigned role) {
 }
 
 static void assert_role(unsigned role) {
-    struct ue_conn *c = new_model(role);
+    struct reference_model *m = new_model(role);
     memset(expected.acks, -1, sizeof expected.acks);
     memset(actual.acks, -1, sizeof actual.acks);
     if (capture.sent != NULL) {
@@ -460,11 +460,11 @@ static void assert_role(unsigned role) {
     } else {
         add_all_of_peer(role);
     }
-    replay(c, role);
+    replay(m, role);
     assert_equal_records(role);
     free_record(&expected);
     free_record(&actual);
-    ue_model_free(c);
+    reference_model_free(m);
 }
 
 static void recordings_are_followed_in_both_roles(void **state) {

@@ -31,8 +31,6 @@ struct ue_out_rec {
     bool partial_initial;
     bool partial_exports_final;
     bool partial_final;
-    bool unknown;  /* reference model: its content is unknown */
-    bool repeated; /* reference model: copies are in several packets that were not reported yet */
     uint8_t close_reason;
     uint8_t data[];
 };
@@ -83,16 +81,15 @@ struct ue_channel {
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
-    bool has_opened;          /* the program knows of it */
-    bool close_acked;         /* the close was acknowledged: freed behind the packet's bunches */
-    bool has_pending_out_rec; /* its entry owes numbers; of a mute connection: OutRec holds what must be sent again */
-    bool paused_until_acked;  /* bPausedUntilReliableACK */
+    bool has_opened;                     /* the program knows of it */
+    bool close_acked;                    /* the close was acknowledged: freed behind the packet's bunches */
+    bool has_pending_out_rec;            /* its entry has a PendingOutRec */
+    bool paused_until_acked;             /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out_rec *out_first;
     struct ue_out_rec *out_last;
     struct ue_out_rec *out_before_last; /* NULL when it is gone */
     uint32_t out_count;                 /* NumOutRec */
-    int32_t given_unseen; /* for tools/replay: up to this one numbers may have been given before the capture began */
     struct ue_in_rec *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;

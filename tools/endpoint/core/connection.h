@@ -85,7 +85,6 @@ struct ue_conn {
     struct ue_notify notify;   /* generations A to C */
     struct ue_legacy legacy;   /* generation L */
     int64_t in_packet_id;      /* InPacketId: newest received */
-    bool is_in_delivered;      /* ... and whether it counts as delivered */
     int64_t out_packet_id;     /* OutPacketId: what the next packet is */
     int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
     int64_t last_notified_id;  /* LastNotifiedPacketId */
@@ -162,6 +161,10 @@ void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason);
 /* Whether the server may send: a reliable bunch of the client was received on channel 0 (endpoint.md 27). */
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
+/* receive.c */
+/* Handles a datagram that is not encrypted. Returns whether it was a packet that counts as delivered. */
+bool ue_receive_datagram(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
+
 /* output_queue.c */
 void ue_event_emit(struct ue_conn *c, const struct ue_event *event);
 void ue_event_emit_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault,

@@ -217,20 +217,20 @@ static void count_lost(struct ue_conn *c, int64_t missing) {
     c->traffic.in_lost += (uint32_t)missing;
 }
 
-/* Returns whether the packet must count as not delivered. */
+/* Returns whether a bunch was refused: the packet then counts as not delivered (endpoint.md 8.9). */
 static bool dispatch(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p, uint32_t *bunches) {
-    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, bunches);
+    bool is_refused = ue_dispatch(c, now_ns, p->from.bytes, p->rest, bunches);
     ue_conn_carry_out_close(c, now_ns);
     ue_conn_free_closed_channels(c);
     ue_conn_carry_out_close(c, now_ns);
-    return skip;
+    return is_refused;
 }
 
-static void receive_modern(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_modern(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
     uint32_t bunches, delta = ue_notify_delta(&c->notify, packet);
     if (is_kept_or_dropped(c, now_ns, p, delta) || !ue_receive_acks(c, now_ns, packet)) {
-        return;
+        return false;
     }
     uint32_t moved = ue_notify_accept(&c->notify, packet);
     c->in_packet_id += moved;
@@ -238,47 +238,47 @@ static void receive_modern(struct ue_conn *c, uint64_t now_ns, const struct rece
         c->counters.waited_packets++;
         c->dirty_acks++;
         ue_conn_free_closed_channels(c);
-        return;
+        return false;
     }
     count_lost(c, (int64_t)delta - 1);
     c->counters.in_packets++;
     if (p->fault.status != UE_OK) {
         fail(c, now_ns, UE_CLOSE_READ_HEADER_EXTRA_FAIL, &p->fault);
-        return;
+        return false;
     }
     read_info(c, now_ns, packet);
-    bool skip = dispatch(c, now_ns, p, &bunches);
-    c->is_in_delivered = !skip;
-    ue_notify_report(&c->notify, packet->seq, !skip);
+    bool is_refused = dispatch(c, now_ns, p, &bunches);
+    ue_notify_report(&c->notify, packet->seq, !is_refused);
     set_answer_due(c, bunches);
     flush_if_many_reports(c, now_ns);
+    return !is_refused;
 }
 
-static void receive_legacy(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_legacy(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     int64_t packet_id = ue_seq_expand(p->head.packet.seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
     if (packet_id <= c->in_packet_id) {
         c->counters.out_of_order_lost++;
-        return;
+        return false;
     }
     count_lost(c, packet_id - c->in_packet_id - 1);
     c->in_packet_id = packet_id;
     c->counters.in_packets++;
-    bool skip = dispatch(c, now_ns, p, &bunches);
-    c->is_in_delivered = !skip;
-    if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
+    bool is_refused = dispatch(c, now_ns, p, &bunches);
+    if (!is_refused && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_send_legacy_acks_again(c, now_ns);
         ue_send_legacy_ack(c, now_ns, packet_id);
         ue_legacy_add(&c->legacy, packet_id);
         c->time_sensitive = true;
     }
+    return !is_refused;
 }
 
-static void receive_without_acks(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_without_acks(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     c->in_packet_id++;
     c->counters.in_packets++;
-    dispatch(c, now_ns, p, &bunches);
+    return !dispatch(c, now_ns, p, &bunches);
 }
 
 /* Counts of 8 to 15 are never sent by an engine before 5.8. */
@@ -287,21 +287,23 @@ static bool has_odd_history(const struct ue_conn *c, const struct received_packe
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
-static void receive_packet(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     c->last_receive_ns = now_ns;
     c->last_packet_ns = now_ns;
     c->handshake.unanswered = false;
+    bool is_delivered = false;
     if (ue_conn_has_internal_ack(c)) {
-        receive_without_acks(c, now_ns, p);
+        is_delivered = receive_without_acks(c, now_ns, p);
     } else if (ue_conn_is_legacy(c)) {
-        receive_legacy(c, now_ns, p);
+        is_delivered = receive_legacy(c, now_ns, p);
     } else if (c->config.options.strict_header && has_odd_history(c, p)) {
         fail(c, now_ns, UE_CLOSE_READ_HEADER_FAIL, NULL);
     } else {
         read_jitter(c, now_ns, p);
-        receive_modern(c, now_ns, p);
+        is_delivered = receive_modern(c, now_ns, p);
     }
     ue_conn_carry_out_close(c, now_ns);
+    return is_delivered;
 }
 
 static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix) {
@@ -333,16 +335,17 @@ static bool is_forged(struct ue_conn *c, const struct received_packet *p) {
     return c->peer_encrypts && !p->from.is_encrypted && !p->from.is_from_cache;
 }
 
-static void receive_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
+/* Returns whether it was a packet that counts as delivered. */
+static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
     struct received_packet p;
     p.from = from;
     ue_datagram_begin(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
     if (p.head.prefix.is_handshake) {
         ue_conn_receive_handshake(c, now_ns, from.bytes, from.size_bytes);
-        return;
+        return false;
     }
     if (!ue_conn_is_up(c)) {
-        return;
+        return false;
     }
     if (is_forged(c, &p)) {
         c->counters.malformed++;
@@ -354,15 +357,21 @@ static void receive_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival 
         fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {
         stop_answering(c, now_ns);
-        receive_packet(c, now_ns, &p);
+        return receive_packet(c, now_ns, &p);
     }
+    return false;
+}
+
+bool ue_receive_datagram(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    const struct arrival from = {.bytes = bytes, .size_bytes = size_bytes};
+    return receive_arrival(c, now_ns, from);
 }
 
 static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     struct ue_early_packet *early;
     while (c->state != UE_CONN_CLOSED && (early = ue_order_cache_pop(&c->order_cache, whole)) != NULL) {
         const struct arrival from = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
-        receive_datagram(c, now_ns, from);
+        receive_arrival(c, now_ns, from);
         ue_share_free_block(&c->share, early);
     }
 }
@@ -376,7 +385,7 @@ static void receive_encrypted(struct ue_conn *c, uint64_t now_ns, const uint8_t 
     const struct arrival plain = {.bytes = bytes, .size_bytes = size_bytes};
     const struct arrival opened = {.bytes = clear, .size_bytes = clear_bytes, .is_encrypted = true};
     if (was_clear || clear_bytes != 0) {
-        receive_datagram(c, now_ns, was_clear ? plain : opened);
+        receive_arrival(c, now_ns, was_clear ? plain : opened);
     } else if (clear != NULL) {
         c->counters.malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
     }
@@ -405,8 +414,7 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
     if (c->encryption != NULL) {
         receive_encrypted(c, now_ns, bytes, size_bytes);
     } else {
-        const struct arrival from = {.bytes = bytes, .size_bytes = size_bytes};
-        receive_datagram(c, now_ns, from);
+        ue_receive_datagram(c, now_ns, bytes, size_bytes);
     }
     flush_cache(c, now_ns, false);
 }

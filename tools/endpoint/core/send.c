@@ -89,11 +89,6 @@ static void send_retransmissions(struct ue_conn *c, uint64_t now_ns) {
 }
 
 void ue_retransmit(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
-    if (c->config.is_mute) {
-        out->packet_id = UE_NO_PACKET;
-        channel->has_pending_out_rec = c->has_pending_out_rec = true;
-        return;
-    }
     ue_out_queue_push(&c->channels.resends, channel, out);
     send_retransmissions(c, now_ns);
 }

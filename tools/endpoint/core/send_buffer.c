@@ -103,7 +103,7 @@ bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
     if (p->block != NULL) {
         return true;
     }
-    if (in_flight(c) >= WINDOW_MAX || c->config.is_mute) {
+    if (in_flight(c) >= WINDOW_MAX) {
         return false;
     }
     p->block = ue_output_queue_alloc(&c->datagrams, room_bytes(c));
@@ -336,9 +336,6 @@ static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
 void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns) {
     c->send_buffer.last.end_bit = 0;
     c->time_sensitive = false;
-    if (c->config.is_mute) {
-        return;
-    }
     if (ue_send_buffer_is_empty(c) && c->dirty_acks == 0) {
         if (!is_keep_alive_due(c, now_ns)) {
             return;

@@ -81,7 +81,6 @@ struct ue_conn_config {
     bool want_frame_time;     /* client: net.PingExcludeFrameTime */
     bool any_channel;         /* accept channel names that the engine does not have */
     bool any_opener;          /* accept that the peer opens channels that an engine's would not */
-    bool is_mute;             /* send nothing: a program only follows what another implementation received */
     bool no_login; /* the peer has only handshake and reliable layer: the connection is open once connected, without a
                       control channel, and either side may open channels of any kind */
     bool report_packets; /* a UE_EVENT_PACKET for each own packet that is acknowledged or not */
