@@ -13,6 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/plugin"), str(ROOT / "tests/support/python")]
 import harness
+import trace_page
 
 recordings = harness.recordings
 TIMEOUT_S = 120
@@ -140,11 +141,10 @@ def drawing(options, file, folder):
     notes = run(["trace", *options, "--output=page.html", file], folder, allowed=(0, 1, 2))  # 2: nothing to draw
     data, around = [], ""
     for path in sorted(pathlib.Path(folder).glob("page*.html")):
-        before, begin, rest = path.read_text(encoding="utf-8").partition('<script id="data" type="application/json">\n')
-        inside, end, after = rest.partition("</script>")
-        data.append(inside.replace("\n", "") + "\n")
-        front, opened, library = after.partition("<script>\n")  # d3, of which each Debian has its own build
-        around = before + begin + end + front + opened + library[library.index("</script>"):]
+        page = path.read_text(encoding="utf-8")
+        data.append(json.dumps(trace_page.read(page)) + "\n")
+        front, opened, library = trace_page.around(page).partition("<script>\n")  # d3, of which each Debian has its own build
+        around = front + opened + library[library.index("</script>"):]
         path.unlink()
     return {"trace": "".join(data).encode() + notes, "page": around.encode()}
 

@@ -9,6 +9,7 @@
 
 /* The first connections get a picture, up to this limit. */
 #define PICTURES_MAX 64
+#define CHANNELS_MAX 65536
 
 struct trace_command {
     struct capture_reader reader;
@@ -16,20 +17,21 @@ struct trace_command {
     char *path;
     char *browser;
     gboolean svg;
+    int elements_max; /* rows of all pages, see struct trace_plot_limits */
     GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
     GHashTable *streams;
+    struct trace_plot_limits limits;
     uint64_t left_out; /* datagrams of connections without a picture */
 };
 
 static const char description[] =
-    "Draws each connection below its findings: packets over time with acknowledgements and reported losses, "
-    "retransmissions, gaps, "
-    "round trip\n"
-    "times, and the bandwidth of each channel. A page is self-contained (it includes the drawing library d3), zooms, "
-    "and\n"
-    "shows the frame numbers of the element under the pointer. If there are too many points of one kind, they are "
-    "thinned\n"
-    "evenly, and the page says so. Several connections get a page each: PAGE-0.html, PAGE-1.html, ... by stream.\n\n"
+    "Draws each connection as a page: findings as flags, loss rate, round trip times, late reliable bunches, the "
+    "reliable\n"
+    "buffer, the bandwidth of each channel, and the packets of both directions, over one time axis that zooms. From "
+    "near\n"
+    "each packet is drawn with its frame number, acknowledgement and retransmissions. A page is self-contained; it "
+    "includes\n"
+    "the drawing library d3. Several connections get a page each: PAGE-0.html, PAGE-1.html, ... by stream.\n\n"
     "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments, unusable files, or no connection to "
     "draw.\n\n"
     "Examples:\n"
@@ -42,7 +44,7 @@ static struct trace_plot *find_plot(struct trace_command *t, const struct input_
     gpointer key = GUINT_TO_POINTER(captured->connection->stream);
     struct trace_plot *plot = g_hash_table_lookup(t->streams, key);
     if (plot == NULL && t->plots->len < PICTURES_MAX) {
-        plot = trace_plot_new(captured);
+        plot = trace_plot_new(captured, &t->limits);
         g_ptr_array_add(t->plots, plot);
         g_hash_table_insert(t->streams, key, plot);
     }
@@ -70,7 +72,8 @@ static char *name_file(const struct trace_command *t, const struct trace_plot *p
     const char *dot = g_str_has_suffix(t->path, ".html") ? strrchr(t->path, '.') : NULL;
     char *stem = g_strndup(t->path, dot != NULL ? (gsize)(dot - t->path) : strlen(t->path));
     bool is_only = t->plots->len == 1;
-    char *name = is_only ? g_strconcat(stem, ending, NULL) : g_strdup_printf("%s-%u%s", stem, plot->stream, ending);
+    char *name =
+        is_only ? g_strconcat(stem, ending, NULL) : g_strdup_printf("%s-%u%s", stem, plot->info->stream, ending);
     g_free(stem);
     return name;
 }
@@ -145,6 +148,8 @@ static void free_plot(gpointer plot) {
 }
 
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {
+    t->limits =
+        (struct trace_plot_limits){{.findings_max = TRACE_PLOT_FINDINGS_MAX}, CHANNELS_MAX, (uint64_t)t->elements_max};
     t->plots = g_ptr_array_new_with_free_func(free_plot);
     t->streams = g_hash_table_new(NULL, NULL);
     capture_reader_start(&t->reader, path_count, paths);
@@ -170,6 +175,10 @@ static bool resolve(struct trace_command *t, int argc) {
                          : "--browser requires --svg");
         return false;
     }
+    if (t->elements_max < 1) {
+        cli_error("--elements=%d: must be at least 1", t->elements_max);
+        return false;
+    }
     return wire_options_resolve(&t->reader.wire);
 }
 
@@ -179,6 +188,10 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
          "PAGE.html"},
         {"svg", 0, 0, G_OPTION_ARG_NONE, &t->svg, "also draw PAGE.svg, with Chromium", NULL},
         {"browser", 0, 0, G_OPTION_ARG_FILENAME, &t->browser, "with --svg, the Chromium or Chrome to use", "PROGRAM"},
+        {"elements", 0, 0, G_OPTION_ARG_INT, &t->elements_max,
+         "draw at most this number of packets and other elements each by itself; rates include what comes later; "
+         "default 4000000",
+         "NUMBER"},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &t->reader.is_hex, "the files are hex dumps, hex lines or C arrays", NULL},
         {0},
     };
@@ -190,7 +203,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    struct trace_command t = {0};
+    struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX};
     GOptionContext *context = g_option_context_new("FILE... - draw connections");
     capture_reader_init(&t.reader);
     g_option_context_set_description(context, description);

@@ -66,6 +66,17 @@ static void handle_event(void *user, const struct ue_observed_event *event) {
         break;
     default: break;
     }
+    if (info->listener != NULL) {
+        info->listener->on_event(info->listener->user, event);
+    }
+}
+
+static void handle_finding(void *user, const struct ue_finding *finding) {
+    struct info_connection *info = user;
+    info_findings_add(&info->findings, finding);
+    if (info->listener != NULL) {
+        info->listener->on_finding(info->listener->user, finding);
+    }
 }
 
 /* ---- datagrams ---- */
@@ -128,7 +139,7 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
 
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
-    const struct ue_findings_callbacks findings = {info_findings_add, &info->findings};
+    const struct ue_findings_callbacks findings = {handle_finding, info};
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
@@ -139,8 +150,7 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
 }
 
 void info_connection_finish(struct info_connection *info, int64_t end_ns) {
-    ue_findings_finish(info->detected, end_ns,
-                       &(const struct ue_findings_callbacks){info_findings_add, &info->findings});
+    ue_findings_finish(info->detected, end_ns, &(const struct ue_findings_callbacks){handle_finding, info});
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {

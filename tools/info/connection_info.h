@@ -15,6 +15,13 @@ struct info_side {
     const struct ue_side_totals *totals;
 };
 
+/* Receives the events of a connection, after they are counted, and all findings, also those that are not kept. */
+struct info_listener {
+    void (*on_event)(void *user, const struct ue_observed_event *event);
+    void (*on_finding)(void *user, const struct ue_finding *finding);
+    void *user;
+};
+
 struct info_connection {
     uint32_t stream;
     const char *generation;                    /* static, or owned by the user's profile */
@@ -36,7 +43,8 @@ struct info_connection {
     const struct ue_stream_course *course; /* of detected; likewise timing */
     const struct ue_timing *timing;
     struct info_findings findings;
-    struct info_cost *cost; /* NULL: not counted */
+    struct info_cost *cost;               /* NULL: not counted */
+    const struct info_listener *listener; /* NULL: none. Owned by the caller, who sets it after info_connection_new */
 };
 
 struct info_options {

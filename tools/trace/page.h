@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plot as one self-contained HTML page: data, style, script, and the library d3 with its licence, all built into
-   the program. */
+/* A plot as one self-contained HTML page: data, style, scripts, and the library d3 with its licence, all built into the
+   program. page/frame.js describes how a panel is added. */
 #ifndef UERUDP_TOOLS_TRACE_PAGE_H
 #define UERUDP_TOOLS_TRACE_PAGE_H
 

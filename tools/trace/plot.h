@@ -1,49 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* The plot of one connection, collected from the tracker in bounded memory. In long captures points are thinned
-   evenly: ordinary packets, marked packets, retransmissions, gaps and notes each by themselves. */
+/* What a page shows of one connection beyond what info knows of it: a row for each packet, retransmission, gap, stall,
+   round trip and level of the reliable buffer, and counts in bins of equal width.
+
+   Memory is limited for all connections together. When no row is left, later elements have no row, so that a page draws
+   everything until detail_end_ns and only the counts after it. Counts always include everything. */
 #ifndef UERUDP_TOOLS_TRACE_PLOT_H
 #define UERUDP_TOOLS_TRACE_PLOT_H
 
 #include <glib.h>
 
-#include "tools/info/finding_list.h"
-#include "tools/input/capture_reader.h"
+#include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"
 
-/* Kinds of points. At the limit of its kind, every second point is removed. */
-enum trace_plot_kind {
-    TRACE_PLOT_ORDINARY, /* packets with only a size and an acknowledgement to show */
-    TRACE_PLOT_MARKED,   /* packets that were late, duplicate or not delivered */
-    TRACE_PLOT_RESENDS,
-    TRACE_PLOT_GAPS,
-    TRACE_PLOT_NOTES
-};
-#define TRACE_PLOT_KINDS (TRACE_PLOT_NOTES + 1)
+/* Rows of all connections together, unless the user chooses; about 200 MB. */
+#define TRACE_PLOT_ROWS_MAX 4000000
 
-/* Limit of all kinds together. */
-#define TRACE_PLOT_POINTS_MAX 20000
-
-#define TRACE_PLOT_BINS 512
+#define TRACE_PLOT_BINS 1024
 /* Channels with a band of their own; one more band is for all others. */
 #define TRACE_PLOT_BANDS_MAX 64
+/* Findings of each kind that a page lists. */
+#define TRACE_PLOT_FINDINGS_MAX 50
 
 /* After the values of enum ue_tracker_packet_state: delivered, but no ack of it reached the sender (up to 4.21,
    endpoint.md 36). */
 #define TRACE_PLOT_ACK_LOST (UE_TRACKER_PACKET_NOT_DELIVERED + 1)
 
-/* A datagram with a packet id. */
+/* A datagram with a packet id, or a packet that is reported but not captured. */
 struct trace_plot_packet {
-    int64_t time_ns;
+    int64_t time_ns; /* not captured: of the report */
     int64_t id;
-    uint64_t frame;
+    uint64_t frame;    /* 0: not captured */
     int64_t report_ns; /* when the other side reported it as received or lost */
     uint64_t report_frame;
-    uint32_t bytes; /* 0: its frame is not kept */
-    uint8_t side;
-    uint8_t state; /* enum ue_tracker_packet_state, or TRACE_PLOT_ACK_LOST */
+    uint32_t bytes; /* 0: not captured */
+    uint8_t state;  /* enum ue_tracker_packet_state, or TRACE_PLOT_ACK_LOST */
     bool is_late;
     bool is_duplicate;
-    bool is_plain; /* TRACE_PLOT_ORDINARY, else TRACE_PLOT_MARKED */
+};
+
+/* A round trip: the sum of the latest times of both directions from a packet to its acknowledgement. */
+struct trace_plot_rtt {
+    int64_t time_ns;
+    int64_t span_ns;
 };
 
 /* A retransmitted reliable bunch. */
@@ -66,6 +64,25 @@ struct trace_plot_gap {
     uint8_t side;
 };
 
+/* A finding about a reliable bunch that arrived late, from its beginning. */
+struct trace_plot_stall {
+    int64_t time_ns;
+    int64_t span_ns;
+    uint64_t first_frame, last_frame; /* the first transmission, and the one that arrived; 0: not captured */
+    uint32_t channel;
+    uint32_t losses; /* 0: not known */
+    uint8_t side;
+    bool is_open; /* not known to have arrived: the end is that of the capture */
+};
+
+/* The reliable buffer of a channel, whenever its content changes; at least, see ue_observed_bunch. */
+struct trace_plot_level {
+    int64_t time_ns;
+    uint32_t channel;
+    uint32_t bunches;
+    uint8_t side;
+};
+
 /* A handshake message, or a channel that opened or closed. */
 struct trace_plot_note {
     int64_t time_ns;
@@ -74,35 +91,49 @@ struct trace_plot_note {
     char text[80];
 };
 
+/* Counts of a direction during a bin. Packets count where they were sent, as far as they were captured. */
+struct trace_plot_bin {
+    uint64_t packets, bytes;  /* captured; bytes of UDP payload */
+    uint64_t delivered, lost; /* reported by the other side */
+};
+
 /* Bits of one channel's bunches in each direction over time. */
 struct trace_plot_band {
     uint32_t channel;
     bool is_rest;
-    char name[64];
     uint64_t bits[2][TRACE_PLOT_BINS];
 };
 
 struct trace_plot {
-    uint32_t stream;
-    char *client, *server, *generation;
-    int64_t begin_ns, end_ns;
-    GArray *packets; /* struct trace_plot_packet */
+    struct info_connection *info;
+    struct info_listener listener;
+    uint64_t *rows_left;
+    int64_t begin_ns;
+    int64_t detail_end_ns;           /* INT64_MAX: all elements have a row */
+    const struct input_datagram *at; /* the current one */
+
+    GArray *packets[2]; /* struct trace_plot_packet, by sender */
+    GArray *rtts;       /* struct trace_plot_rtt */
     GArray *resends;
     GArray *gaps;
+    GArray *stalls;
+    GArray *levels;
     GArray *notes;
+    GHashTable *newest_level; /* of a channel and side */
+
+    int64_t bin_ns; /* doubled when the connection becomes longer than all bins */
+    struct trace_plot_bin bins[2][TRACE_PLOT_BINS];
     GPtrArray *bands; /* struct trace_plot_band */
-    struct ue_findings *detected;
-    struct info_findings findings;
-    int64_t bin_ns;
-    /* All that occurred, kept or not. */
-    uint64_t packet_count, resend_count, gap_count, note_count;
-    uint64_t lost_count[2];             /* packets reported as lost, by sender */
-    uint64_t offered[TRACE_PLOT_KINDS]; /* points of a kind so far; every stride-th is kept */
-    uint64_t stride[TRACE_PLOT_KINDS];
-    unsigned kept[TRACE_PLOT_KINDS];
 };
 
-struct trace_plot *trace_plot_new(const struct input_datagram *first);
+/* Limits that all plots of a capture share; they must outlive the plots. */
+struct trace_plot_limits {
+    struct info_options info;
+    size_t channels_left;
+    uint64_t rows_left;
+};
+
+struct trace_plot *trace_plot_new(const struct input_datagram *first, struct trace_plot_limits *limits);
 void trace_plot_free(struct trace_plot *plot);
 
 /* Handles a datagram of the connection. */
@@ -111,11 +142,7 @@ void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram
 /* Adds the findings at the end of the capture (end_ns: see ue_findings_finish). No datagram may follow. */
 void trace_plot_finish(struct trace_plot *plot, int64_t end_ns);
 
-/* The number of all points, and of the points kept. */
-uint64_t trace_plot_points(const struct trace_plot *plot);
-uint64_t trace_plot_points_kept(const struct trace_plot *plot);
-
-/* Appends the data as a JSON object that is safe in an HTML script element. */
-void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *out);
+/* Appends the data as script elements, whose texts cannot end them. */
+void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *out);
 
 #endif

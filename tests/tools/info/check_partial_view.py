@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import uerudp
+import trace_page
 import traffic
 from traffic import WAYS
 
@@ -55,13 +56,12 @@ def ids(frames, *names, options=()):
 
 def trace_data(frames, *options):
     """The data of a page of trace."""
-    page = traffic.program("trace", *options, "-", data=traffic.write(frames)).decode()
-    return json.loads(re.search(r'<script id="data" type="application/json">\n(.*?)</script>', page, re.S).group(1))
+    return trace_page.read(traffic.program("trace", *options, "-", data=traffic.write(frames)).decode())
 
 
 def states(page):
-    """The state of each packet by (side, packet id)."""
-    return {(row[1], row[2]): row[5] for row in page["packets"]}
+    """The state of each captured packet by (side, packet id)."""
+    return {(side, each["id"]): each["state"] for side in (0, 1) for each in page[f"packets{side}"] if each["frame"] != 0}
 
 
 class Complete(unittest.TestCase):

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp trace: the data of a page, its limits, and the picture that a browser draws."""
+import collections
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import trace_page
+import uerudp
+from conversation import lost_acks
+from trace_page import ACK_LOST, DELIVERED, LATE, NOT_DELIVERED
+
+ROOT = uerudp.ROOT
+SAMPLE = ROOT / "captures/ue5.5.pcapng"
+BROWSER = shutil.which("chromium")
+WAYS = ("c2s", "s2c")
+data_of = trace_page.read
+
+
+def trace(*arguments, status=0, data=b""):
+    return uerudp.run("trace", *arguments, status=status, data=data).stdout.decode()
+
+
+def info_of(*arguments, data=b""):
+    """The first object of info --json."""
+    return json.loads(uerudp.run("info", "--json", "--findings=50", *arguments, status=None, data=data).stdout.splitlines()[0])
+
+
+def packets_of(page):
+    return page["packets0"] + page["packets1"]
+
+
+def conversation(packets, lost=(), port=50000):
+    """Datagrams of a client that sends `packets` packets, and of a server that acknowledges each except the lost ones."""
+    objects = []
+    for number in range(packets):
+        client = {"src": f"10.0.0.1:{port}", "dst": "10.0.0.2:7777", "time": str(10**18 + number * 10**7)}
+        objects.append({**client, "packet": {"seq": (100 + number) % 16384, "ack": (499 + number) % 16384,
+                                               "history": [2 ** min(32, number) - 1]},
+                        "bunches": [{"channel": 0, "reliable": True, "ch_seq": (7 + number) % 1024, "data": "ff"}]})
+        server = {"src": client["dst"], "dst": client["src"], "time": str(10**18 + number * 10**7 + 5 * 10**6)}
+        history = sum(1 << age for age in range(min(32, number + 1)) if number - age not in lost)
+        objects.append({**server, "packet": {"seq": (500 + number) % 16384, "ack": (100 + number) % 16384, "history": [history]},
+                        "bunches": []})
+    return "\n".join(json.dumps({"generation": "5.5", **each}) for each in objects).encode()
+
+
+def capture(folder, name, data):
+    path = pathlib.Path(folder) / name
+    path.write_bytes(uerudp.run("encode", "-", data=data).stdout)
+    return path
+
+
+def generate(folder, *arguments):
+    path = pathlib.Path(folder) / "a.pcapng"
+    uerudp.run("generate", *arguments, "-o", path)
+    return path
+
+
+class Data(unittest.TestCase):
+    def test_page_agrees_with_decode(self):
+        packets = packets_of(data_of(trace(SAMPLE)))
+        decoded = [each for each in uerudp.decode(SAMPLE) if "packet" in each]
+        self.assertEqual(sorted((each["frame"], each["packet"]["id"], each["length"]) for each in decoded),
+                         sorted((each["frame"], each["id"], each["bytes"]) for each in packets if each["frame"] != 0))
+        acked = {each for packet in decoded for each in packet["packet"].get("acked", [])}
+        self.assertEqual(acked, {each["id"] % 16384 for each in packets if each["state"] == DELIVERED})
+
+    def test_page_has_what_info_reports(self):
+        """Also where a sentence quotes a message that looks like HTML."""
+        for name in ("loss-burst", "kick", "corrupt", "ue5.5", "actor-world"):
+            path = ROOT / f"captures/{name}.pcapng"
+            info = info_of(path)
+            with self.subTest(name):
+                self.assertEqual(info, data_of(trace(path, "--stream", info["stream"], status=None))["info"])
+
+    def test_states(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = data_of(trace(capture(folder, "a.pcapng", conversation(20, lost={7}))))
+        packets = page["packets0"]
+        self.assertEqual([107], [each["id"] for each in packets if each["state"] == NOT_DELIVERED])
+        self.assertEqual(19, sum(each["state"] == DELIVERED for each in packets))
+        self.assertEqual({5.0}, {round(each["report_ms"], 5) for each in packets if each["state"] == DELIVERED})
+        self.assertEqual(8 * 20, sum(each["bits"] for each in page["bands"]))
+
+    def test_withdrawn_acks(self):
+        """Up to 4.21 an ack may be lost, so that its sender regards the packet as lost; info has the same count."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = generate(folder, "game", "--generation=4.18", "--loss=0.1", "--duration=3", "--no-sidecar")
+            page, info = data_of(trace(path, status=None)), info_of(path)
+        self.check_counts(page, info)
+        self.assertTrue(any(each["state"] == ACK_LOST for each in packets_of(page)))
+
+    def test_damaged_number(self):
+        """A damaged packet id is far ahead; only its own packet is missing."""
+        gap, = data_of(trace(ROOT / "captures/corrupt.pcapng", status=None))["gaps"]
+        self.assertEqual((13382, 13382), (gap["first"], gap["last"]))
+
+    def test_lost_acks(self):
+        """Packets keep the frame that acknowledged them, and no frame reports them as lost."""
+        packets = packets_of(data_of(trace("-", data=lost_acks().capture())))
+        states = {(each["id"], each["state"], each["report_frame"]) for each in packets if each["state"] > DELIVERED}
+        self.assertEqual({(number, ACK_LOST, 22) for number in range(11, 26)} |
+                         {(number, NOT_DELIVERED, 28) for number in (2, 3)}, states)
+
+    def check_counts(self, page, info):
+        """Rows and bins have the counts of info."""
+        for side, way in enumerate(WAYS):
+            states = collections.Counter(each["state"] for each in page[f"packets{side}"])
+            counts = (info["acked"][way], info["not_acked"][way])
+            self.assertEqual(counts, (states[DELIVERED], states[NOT_DELIVERED] + states[ACK_LOST]), way)
+            sums = {key: sum(each[key] for each in page[f"bins{side}"]) for key in ("packets", "bytes", "delivered", "lost")}
+            self.assertEqual(counts, (sums["delivered"], sums["lost"]), way)
+            captured = [each["bytes"] for each in page[f"packets{side}"] if each["frame"] != 0]
+            self.assertEqual((len(captured), sum(captured)), (sums["packets"], sums["bytes"]), way)
+            self.assertEqual(sorted(each["t"] for each in page[f"packets{side}"]), [each["t"] for each in page[f"packets{side}"]])
+        self.assertEqual(sum(info["resends"].values()), len(page["resends"]))
+        late = sum(bool(each["flags"] & LATE) for each in packets_of(page))
+        self.assertEqual(sum(info["late"].values()), late)
+
+    def test_counts(self):
+        """With every impairment, at each capture point."""
+        for point in ("client", "server", "sender"):
+            with self.subTest(point), tempfile.TemporaryDirectory() as folder:
+                path = generate(folder, "mixed", "--no-sidecar", "--duration=20", f"--capture-at={point}")
+                info, page = info_of(path), data_of(trace(path))
+                self.check_counts(page, info)
+                self.assertEqual(info["rtt_ms"]["samples"], len(page["rtts"]))
+                self.assertAlmostEqual(info["rtt_ms"]["max"], max(each["ms"] for each in page["rtts"]), 3)
+                for side, way in enumerate(WAYS):
+                    self.assertEqual(info["reliable_peak"][way]["at_least"],
+                                     max(each["bunches"] for each in page["levels"] if each["side"] == side))
+                self.assertEqual(sum(each["bits"][way] for each in info["channels"] for way in WAYS),
+                                 sum(each["bits"] for each in page["bands"]))
+
+    def test_loss_against_the_sidecar(self):
+        """The packets that the simulator lost are those that the page shows as lost."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = generate(folder, "game", "--duration=60", "--loss=0.02", "--seed=4")
+            sent = json.loads(path.with_suffix(".sent.json").read_text())["connections"][0]
+            page = data_of(trace(path))
+        for side, way in enumerate(WAYS):
+            self.assertEqual(sent["not_acked"][way], sum(each["lost"] for each in page[f"bins{side}"]))
+        shares = [[each["lost"] / (each["lost"] + each["delivered"]) for each in page["bins0"] if each["lost"] + each["delivered"] > 200]]
+        self.assertTrue(all(share < 0.1 for row in shares for share in row), "losses are spread as they were sent")
+
+    def test_elements_limit(self):
+        """Later packets have no row, but count; the page says from when on."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = generate(folder, "mixed", "--no-sidecar", "--duration=20")
+            whole, cut = (data_of(trace(path, *options)) for options in ([], ["--elements=1000"]))
+        self.assertIsNone(whole["detail_end_ms"])
+        tables = ("packets0", "packets1", "rtts", "resends", "gaps", "stalls", "levels")
+        end = cut["detail_end_ms"]
+        self.assertTrue(0 < end < 19000)
+        self.assertLessEqual(sum(len(cut[name]) for name in tables), 1000)
+        for name in tables:
+            before = [[each for each in page[name] if each["t"] < end and each.get("frame") != 0] for page in (whole, cut)]
+            if name == "stalls":  # reported when they end
+                self.assertLessEqual(len(before[1]), len(before[0]))
+            else:
+                self.assertEqual(len(before[0]), len(before[1]), name)
+        for name in ("bins0", "bins1", "bands", "info"):
+            self.assertEqual(whole[name], cut[name], name)
+
+    def test_stalls_are_findings(self):
+        page = data_of(trace(ROOT / "captures/loss-burst.pcapng"))
+        found = {(each["channel"], round(each["duration_ms"], 3), each["frames"][-1]) for each in page["info"]["findings"]
+                 if each["kind"] == "reliable_stall"}
+        self.assertEqual(found, {(each["channel"], round(each["ms"], 3), each["last_frame"]) for each in page["stalls"]})
+
+    def test_names_from_the_wire_cannot_end_the_script(self):
+        evil = {"generation": "5.5", "bunches": [{"open": True, "reliable": True, "channel": 5, "ch_seq": 3, "data": "00",
+                                                 "name_hardcoded": False, "name_text": "</script><b>", "name_number": 0}]}
+        with tempfile.TemporaryDirectory() as folder:
+            page = trace("--generation=5.5", capture(folder, "a.pcapng", json.dumps(evil).encode()))
+        self.assertNotIn("</script><b>", page)
+        self.assertIn("</script><b>", json.dumps(data_of(page)))
+
+
+class Files(unittest.TestCase):
+    def test_a_page_for_each_connection(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = capture(folder, "a.pcapng", conversation(5) + b"\n" + conversation(5, port=50001))
+            trace(path, "--output", f"{folder}/p.html")
+            pages = sorted(each.name for each in pathlib.Path(folder).glob("*.html"))
+            self.assertEqual(["p-0.html", "p-1.html"], pages)
+            trace(path, "--stream=1", "-o", f"{folder}/q.html")
+            self.assertIn("50001", data_of((pathlib.Path(folder) / "q.html").read_text())["info"]["client"])
+            self.assertIn("--output", uerudp.run("trace", path, status=2).stderr.decode())
+
+    def test_page_is_self_contained(self):
+        page = trace(SAMPLE)
+        self.assertNotRegex(page, r'(src|href)="')
+        self.assertIn("Mike Bostock", page)
+        self.assertIn("Redistribution and use", page)
+
+    def test_unusable(self):
+        for arguments in ([], ["/nonexistent"], ["--svg", SAMPLE], [SAMPLE, "--output", "/nonexistent/p.html"],
+                          ["--browser=x", SAMPLE], ["--stream=x", SAMPLE], ["--stream=99", SAMPLE], ["-"]):
+            self.assertTrue(uerudp.run("trace", *arguments, status=2).stderr)
+
+    def test_hex(self):
+        hexed = uerudp.run("encode", "--hex", data=conversation(3)).stdout
+        self.assertEqual(6, len(packets_of(data_of(trace("--hex", "--generation=5.5", "-", data=hexed)))))
+
+    def test_missing_browser(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = f"{folder}/p.html"
+            error = uerudp.run("trace", "--svg", "--browser=no-such-browser", SAMPLE, "-o", page, status=2).stderr.decode()
+            self.assertIn("no-such-browser", error)
+            self.assertFalse(pathlib.Path(folder, "p.svg").exists())
+
+
+@unittest.skipUnless(BROWSER, "needs Chromium")
+class Browser(unittest.TestCase):
+    NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+    def picture(self, folder, path):
+        """The SVG that Chromium draws, the data of its page, and the paths of each panel by class."""
+        trace("--svg", path, "-o", f"{folder}/p.html")
+        root = xml.etree.ElementTree.parse(f"{folder}/p.svg").getroot()
+        self.assertEqual(self.NAMESPACE + "svg", root.tag)
+        panels = {}
+        for group in root.iter(self.NAMESPACE + "g"):
+            if (group.get("id") or "").startswith("panel-"):
+                panels[group.get("id")[6:]] = {each.get("class"): each.get("d") for each in group.iter(self.NAMESPACE + "path")}
+        return root, data_of(pathlib.Path(folder, "p.html").read_text()), panels
+
+    def test_near(self):
+        """A mark for each object of the data."""
+        with tempfile.TemporaryDirectory() as folder:
+            root, page, panels = self.picture(folder, capture(folder, "a.pcapng", conversation(50, lost={7, 30})))
+        marks = panels["packets-c2s"]
+        self.assertEqual(2 * 2, marks["lost"].count("L"))  # crosses
+        self.assertEqual(2, marks["nak"].count("L"))
+        self.assertEqual(sum(each["state"] == DELIVERED for each in page["packets0"]), marks["ack"].count("L"))
+        self.assertEqual(len(page["rtts"]), panels["round-trip"]["round-trip"].count("M"))
+        texts = [each.text for each in root.iter(self.NAMESPACE + "text")]
+        self.assertEqual([], [text for text in texts if re.match(r"[−-]\d", text or "")], "no negative ticks")
+
+    def test_far(self):
+        """From afar 2 % loss is 2 % of the area of all packets, and each direction has the area of its packets."""
+        with tempfile.TemporaryDirectory() as folder:
+            _, page, panels = self.picture(folder, generate(folder, "game", "--no-sidecar", "--duration=200", "--loss=0.02"))
+
+        def area(path):
+            return sum(float(width) * abs(float(height)) for width, height in re.findall(r"h(-?[\d.]+)v(-?[\d.]+)", path or ""))
+        for side, way in enumerate(WAYS):
+            marks = panels[f"packets-{way}"]
+            lost = sum(each["state"] == NOT_DELIVERED for each in page[f"packets{side}"])
+            delivered = sum(each["state"] == DELIVERED for each in page[f"packets{side}"])
+            self.assertGreater(lost, 100)
+            self.assertAlmostEqual(lost / delivered, area(marks["lost"]) / area(marks["delivered"]), delta=0.002)
+
+    def dump(self, page, folder):
+        return subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/b",
+                               "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", f"file://{page}"],
+                              capture_output=True, timeout=120, text=True)
+
+    def test_page_without_errors(self):
+        for name in ("ue5.5", "refused", "one-packet"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = capture(folder, "a.pcapng", conversation(1)) if name == "one-packet" else ROOT / f"captures/{name}.pcapng"
+                trace(path, "--stream=0", "-o", f"{folder}/p.html", status=None)
+                result = self.dump(f"{folder}/p.html", folder)
+                self.assertNotIn("CONSOLE", result.stderr)
+                self.assertIn('<section class="panel" id="panel-packets-c2s">', result.stdout)
+                self.assertIn("<dt>Duration</dt>", result.stdout)
+
+    def test_hostile_texts_are_texts(self):
+        """A server address is no place for HTML, but a message is: the page shows it as it is."""
+        with tempfile.TemporaryDirectory() as folder:
+            evil = '<img src=x onerror="document.title=1">'
+            objects = [json.dumps({"generation": "5.5", "bunches": [{"open": True, "reliable": True, "channel": 5, "ch_seq": 3, "data": "00",
+                       "name_hardcoded": False, "name_text": evil, "name_number": 0}]})]
+            trace("--generation=5.5", capture(folder, "a.pcapng", "\n".join(objects).encode()), "-o", f"{folder}/p.html")
+            document = self.dump(f"{folder}/p.html", folder).stdout
+        self.assertNotIn("<img", document)
+        self.assertIn("&lt;img src=x", document)
+
+
+if __name__ == "__main__":
+    uerudp.main()
