@@ -44,7 +44,7 @@ void pair_init(struct conn_pair *pair, const char *release, const struct ue_conn
         ue_conn_adopt(pair->conns[side], 0, other, own);
         ue_conn_admit(pair->conns[side]);
     }
-    if (!ue_conn_has_internal_ack(pair->conns[0])) {
+    if (!ue_has_internal_ack(&pair->conns[0]->common)) {
         assert_int_equal(pair_send_short(pair, PAIR_CLIENT, 0, HELLO), UE_OK);
         pair_run(pair, 3);
         pair_assert_received(pair, PAIR_SERVER, 0, "\001");
@@ -103,12 +103,12 @@ void pair_clear_received(struct conn_pair *pair) {
 void pair_limit_memory(struct conn_pair *pair, unsigned side, size_t spare_bytes) {
     struct ue_conn *c = pair->conns[side];
     ue_conn_begin_input(c);
-    c->share.limit_bytes = c->share.used_bytes + spare_bytes;
+    c->common.share.limit_bytes = c->common.share.used_bytes + spare_bytes;
 }
 
 void pair_restore_memory(struct conn_pair *pair, unsigned side) {
     struct ue_conn *c = pair->conns[side];
-    c->share.limit_bytes = c->config.memory_limit_bytes;
+    c->common.share.limit_bytes = c->common.config.memory_limit_bytes;
 }
 
 enum ue_status pair_send(struct conn_pair *pair, unsigned side, const struct ue_outgoing *header, uint8_t value,
@@ -150,15 +150,15 @@ size_t pair_encode_packet(const struct conn_pair *pair, unsigned from, const str
     struct ue_conn *c = pair->conns[from];
     struct ue_fault fault;
     size_t bit = 0;
-    struct ue_datagram head = {.packet = {.seq = (uint16_t)(c->out_packet_id & (UE_PACKET_SEQ_MAX - 1))}};
-    if (!ue_conn_is_legacy(c) && !ue_conn_has_internal_ack(c)) {
-        struct ue_notify notify = c->notify;
+    struct ue_datagram head = {.packet = {.seq = (uint16_t)(c->sender.out_packet_id & (UE_PACKET_SEQ_MAX - 1))}};
+    if (!ue_is_legacy(&c->common) && !ue_has_internal_ack(&c->common)) {
+        struct ue_notify notify = c->sender.notify;
         ue_notify_write(&notify, false, &head.packet);
     }
-    assert_int_equal(ue_datagram_encode_head(&c->out_context, &head, bytes, size_bytes, &bit, &fault), UE_OK);
+    assert_int_equal(ue_datagram_encode_head(&c->common.out_context, &head, bytes, size_bytes, &bit, &fault), UE_OK);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(ue_item_encode(&c->out_context, &items[i], bytes, size_bytes, &bit, &fault), UE_OK);
+        assert_int_equal(ue_item_encode(&c->common.out_context, &items[i], bytes, size_bytes, &bit, &fault), UE_OK);
     }
-    assert_int_equal(ue_datagram_encode_end(&c->out_context, bytes, size_bytes, &bit, &fault), UE_OK);
+    assert_int_equal(ue_datagram_encode_end(&c->common.out_context, bytes, size_bytes, &bit, &fault), UE_OK);
     return ue_bits_bytes(bit);
 }

@@ -29,7 +29,7 @@ const char *reference_model_difference_text(enum reference_model_difference_type
 }
 
 int64_t reference_model_reported_id(const struct reference_model *m) {
-    return m->conn->in_packet_id;
+    return m->conn->receiver.in_packet_id;
 }
 
 int64_t reference_model_unknown_id(const struct reference_model *m) {
@@ -43,9 +43,10 @@ const struct reference_model_retransmissions *reference_model_get_retransmission
 /* ---- begin ---- */
 
 static void join(struct reference_model *m, const struct reference_model_start *start) {
-    m->conn->in_packet_id = start->in - 1;
-    m->conn->out_packet_id = start->out;
-    m->conn->out_ack_packet_id = m->conn->last_notified_id = m->conn->legacy.out_ack_packet_id = start->out - 1;
+    m->conn->receiver.in_packet_id = start->in - 1;
+    m->conn->sender.out_packet_id = start->out;
+    m->conn->sender.out_ack_packet_id = m->conn->sender.last_notified_id = m->conn->sender.legacy.out_ack_packet_id =
+        start->out - 1;
 }
 
 static struct ue_channel *learn_channel(struct reference_model *m, struct ue_channel_entry *entry,
@@ -71,20 +72,20 @@ static void learn_control(struct reference_model *m) {
 }
 
 static void begin(struct reference_model *m, const struct reference_model_start *start) {
-    enum ue_direction own = m->conn->out_context.direction;
-    m->conn->in_context = m->conn->out_context = *start->context;
-    m->conn->out_context.direction = own;
-    m->conn->in_context.direction = ue_direction_reverse(own);
-    m->conn->config.client_id = start->prefix.client_id;
-    m->conn->datagrams.limit = 0;
+    enum ue_direction own = m->conn->common.out_context.direction;
+    m->conn->common.in_context = m->conn->common.out_context = *start->context;
+    m->conn->common.out_context.direction = own;
+    m->conn->common.in_context.direction = ue_direction_reverse(own);
+    m->conn->common.config.client_id = start->prefix.client_id;
+    m->conn->sender.datagrams.limit = 0;
     ue_conn_adopt(m->conn, 0, ue_seq_of(start->in), ue_seq_of(start->out));
     ue_conn_admit(m->conn);
-    m->conn->session_id = start->prefix.session_id;
+    m->conn->common.session_id = start->prefix.session_id;
     join(m, start);
     if (m->learns) {
         learn_control(m);
     }
-    if (m->learns && ue_conn_is_legacy(m->conn)) { /* no header shows which packets wait for an acknowledgement */
+    if (m->learns && ue_is_legacy(&m->conn->common)) { /* no header shows which packets wait for an acknowledgement */
         m->unknown_out = start->out - 1;
     }
 }
@@ -130,7 +131,9 @@ struct ue_conn *reference_model_conn(const struct reference_model *m) {
 
 static enum ue_channel_kind kind_or_actor(const struct reference_model *m, const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
-    return ue_conn_kind_of(m->conn, bunch, &kind) ? kind : bunch->channel == 0 ? UE_KIND_CONTROL : UE_KIND_ACTOR;
+    return ue_channel_kind_of(&m->conn->common, bunch, &kind) ? kind
+           : bunch->channel == 0                              ? UE_KIND_CONTROL
+                                                              : UE_KIND_ACTOR;
 }
 
 /* A channel that was opened before the capture began; the bunch shows what it is, as far as it does. */
@@ -159,23 +162,23 @@ bool reference_model_receive(struct reference_model *m, uint64_t now_ns, const u
     const struct ue_visitor learner = {.item = learn, .user = m};
     struct ue_decode_result verdict;
     if (m->learns) {
-        ue_datagram_decode(&m->conn->in_context, bytes, size_bytes, NULL, &learner, &verdict);
+        ue_datagram_decode(&m->conn->common.in_context, bytes, size_bytes, NULL, &learner, &verdict);
     }
     ue_conn_begin_input(m->conn);
-    m->conn->dirty_acks = 0; /* the implementation sends its acks itself */
+    m->conn->sender.dirty_acks = 0; /* the implementation sends its acks itself */
     bool is_delivered = ue_receive_datagram(m->conn, now_ns, bytes, size_bytes);
     ue_conn_end_receive(m->conn, now_ns);
     return is_delivered;
 }
 
 void reference_model_report_packet(struct reference_model *m, int64_t packet_id, bool delivered) {
-    if (packet_id <= m->conn->in_packet_id) {
+    if (packet_id <= m->conn->receiver.in_packet_id) {
         return;
     }
-    m->conn->in_packet_id = packet_id;
-    if (!ue_conn_is_legacy(m->conn)) {
-        m->conn->notify.in_seq = ue_seq_of(packet_id);
-        ue_notify_report(&m->conn->notify, m->conn->notify.in_seq, delivered);
+    m->conn->receiver.in_packet_id = packet_id;
+    if (!ue_is_legacy(&m->conn->common)) {
+        m->conn->sender.notify.in_seq = ue_seq_of(packet_id);
+        ue_notify_report(&m->conn->sender.notify, m->conn->sender.notify.in_seq, delivered);
     }
 }
 
@@ -185,8 +188,8 @@ void reference_model_receive_unknown(struct reference_model *m, int64_t packet_i
 
 void reference_model_set_delivered(struct reference_model *m, int64_t packet_id, bool delivered) {
     reference_model_report_packet(m, packet_id, delivered);
-    if (!ue_conn_is_legacy(m->conn) && m->conn->notify.in_ack_seq == ue_seq_of(packet_id)) {
-        m->conn->notify.history[0] = (m->conn->notify.history[0] & ~UINT32_C(1)) | delivered;
+    if (!ue_is_legacy(&m->conn->common) && m->conn->sender.notify.in_ack_seq == ue_seq_of(packet_id)) {
+        m->conn->sender.notify.history[0] = (m->conn->sender.notify.history[0] & ~UINT32_C(1)) | delivered;
     }
 }
 
@@ -204,22 +207,23 @@ static void depart(const struct sending *s, const struct reference_model_differe
 }
 
 static void commit(struct reference_model *m, uint64_t now_ns, const struct ue_packet *packet) {
-    ue_sent_packets_push(&m->conn->sent_packets, m->conn->out_packet_id, now_ns);
-    if (ue_conn_is_legacy(m->conn)) {
-        m->conn->legacy.queued.begin = m->conn->legacy.queued.count = 0;
+    ue_sent_packets_push(&m->conn->sender.sent_packets, m->conn->sender.out_packet_id, now_ns);
+    if (ue_is_legacy(&m->conn->common)) {
+        m->conn->sender.legacy.queued.begin = m->conn->sender.legacy.queued.count = 0;
     } else {
-        m->conn->notify.written_in_ack_seq = packet != NULL ? packet->ack : m->conn->notify.in_ack_seq_ack;
-        m->conn->notify.written_words = packet != NULL ? packet->history_words : 1;
-        ue_notify_commit(&m->conn->notify);
+        m->conn->sender.notify.written_in_ack_seq =
+            packet != NULL ? packet->ack : m->conn->sender.notify.in_ack_seq_ack;
+        m->conn->sender.notify.written_words = packet != NULL ? packet->history_words : 1;
+        ue_notify_commit(&m->conn->sender.notify);
     }
-    m->conn->dirty_acks = 0;
-    m->conn->out_packet_id++;
+    m->conn->sender.dirty_acks = 0;
+    m->conn->sender.out_packet_id++;
 }
 
 /* ---- what was sent: bunches ---- */
 
 static bool may_miss_numbers(const struct reference_model *m) {
-    return m->unknown_out >= m->conn->out_packet_id - UNKNOWN_OUT_PACKETS;
+    return m->unknown_out >= m->conn->sender.out_packet_id - UNKNOWN_OUT_PACKETS;
 }
 
 /* Whether the numbers before this one may have been used in packets with unknown bytes. */
@@ -236,7 +240,7 @@ static void depart_item(const struct sending *s, enum reference_model_difference
 
 static struct ue_out_rec *new_out(struct reference_model *m, struct ue_channel_entry *entry,
                                   const struct ue_bunch *bunch, int32_t ch_seq) {
-    struct ue_out_rec *out = ue_out_rec_alloc(&m->conn->share, (uint32_t)bunch->data.bits);
+    struct ue_out_rec *out = ue_out_rec_alloc(&m->conn->common.share, (uint32_t)bunch->data.bits);
     if (out == NULL) {
         return NULL;
     }
@@ -257,9 +261,9 @@ static struct ue_out_rec *new_out(struct reference_model *m, struct ue_channel_e
 }
 
 static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out_rec *out) {
-    out->packet_id = s->m->conn->out_packet_id;
+    out->packet_id = s->m->conn->sender.out_packet_id;
     out->sent_ns = s->now_ns;
-    ue_sent_packets_add_channel(&s->m->conn->sent_packets, out->packet_id, channel, out);
+    ue_sent_packets_add_channel(&s->m->conn->sender.sent_packets, out->packet_id, channel, out);
 }
 
 /* Numbers that unknown packets used: their bunches count as sent, and become known with a copy. */
@@ -270,18 +274,18 @@ static void fill_gap(struct reference_model *m, struct ue_channel_entry *entry, 
         if (out == NULL) {
             return;
         }
-        out->packet_id = m->conn->out_packet_id - 1;
+        out->packet_id = m->conn->sender.out_packet_id - 1;
         reference_model_add_mark(m, entry->index, out, REFERENCE_MODEL_MARK_UNKNOWN);
     }
 }
 
 /* Unknown bunches may have been acknowledged before. */
 static void forget_unknown(struct reference_model *m, struct ue_channel *channel) {
-    while (channel->out_count > m->conn->limits.reliable &&
+    while (channel->out_count > m->conn->common.limits.reliable &&
            reference_model_has_mark(m, channel->index, channel->out_first,
                                     REFERENCE_MODEL_MARK_UNKNOWN | REFERENCE_MODEL_MARK_REPEATED)) {
         struct ue_out_rec *first = channel->out_first;
-        ue_sent_packets_unlink(&m->conn->sent_packets, first->packet_id, channel,
+        ue_sent_packets_unlink(&m->conn->sender.sent_packets, first->packet_id, channel,
                                first); /* a copy may still be in that packet */
         first->acked = true;
         ue_channel_release(&m->conn->channels, channel);
@@ -296,7 +300,7 @@ static void number(const struct sending *s, struct ue_channel_entry *entry, cons
         entry->pending_out_rec = next < entry->out_reliable ? next + 1 : 0;
     } else if (ch_seq != next && !may_jump(m, entry, ch_seq)) {
         struct ue_bunch expected = *bunch;
-        expected.ch_seq = (uint32_t)next & (m->conn->out_context.ch_seq_bound - 1);
+        expected.ch_seq = (uint32_t)next & (m->conn->common.out_context.ch_seq_bound - 1);
         depart_item(s, REFERENCE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
         entry->pending_out_rec = 0;
     } else if (ch_seq > entry->out_reliable + 1) {
@@ -343,11 +347,11 @@ static void repeat(const struct sending *s, struct ue_channel_entry *entry, stru
         depart_item(s, REFERENCE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
     }
     if (reference_model_is_owed(out)) {
-        m->notes.late += -out->packet_id < m->conn->out_packet_id;
+        m->notes.late += -out->packet_id < m->conn->sender.out_packet_id;
         reference_model_record_retransmission(m, out);
-        m->conn->counters.out_bunches_resent++;
+        m->conn->common.statistics.counters.out_bunches_resent++;
     } else {
-        ue_sent_packets_unlink(&m->conn->sent_packets, out->packet_id, entry->channel, out);
+        ue_sent_packets_unlink(&m->conn->sender.sent_packets, out->packet_id, entry->channel, out);
         m->notes.early += !reference_model_has_mark(m, entry->index, out,
                                                     REFERENCE_MODEL_MARK_UNKNOWN | REFERENCE_MODEL_MARK_REPEATED);
         reference_model_add_mark(m, entry->index, out, REFERENCE_MODEL_MARK_REPEATED);
@@ -361,10 +365,11 @@ static void take_reliable(const struct sending *s, struct ue_channel_entry *entr
         entry->out_reliable = (int32_t)bunch->ch_seq - 1;
         if (!bunch->open) {
             g_hash_table_insert(m->unseen, GUINT_TO_POINTER(entry->channel->id),
-                                GINT_TO_POINTER((int32_t)(bunch->ch_seq + m->conn->limits.reliable)));
+                                GINT_TO_POINTER((int32_t)(bunch->ch_seq + m->conn->common.limits.reliable)));
         }
     }
-    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->out_context.ch_seq_bound);
+    int32_t ch_seq =
+        (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound);
     struct ue_out_rec *out = reference_model_find_out(entry->channel, ch_seq);
     if (out != NULL && !out->acked) {
         repeat(s, entry, out, bunch);
@@ -378,7 +383,7 @@ static void take_reliable(const struct sending *s, struct ue_channel_entry *entr
 void reference_model_send_unknown(struct reference_model *m, uint64_t now_ns) {
     reference_model_date_owed(m);
     reference_model_clear_owed(m);
-    m->unknown_out = m->conn->out_packet_id;
+    m->unknown_out = m->conn->sender.out_packet_id;
     commit(m, now_ns, NULL);
 }
 
@@ -404,7 +409,7 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
         entry->out_reliable != m->conn->channels.out_first || entry->in_reliable != m->conn->channels.in_first;
     struct ue_bunch expected = *bunch;
     expected.control = expected.open = true;
-    if (bunch->open && !ue_conn_may_open(m->conn, kind)) {
+    if (bunch->open && !ue_may_open(&m->conn->common, kind)) {
         depart_item(s, REFERENCE_MODEL_DIFFERS_OPEN, NULL, 0);
     } else if (!bunch->open && !was_used && !needs_no_open(m, kind)) {
         depart_item(s, REFERENCE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
@@ -422,7 +427,8 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
 static bool is_copy(const struct reference_model *m, const struct ue_channel_entry *entry,
                     const struct ue_bunch *bunch) {
     return bunch->reliable && entry->out_reliable > LEARNED_ONE &&
-           ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->out_context.ch_seq_bound) <= entry->out_reliable;
+           ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound) <=
+               entry->out_reliable;
 }
 
 static void take_channel(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
@@ -437,13 +443,13 @@ static void take_channel(const struct sending *s, struct ue_channel_entry *entry
             expected.control = bunch->close;
             depart_item(s, REFERENCE_MODEL_DIFFERS_OPEN, &expected, 0);
         } else {
-            open_here(channel, bunch, m->conn->out_packet_id);
+            open_here(channel, bunch, m->conn->sender.out_packet_id);
         }
     } else if (channel->closing && is_new && !may_miss_numbers(m)) {
         depart_item(s, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, 0);
     }
     if (bunch->open && channel->opened_locally && bunch->partial) {
-        channel->open_packets.last = m->conn->out_packet_id;
+        channel->open_packets.last = m->conn->sender.out_packet_id;
     }
     if (bunch->close && is_new) {
         if (!channel->opened_locally && entry->index != 0 && !m->learns) {
@@ -463,7 +469,7 @@ static bool is_unexplained(const struct reference_model *m, const struct ue_chan
     if (entry->channel == NULL || !is_copy(m, entry, bunch)) {
         return entry->channel == NULL && !bunch->open && !m->learns;
     }
-    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->out_context.ch_seq_bound);
+    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound);
     const struct ue_out_rec *out = reference_model_find_out(entry->channel, (int32_t)ch_seq);
     bool is_early =
         out != NULL && !out->acked && out->packet_id >= 0 &&
@@ -493,12 +499,12 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     if (bunch->reliable) {
         take_reliable(s, entry, bunch);
     } else {
-        ue_sent_packets_add_channel(&m->conn->sent_packets, m->conn->out_packet_id, entry->channel, NULL);
+        ue_sent_packets_add_channel(&m->conn->sender.sent_packets, m->conn->sender.out_packet_id, entry->channel, NULL);
     }
 }
 
 bool reference_model_is_out_of_memory(const struct reference_model *m) {
-    return m->conn->share.refusals != 0;
+    return m->conn->common.share.refusals != 0;
 }
 
 void reference_model_compare_sent(struct reference_model *m, uint64_t now_ns, const struct ue_datagram *sent,
@@ -506,10 +512,10 @@ void reference_model_compare_sent(struct reference_model *m, uint64_t now_ns, co
     struct sending s = {.m = m, .now_ns = now_ns, .sink = sink};
     ue_conn_begin_input(m->conn);
     reference_model_date_owed(m);
-    if (!ue_conn_is_legacy(m->conn)) {
+    if (!ue_is_legacy(&m->conn->common)) {
         reference_model_compare_header(m, &sent->packet, sink);
     }
-    for (; s.item < sent->item_count && ue_conn_is_up(m->conn); s.item++) {
+    for (; s.item < sent->item_count && ue_is_up(&m->conn->common); s.item++) {
         if (!sent->items[s.item].is_ack) {
             take_bunch(&s, &sent->items[s.item].bunch);
         }

@@ -7,7 +7,7 @@
 /* The newest packet that the history of a header reports. */
 static int64_t told_id(const struct reference_model *m, const struct ue_packet *packet) {
     uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
-    return ue_seq_expand(seq, m->conn->in_packet_id, UE_PACKET_SEQ_MAX);
+    return ue_seq_expand(seq, m->conn->receiver.in_packet_id, UE_PACKET_SEQ_MAX);
 }
 
 /* How many of `count` bits are known when the first of them is for this packet. */
@@ -30,7 +30,7 @@ static bool correct_history(const struct reference_model *m, int64_t told, uint3
     for (uint32_t i = 0; i < packet->history_words; i++) {
         bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
         uint32_t known = is_kept ? known_bits(m, told - (int64_t)i * WORD_BITS) : 0;
-        uint32_t other = (packet->history[i] ^ verdicts_from(&m->conn->notify, i * WORD_BITS + age)) & known;
+        uint32_t other = (packet->history[i] ^ verdicts_from(&m->conn->sender.notify, i * WORD_BITS + age)) & known;
         packet->history[i] ^= other;
         differs |= other;
     }
@@ -45,27 +45,28 @@ static bool is_overflowing(const struct ue_notify *n) {
 
 /* ... and after a flush mark, when the history was cleared (endpoint.md 14), until all its bits are newer. */
 static bool is_flushing(const struct reference_model *m, int64_t told) {
-    return m->conn->notify.generation == UE_ACKS_RESET && m->flushed >= told - UE_NOTIFY_HISTORY_BITS;
+    return m->conn->sender.notify.generation == UE_ACKS_RESET && m->flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Accepts what the header reports. */
 static void believe(struct reference_model *m, const struct ue_packet *packet, int64_t told) {
     reference_model_report_packet(m, told, false);
-    if (told == m->conn->in_packet_id) {
-        memcpy(m->conn->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+    if (told == m->conn->receiver.in_packet_id) {
+        memcpy(m->conn->sender.notify.history, packet->history, packet->history_words * sizeof *packet->history);
     }
-    if (m->conn->notify.generation == UE_ACKS_RESET) {
-        m->conn->notify.flush_seq = packet->history_flush ? m->conn->notify.out_seq : m->conn->notify.out_ack_seq;
+    if (m->conn->sender.notify.generation == UE_ACKS_RESET) {
+        m->conn->sender.notify.flush_seq =
+            packet->history_flush ? m->conn->sender.notify.out_seq : m->conn->sender.notify.out_ack_seq;
     }
 }
 
 /* The header may be older than the newest received packet: it was written while that packet was handled. */
 void reference_model_compare_header(struct reference_model *m, const struct ue_packet *packet,
                                     const struct reference_model_sink *sink) {
-    const struct ue_notify *n = &m->conn->notify;
+    const struct ue_notify *n = &m->conn->sender.notify;
     struct ue_packet expected = *packet;
     int64_t told = told_id(m, packet);
-    int64_t newest = ue_seq_expand(n->in_ack_seq, m->conn->in_packet_id, UE_PACKET_SEQ_MAX);
+    int64_t newest = ue_seq_expand(n->in_ack_seq, m->conn->receiver.in_packet_id, UE_PACKET_SEQ_MAX);
     bool is_possible = told >= m->told && told <= newest;
     if (n->generation == UE_ACKS_RESET) {
         expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;

@@ -31,7 +31,7 @@ struct ue_out_rec *reference_model_find_out(const struct ue_channel *channel, in
 static gboolean is_mark_of_none(gpointer key, gpointer value, gpointer user) {
     const struct reference_model *m = user;
     uint64_t bits = (uint64_t)*(const gint64 *)key;
-    const struct ue_channel *channel = ue_conn_channel(m->conn, (uint32_t)(bits >> 32));
+    const struct ue_channel *channel = ue_channel_find(&m->conn->channels, (uint32_t)(bits >> 32));
     (void)value;
     return channel == NULL || reference_model_find_out(channel, (int32_t)(uint32_t)bits) == NULL;
 }
@@ -52,13 +52,13 @@ static bool date_owed_of(struct reference_model *m, const struct ue_channel *cha
     bool is_any_owed = false;
     for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
         if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            if (m->unknown_out == m->conn->out_packet_id - 1) {
+            if (m->unknown_out == m->conn->sender.out_packet_id - 1) {
                 reference_model_add_mark(m, channel->index, out,
                                          REFERENCE_MODEL_MARK_REPEATED); /* perhaps in that packet already */
             }
             bool may_be_sent = reference_model_has_mark(m, channel->index, out,
                                                         REFERENCE_MODEL_MARK_UNKNOWN | REFERENCE_MODEL_MARK_REPEATED);
-            out->packet_id = may_be_sent ? m->conn->out_packet_id : -m->conn->out_packet_id;
+            out->packet_id = may_be_sent ? m->conn->sender.out_packet_id : -m->conn->sender.out_packet_id;
         }
         is_any_owed |= reference_model_is_owed(out);
     }
@@ -67,7 +67,7 @@ static bool date_owed_of(struct reference_model *m, const struct ue_channel *cha
 
 static gboolean owes_nothing(gpointer key, gpointer value, gpointer user) {
     struct reference_model *m = user;
-    const struct ue_channel *channel = ue_conn_channel(m->conn, GPOINTER_TO_UINT(key));
+    const struct ue_channel *channel = ue_channel_find(&m->conn->channels, GPOINTER_TO_UINT(key));
     (void)value;
     return channel == NULL || !date_owed_of(m, channel);
 }
@@ -75,7 +75,7 @@ static gboolean owes_nothing(gpointer key, gpointer value, gpointer user) {
 void reference_model_date_owed(struct reference_model *m) {
     struct ue_channel_table *channels = &m->conn->channels;
     struct ue_out_rec *out;
-    while ((out = ue_out_queue_pop(channels->share, &channels->resends)) != NULL) {
+    while ((out = ue_out_queue_pop(&m->conn->common.share, &channels->resends)) != NULL) {
         g_hash_table_add(m->owing, GUINT_TO_POINTER(out->channel));
     }
     g_hash_table_foreach_remove(m->owing, owes_nothing, m);
@@ -99,11 +99,11 @@ void reference_model_clear_owed(struct reference_model *m) {
     gpointer key;
     g_hash_table_iter_init(&iter, m->owing);
     while (g_hash_table_iter_next(&iter, &key, NULL)) {
-        const struct ue_channel *channel = ue_conn_channel(m->conn, GPOINTER_TO_UINT(key));
+        const struct ue_channel *channel = ue_channel_find(&m->conn->channels, GPOINTER_TO_UINT(key));
         for (struct ue_out_rec *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
             if (reference_model_is_owed(out)) {
                 reference_model_add_mark(m, channel->index, out, REFERENCE_MODEL_MARK_REPEATED);
-                out->packet_id = m->conn->out_packet_id;
+                out->packet_id = m->conn->sender.out_packet_id;
             }
         }
     }
@@ -149,5 +149,5 @@ bool reference_model_find_missing_retransmission(const struct reference_model *m
 
 void reference_model_record_retransmission(struct reference_model *m, const struct ue_out_rec *out) {
     m->retransmissions[m->retransmission_count++ % REFERENCE_MODEL_RETRANSMISSIONS] = -out->packet_id;
-    m->retransmitted_id = m->conn->out_packet_id;
+    m->retransmitted_id = m->conn->sender.out_packet_id;
 }

@@ -123,7 +123,7 @@ static void run_session(const char *release, bool may_close) {
     memset(session.received, 0, sizeof session.received);
     session.may_close = may_close;
     for (unsigned side = 0; side < 2; side++) {
-        session.pair.conns[side]->hook = on_bunch;
+        session.pair.conns[side]->receiver.hook.call = on_bunch;
     }
     for (unsigned i = 0; i < TICKS; i++) {
         tick(30, true);

@@ -109,7 +109,7 @@ static void accepted_bunches_of_any_size_arrive(void **state) {
         if (is_supported) {
             uint32_t opened, channel = rng_chance(&rng, 50) ? 2 : ue_profile_at(row)->channel_bound - 1;
             struct ue_conn *server = pair.conns[PAIR_SERVER];
-            if (!ue_conn_has_internal_ack(server)) {
+            if (!ue_has_internal_ack(&server->common)) {
                 assert_int_equal(pair_send(&pair, PAIR_CLIENT, &(struct ue_outgoing){.reliable = true}, 'h', 1), UE_OK);
                 pair_run(&pair, 3);
             }
@@ -120,7 +120,7 @@ static void accepted_bunches_of_any_size_arrive(void **state) {
                                               .close_reason = 14,
                                               .has_mapped = true,
                                               .paused = true};
-            size_t bytes = server->limits.single_bits / 8 + rng_below(&rng, 3);
+            size_t bytes = server->common.limits.single_bits / 8 + rng_below(&rng, 3);
             bytes = bytes > 1 ? bytes - rng_below(&rng, 2) : bytes;
             size_t capacity_bytes = ue_conn_room_bits(server, channel) / 8;
             bytes = bytes < capacity_bytes ? bytes : capacity_bytes;

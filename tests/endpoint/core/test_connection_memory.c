@@ -172,7 +172,7 @@ static void tick(bool sends) {
     for (unsigned side = 0; side < SIDES; side++) {
         deliver(side, sends);
         ue_conn_end_receive(count_call(side), session.now_ns);
-        for (size_t index = 0; sends && ue_conn_may_send(session.conns[side]) && index < CHANNELS; index++) {
+        for (size_t index = 0; sends && ue_may_send(&session.conns[side]->channels) && index < CHANNELS; index++) {
             for (unsigned i = 0; i < 2; i++) {
                 send_reliable(side, index);
             }
@@ -216,8 +216,8 @@ static void create_connections(const struct ue_profile *profile, const struct ue
 /* The server opens its channels when it has received the client's first message. */
 static void open_channels(void) {
     uint32_t opened;
-    for (size_t index = 1; index < CHANNELS && ue_conn_may_send(session.conns[SERVER]); index++) {
-        if (ue_conn_channel(session.conns[SERVER], channels[index]) == NULL) {
+    for (size_t index = 1; index < CHANNELS && ue_may_send(&session.conns[SERVER]->channels); index++) {
+        if (ue_channel_find(&session.conns[SERVER]->channels, channels[index]) == NULL) {
             ue_conn_open(count_call(SERVER), UE_KIND_ACTOR, channels[index], &opened);
         }
     }
@@ -252,7 +252,7 @@ static void run_session(const struct ue_profile *profile, const struct ue_conn_o
     }
     for (unsigned side = 0; side < SIDES; side++) {
         if (ue_conn_state(session.conns[side]) != UE_CONN_OPEN) {
-            fail_session(ue_close_reason_name(session.conns[side]->closed_for));
+            fail_session(ue_close_reason_name(session.conns[side]->common.life.closed_for));
         }
     }
     if (!is_drained()) {

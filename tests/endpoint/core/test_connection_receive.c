@@ -70,7 +70,7 @@ static void handler_faults_close_with_a_handler_error(void **state) {
     pair_init(&pair, "4.25", &config);
     ue_conn_receive(pair.conns[PAIR_SERVER], pair.now_ns, no_flag, sizeof no_flag);
     pair_clear_received(&pair);
-    assert_int_equal(pair.conns[PAIR_SERVER]->closed_for, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR);
+    assert_int_equal(pair.conns[PAIR_SERVER]->common.life.closed_for, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR);
     pair_free(&pair);
 }
 
@@ -161,15 +161,15 @@ static void channel_names_too_long_to_repeat_are_refused(void **state) {
         size_t size_bytes = pair_encode_packet(&pair, PAIR_SERVER, &item, 1, bytes, sizeof bytes);
         ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
         pair_run(&pair, 1);
-        bool is_accepted = ue_conn_channel(client, 9) != NULL;
+        bool is_accepted = ue_channel_find(&client->channels, 9) != NULL;
         assert_int_equal(is_accepted, length <= 13);
         if (is_accepted) {
             const struct ue_outgoing answer = {.channel = 9, .reliable = true};
-            assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->limits.single_bits / 8), UE_OK);
+            assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->common.limits.single_bits / 8), UE_OK);
             ue_conn_flush(client, pair.now_ns);
-            assert_false(client->has_pending_out_rec);
+            assert_false(client->channels.has_pending_out_rec);
         } else {
-            assert_int_equal(client->closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
+            assert_int_equal(client->common.life.closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
         }
         pair_free(&pair);
     }
@@ -214,9 +214,9 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 0, 'b'), UE_OK);
     ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
     pair_deliver(&pair, PAIR_CLIENT);
-    assert_int_equal(server->closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
-    assert_int_equal(server->notify.in_ack_seq, server->notify.in_seq);
-    assert_int_equal(server->notify.history[0] & 1, 0);
+    assert_int_equal(server->common.life.closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
+    assert_int_equal(server->sender.notify.in_ack_seq, server->sender.notify.in_seq);
+    assert_int_equal(server->sender.notify.history[0] & 1, 0);
     pair_free(&pair);
 }
 

@@ -189,7 +189,7 @@ static void an_unreliable_open_must_also_close(void **state) {
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'b', 10), UE_OK);
     pair_run(&pair, 3);
     pair_assert_received(&pair, PAIR_CLIENT, 2, "b");
-    assert_null(ue_conn_channel(pair.conns[PAIR_SERVER], 2));
+    assert_null(ue_channel_find(&pair.conns[PAIR_SERVER]->channels, 2));
     pair_free(&pair);
 }
 
@@ -235,7 +235,7 @@ static void legacy_closes_carry_dormancy_only(void **state) {
         pair_open_channel(&pair, 2);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
         pair_run(&pair, 3);
-        assert_null(ue_conn_channel(pair.conns[PAIR_CLIENT], 2));
+        assert_null(ue_channel_find(&pair.conns[PAIR_CLIENT]->channels, 2));
         assert_int_equal(pair.close_reason[PAIR_CLIENT], reason == 1);
         pair_free(&pair);
     }
@@ -281,11 +281,11 @@ static void wrappers_do_not_count_against_the_budget(void **state) {
     pair_open_channel(&pair, 2);
     struct ue_conn *server = pair.conns[PAIR_SERVER];
     assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch_on_2, 'a', 20), UE_OK);
-    int32_t written_bits = (int32_t)(server->send_buffer.bit - server->limits.prefix_bits);
+    int32_t written_bits = (int32_t)(server->sender.send_buffer.bit - server->common.limits.prefix_bits);
     assert_true(written_bits > 0);
-    server->budget.queued_bits = -written_bits;
+    server->sender.budget.queued_bits = -written_bits;
     assert_true(ue_conn_is_ready(server));
-    server->budget.queued_bits++;
+    server->sender.budget.queued_bits++;
     assert_false(ue_conn_is_ready(server));
     pair_free(&pair);
 }

@@ -141,5 +141,5 @@ struct ue_message login_text_message(uint8_t type, const char *text) {
 
 void login_assert_closed(const struct login_side *side, enum ue_close_reason reason) {
     assert_int_equal(ue_conn_state(side->conn), UE_CONN_CLOSED);
-    assert_string_equal(ue_close_reason_name(side->conn->closed_for), ue_close_reason_name(reason));
+    assert_string_equal(ue_close_reason_name(side->conn->common.life.closed_for), ue_close_reason_name(reason));
 }

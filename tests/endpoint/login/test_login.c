@@ -94,11 +94,11 @@ static void a_client_joins_after_its_load_time(void **state) {
     login_tick(10);
     assert_int_equal(login_client->login.status.state, UE_LOGIN_WELCOMED);
     assert_int_equal(login_server->login.status.state, UE_LOGIN_WELCOMED);
-    assert_false(login_server->conn->is_admitted);
+    assert_false(login_server->conn->common.life.is_admitted);
     assert_true(ue_login_deadline(&login_client->login) == login_client->login.welcomed_ns + 30 * TICK_NS);
     login_tick(40);
     assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
-    assert_true(login_server->conn->is_admitted);
+    assert_true(login_server->conn->common.life.is_admitted);
     login_fixture_free();
 }
 
@@ -215,9 +215,9 @@ static void other_versions_and_features_are_refused(void **state) {
     struct ue_conn_config config = login_conn_config("5.4");
     for (int by_features = 0; by_features < 2; by_features++) {
         login_fixture_init(&config, &login_client_config, &login_server_config);
-        login_server->conn->config.network_version += !by_features;
-        login_server->conn->config.network_features = by_features ? 2 : 1;
-        login_client->conn->config.network_features = 1;
+        login_server->conn->common.config.network_version += !by_features;
+        login_server->conn->common.config.network_features = by_features ? 2 : 1;
+        login_client->conn->common.config.network_features = 1;
         login_tick(5);
         login_assert_closed(login_server, UE_CLOSE_OUTDATED_CLIENT);
         login_assert_closed(login_client, UE_CLOSE_UPGRADE);
@@ -247,7 +247,8 @@ static void an_encryption_token_enables_encryption(void **state) {
     login_tick(10);
     assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
     assert_string_equal(login_server->login.status.token, "key-1");
-    assert_true(login_client->conn->is_encrypting && login_server->conn->is_encrypting && login_fixture.has_opaque);
+    assert_true(login_client->conn->sender.is_encrypting && login_server->conn->sender.is_encrypting &&
+                login_fixture.has_opaque);
     assert_int_equal(login_count_messages(UE_ROLE_SERVER, UE_MESSAGE_ENCRYPTION_ACK), 1); /* sent in clear */
     assert_int_equal(login_count_messages(UE_ROLE_SERVER, UE_MESSAGE_CHALLENGE), 0);
     assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_LOGIN), 0);
@@ -256,7 +257,8 @@ static void an_encryption_token_enables_encryption(void **state) {
     login_fixture_init(&config, &login_client_config, &login_server_config);
     login_tick(10);
     assert_int_equal(login_server->login.status.state, UE_LOGIN_DONE);
-    assert_false(login_client->conn->is_encrypting || login_server->conn->is_encrypting || login_fixture.has_opaque);
+    assert_false(login_client->conn->sender.is_encrypting || login_server->conn->sender.is_encrypting ||
+                 login_fixture.has_opaque);
     login_fixture_free();
 }
 

@@ -100,7 +100,7 @@ static void net_speeds_are_clamped(void **state) {
         m.params[0].number = (uint32_t)cases[i][1];
         login_send_message(UE_ROLE_CLIENT, &m);
         login_tick(1);
-        assert_int_equal(login_server->conn->budget.net_speed, cases[i][2]);
+        assert_int_equal(login_server->conn->sender.budget.net_speed, cases[i][2]);
         login_fixture_free();
     }
 }
@@ -195,7 +195,7 @@ static void random_messages_crash_neither_side(void **state) {
         struct ue_conn_config config = login_conn_config(ue_profile_at(rng_below(&rng, UE_PROFILE_COUNT))->name);
         login_fixture_init(&config, &login_client_config, &login_server_config);
         login_tick((unsigned)rng_below(&rng, 8));
-        for (int i = 0; i < 8 && ue_conn_channel(login_fixture.sides[from].conn, 0) != NULL; i++) {
+        for (int i = 0; i < 8 && ue_channel_find(&login_fixture.sides[from].conn->channels, 0) != NULL; i++) {
             uint8_t bytes[64];
             size_t size_bytes = 1 + rng_below(&rng, sizeof bytes);
             rng_fill(&rng, bytes, size_bytes);

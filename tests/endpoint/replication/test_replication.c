@@ -158,7 +158,7 @@ static void large_updates_pause_replication_until_acknowledged(void **state) {
     struct ue_replicated_object *o = replication_new_object(5, UE_PROPERTY_BITS_MAX, 64);
     struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_true(ue_conn_channel(replication_fixture.server, replica->channel)->paused_until_acked);
+    assert_true(ue_channel_find(&replication_fixture.server->channels, replica->channel)->paused_until_acked);
     static const uint8_t ones[UE_PROPERTY_BITS_MAX / 8] = {1};
     struct ue_view value = {ones, 0, UE_PROPERTY_BITS_MAX};
     assert_int_equal(ue_replicated_object_set(o, 9, value), UE_OK);
@@ -307,7 +307,7 @@ static void unreliable_calls_without_budget_are_dropped(void **state) {
     struct ue_replicated_object *o = replication_new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
     replication_run(5);
-    replication_fixture.server->budget.queued_bits = 100000;
+    replication_fixture.server->sender.budget.queued_bits = 100000;
     assert_int_equal(replication_call(replica, 1, false, false), UE_E_FULL);
     assert_int_equal(replication_fixture.replicator.counters.calls_dropped, 1);
     assert_int_equal(replication_call(replica, 1, true, false), UE_OK);
@@ -337,7 +337,7 @@ static void a_reliable_call_on_a_full_channel_closes_the_connection(void **state
     assert_int_equal(ue_conn_state(replication_fixture.server), UE_CONN_OPEN);
     assert_int_equal(replication_call(replica, 1, true, false), UE_E_FULL);
     assert_int_equal(ue_conn_state(replication_fixture.server), UE_CONN_CLOSED);
-    assert_int_equal(replication_fixture.server->closed_for, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
+    assert_int_equal(replication_fixture.server->common.life.closed_for, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
     replication_fixture_free_with(o);
 }
 

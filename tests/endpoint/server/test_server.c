@@ -53,8 +53,8 @@ static void connections_have_different_random_seeds(void **state) {
     player_connect(0);
     player_connect(1);
     server_run(SECOND_NS / 10);
-    const struct ue_random *a = &ue_server_peer(server_fixture.server, 0)->conn->random;
-    const struct ue_random *b = &ue_server_peer(server_fixture.server, 1)->conn->random;
+    const struct ue_random *a = &ue_server_peer(server_fixture.server, 0)->conn->common.random;
+    const struct ue_random *b = &ue_server_peer(server_fixture.server, 1)->conn->common.random;
     assert_memory_not_equal(a->seed, b->seed, UE_SEED_BYTES);
     assert_memory_not_equal(a->seed, c.conn.seed, UE_SEED_BYTES);
     assert_memory_not_equal(b->seed, c.conn.seed, UE_SEED_BYTES);
@@ -72,7 +72,7 @@ static void connection_seeds_follow_from_the_server_seed(void **state) {
         server_fixture_init(&c);
         player_connect(0);
         server_run(SECOND_NS / 10);
-        memcpy(seeds[i], ue_server_peer(server_fixture.server, 0)->conn->random.seed, UE_SEED_BYTES);
+        memcpy(seeds[i], ue_server_peer(server_fixture.server, 0)->conn->common.random.seed, UE_SEED_BYTES);
         server_fixture_free();
     }
     assert_memory_not_equal(seeds[0], seeds[1], UE_SEED_BYTES);
@@ -92,7 +92,7 @@ static void the_server_copies_its_key(void **state) {
     server_fixture.players[0].login.config.encryption_token = "t";
     server_run(SECOND_NS);
     assert_true(player_has_joined(0));
-    assert_true(ue_server_peer(server_fixture.server, 0)->conn->is_encrypting);
+    assert_true(ue_server_peer(server_fixture.server, 0)->conn->sender.is_encrypting);
     server_fixture_free();
 }
 
@@ -214,9 +214,9 @@ static void early_packets_wait_until_the_end_of_receive(void **state) {
     server_receive(&server_fixture.players[0].address, bytes[0], sizes[0]);
     pop_two_packets(bytes, sizes);
     server_receive(&server_fixture.players[0].address, bytes[1], sizes[1]);
-    assert_int_equal(conn->order_cache.count, 1);
+    assert_int_equal(conn->receiver.order_cache.count, 1);
     ue_server_end_receive(server_fixture.server, server_fixture.now_ns);
-    assert_int_equal(conn->order_cache.count, 0);
+    assert_int_equal(conn->receiver.order_cache.count, 0);
     server_fixture_free();
 }
 
@@ -224,7 +224,7 @@ static void early_packets_wait_until_the_end_of_receive(void **state) {
 
 static uint32_t send_reliable(struct ue_conn *conn, const char *text) {
     uint32_t channel = 1;
-    if (ue_conn_channel(conn, channel) == NULL) {
+    if (ue_channel_find(&conn->channels, channel) == NULL) {
         assert_int_equal(ue_conn_open(conn, UE_KIND_VOICE, channel, &channel), UE_OK);
     }
     struct ue_outgoing bunch = {.channel = channel, .reliable = true, .data = {(const uint8_t *)text, 0, 8}};
@@ -242,7 +242,7 @@ static void a_client_with_a_new_address_keeps_its_connection(void **state) {
         player_connect(0);
         server_run(11 * SECOND_NS); /* within 10 s of a handshake clients ignore restart requests */
         struct ue_peer *peer = ue_server_peer(server_fixture.server, 0);
-        int64_t id = peer->conn->in_packet_id;
+        int64_t id = peer->conn->receiver.in_packet_id;
         server_fixture.players[0].address = server_host(500);
         send_reliable(server_fixture.players[0].conn, "R");
         server_run(3 * SECOND_NS);
@@ -255,9 +255,9 @@ static void a_client_with_a_new_address_keeps_its_connection(void **state) {
         assert_ptr_equal(ue_server_find(server_fixture.server, &server_fixture.players[0].address), peer);
         struct ue_host old = server_host(0);
         assert_null(ue_server_find(server_fixture.server, &old));
-        assert_true(peer->conn->in_packet_id > id);
+        assert_true(peer->conn->receiver.in_packet_id > id);
         assert_int_equal(ue_conn_unacked(server_fixture.players[0].conn, 1), 0);
-        assert_true(peer->conn->counters.in_packets_lost > 0);
+        assert_true(peer->conn->common.statistics.counters.in_packets_lost > 0);
         server_fixture_free();
     }
 }
@@ -293,7 +293,7 @@ static void a_restart_of_an_ended_connection_is_refused(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(server_fixture.server), 0);
     assert_true(is_within(ue_server_counters(server_fixture.server)->refused_restart, 1, 3));
-    assert_true(server_fixture.players[0].conn->handshake.restarting); /* the client received no Ack */
+    assert_true(server_fixture.players[0].conn->handshake.client.restarting); /* the client received no Ack */
     server_fixture_free();
 }
 

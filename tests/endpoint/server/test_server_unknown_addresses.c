@@ -168,9 +168,9 @@ static void ddos_limits_apply_to_unknown_addresses_only(void **state) {
     server_run(4 * SECOND_NS);
     assert_int_equal(ue_conn_state(server_fixture.players[1].conn), UE_CONN_HANDSHAKE);
     assert_int_equal(ue_conn_state(server_fixture.players[0].conn), UE_CONN_PENDING);
-    uint64_t in_packets = ue_server_peer(server_fixture.server, 0)->conn->counters.in_packets;
+    uint64_t in_packets = ue_server_peer(server_fixture.server, 0)->conn->common.statistics.counters.in_packets;
     server_run(3 * SECOND_NS);
-    assert_true(ue_server_peer(server_fixture.server, 0)->conn->counters.in_packets > in_packets);
+    assert_true(ue_server_peer(server_fixture.server, 0)->conn->common.statistics.counters.in_packets > in_packets);
     assert_true(player_has_joined(1));
     assert_int_equal(ue_server_ddos_severity(server_fixture.server), 0);
     server_fixture_free();
@@ -197,10 +197,10 @@ static void ddos_limits_count_per_frame(void **state) {
     }
     server_receive(&unknown_address, "\xff", 1);
     server_fixture.now_ns += SECOND_NS / 200;
-    uint64_t received = ue_server_peer(server_fixture.server, 0)->conn->counters.in_packets;
+    uint64_t received = ue_server_peer(server_fixture.server, 0)->conn->common.statistics.counters.in_packets;
     server_receive(&server_fixture.players[0].address, "\xff\xff", 2);
     assert_int_equal(counters->dropped, 4);
-    assert_int_equal(ue_server_peer(server_fixture.server, 0)->conn->counters.in_packets, received);
+    assert_int_equal(ue_server_peer(server_fixture.server, 0)->conn->common.statistics.counters.in_packets, received);
     server_fixture_free();
 }
 

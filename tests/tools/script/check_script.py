@@ -107,7 +107,7 @@ class Success(unittest.TestCase):
         facts = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:, hexadecimal|: `\S+`)? \|$", DOCUMENT.split("## Facts")[1], re.M))
         source = (ROOT / "tools/endpoint/core/inspect.def").read_text()
         self.assertEqual(facts, dict(re.findall(r'^UE_\w*FACT\((\w+), .*"(.*)"\)$', source, re.M)))
-        of_channel = set(re.findall(r"^UE_(?:LANE|CHANNEL)_FACT\((\w+)", source, re.M))
+        of_channel = set(re.findall(r"^UE_(?:ENTRY|CHANNEL)_FACT\((\w+)", source, re.M))
         for fact in facts:
             asked = f"{fact}(5)" if fact in of_channel else fact
             errors = play(f"fixture\nC has {asked}=?", "--generation", "B", status=1)[1]

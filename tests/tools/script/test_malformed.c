@@ -251,7 +251,7 @@ static void play(struct script_testbed *stage, unsigned side, const struct malfo
 
 static enum reaction reaction_to_newest(const struct script_testbed *stage, const struct ue_conn *c) {
     uint16_t newest = (uint16_t)((stage->forged.datagram.packet.seq + 16383) & 16383); /* the next sequence minus 1 */
-    return c->notify.in_ack_seq != newest ? NONE : (c->notify.history[0] & 1) != 0 ? ACK : NAK;
+    return c->sender.notify.in_ack_seq != newest ? NONE : (c->sender.notify.history[0] & 1) != 0 ? ACK : NAK;
 }
 
 static bool has_sent(struct script_testbed *stage, const char *words) {
@@ -394,7 +394,7 @@ static void malformed_messages(void **state) {
         assert_int_equal(ue_login_init(&login, c, &(struct ue_login_config){0}), UE_OK);
         for (unsigned k = 0; k < 2 && messages[i].bunches[k] != NULL; k++) {
             char line[200];
-            assert_false(c->state == UE_CONN_CLOSED);
+            assert_false(c->common.life.state == UE_CONN_CLOSED);
             snprintf(line, sizeof line, "%u Ack=99 hist=0 [0 R%u %s]", FIRST + k, FIRST + 1 + k,
                      messages[i].bunches[k]);
             forge(&stage, messages[i].to, line);
@@ -419,7 +419,7 @@ static void acks_out_of_order_close(void **state) {
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
     send_one(&stage);
-    c->last_notified_id++;
+    c->sender.last_notified_id++;
     forge(&stage, CLIENT, packet);
     read_events(c, &events);
     assert_true(events.is_closed);
@@ -438,9 +438,9 @@ static void acks_count_before_the_info_is_read(void **state) {
     send_one(&stage);
     stage.forged.cut_bits = 1;
     forge(&stage, CLIENT, packet);
-    assert_int_equal(c->state, UE_CONN_CLOSED);
-    assert_int_equal(c->notify.out_ack_seq, 100);
-    assert_int_equal(c->counters.out_packets_acked, 1);
+    assert_int_equal(c->common.life.state, UE_CONN_CLOSED);
+    assert_int_equal(c->sender.notify.out_ack_seq, 100);
+    assert_int_equal(c->common.statistics.counters.out_packets_acked, 1);
     assert_true(script_testbed_stop(&stage));
 }
 
@@ -453,7 +453,7 @@ static void strict_clients_close(void **state) {
     char packet[] = "100 Ack=99 hist=0 [5 R101 initial m 13]";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
-    c->config.options.strict_client = true;
+    c->common.config.options.strict_client = true;
     forge(&stage, CLIENT, packet);
     read_events(c, &events);
     assert_int_equal(events.closed, UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/channel.h"
 
 #define CAPACITY_FIRST 8
 
-void ue_channel_table_init(struct ue_channel_table *table, struct ue_share *share, int32_t in_first,
+void ue_channel_table_init(struct ue_channel_table *table, struct ue_common *common, int32_t in_first,
                            int32_t out_first) {
-    *table = (struct ue_channel_table){.share = share, .in_first = in_first, .out_first = out_first};
+    *table = (struct ue_channel_table){.common = common, .in_first = in_first, .out_first = out_first};
 }
 
 void ue_channel_table_free(struct ue_channel_table *table) {
     for (uint32_t i = 0; i < table->capacity; i++) {
         if (table->slots[i] != NULL) {
             ue_channel_free(table, table->slots[i]);
-            ue_share_free_block(table->share, table->slots[i]);
+            ue_share_free_block(&table->common->share, table->slots[i]);
         }
     }
-    ue_out_queue_pop(table->share, &table->resends); /* without channels nothing is left to return */
-    ue_out_queue_pop(table->share, &table->unsent);
-    ue_share_free_block(table->share, table->slots);
-    ue_channel_table_init(table, table->share, table->in_first, table->out_first);
+    ue_out_queue_pop(&table->common->share, &table->resends); /* without channels nothing is left to return */
+    ue_out_queue_pop(&table->common->share, &table->unsent);
+    ue_share_free_block(&table->common->share, table->slots);
+    ue_channel_table_init(table, table->common, table->in_first, table->out_first);
 }
 
 static bool grow(struct ue_channel_table *table) {
     uint32_t capacity = table->capacity != 0 ? table->capacity * 2 : CAPACITY_FIRST;
-    struct ue_channel_entry **slots = ue_share_alloc(table->share, capacity * sizeof *slots);
+    struct ue_channel_entry **slots = ue_share_alloc(&table->common->share, capacity * sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -33,7 +33,7 @@ static bool grow(struct ue_channel_table *table) {
             slots[ue_channel_entry_slot(slots, capacity, table->slots[i]->index)] = table->slots[i];
         }
     }
-    ue_share_free_block(table->share, table->slots);
+    ue_share_free_block(&table->common->share, table->slots);
     table->slots = slots;
     table->capacity = capacity;
     return true;
@@ -44,7 +44,7 @@ struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, ui
     if (entry != NULL || (table->count * 4 >= table->capacity * 3 && !grow(table))) {
         return entry;
     }
-    entry = ue_share_alloc(table->share, sizeof *entry);
+    entry = ue_share_alloc(&table->common->share, sizeof *entry);
     if (entry != NULL) {
         *entry =
             (struct ue_channel_entry){.index = index, .in_reliable = table->in_first, .out_reliable = table->out_first};
@@ -56,7 +56,7 @@ struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, ui
 
 struct ue_channel *ue_channel_new(struct ue_channel_table *table, struct ue_channel_entry *entry,
                                   enum ue_channel_kind kind) {
-    struct ue_channel *channel = ue_share_alloc(table->share, sizeof *channel);
+    struct ue_channel *channel = ue_share_alloc(&table->common->share, sizeof *channel);
     if (channel != NULL) {
         *channel = (struct ue_channel){
             .index = entry->index, .id = ++table->next_id, .kind = kind, .open_packets = {UE_NO_PACKET, UE_NO_PACKET}};
@@ -87,15 +87,15 @@ void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *en
         return;
     }
     keep_pending_out_rec(entry);
-    ue_out_rec_free_all(table->share, channel->out_first);
+    ue_out_rec_free_all(&table->common->share, channel->out_first);
     while (channel->in_first != NULL) {
         struct ue_in_rec *next = channel->in_first->next;
-        ue_share_free_block(table->share, channel->in_first);
+        ue_share_free_block(&table->common->share, channel->in_first);
         channel->in_first = next;
     }
-    ue_partial_drop(table->share, channel);
-    ue_share_free_block(table->share, (void *)channel->name.units.base);
-    ue_share_free_block(table->share, channel);
+    ue_partial_drop(&table->common->share, channel);
+    ue_share_free_block(&table->common->share, (void *)channel->name.units.base);
+    ue_share_free_block(&table->common->share, channel);
     entry->channel = NULL;
     table->open_count--;
 }
@@ -178,7 +178,8 @@ void ue_channel_add_out(struct ue_channel_entry *entry, struct ue_out_rec *out, 
 }
 
 struct ue_out_rec *ue_channel_grow_out(struct ue_channel_table *table, struct ue_channel *channel, uint32_t data_bits) {
-    struct ue_out_rec *out = ue_share_resize(table->share, channel->out_last, sizeof *out + ue_bits_bytes(data_bits));
+    struct ue_out_rec *out =
+        ue_share_resize(&table->common->share, channel->out_last, sizeof *out + ue_bits_bytes(data_bits));
     if (out == NULL) {
         return NULL;
     }
@@ -213,7 +214,7 @@ static void drop_first(struct ue_channel_table *table, struct ue_channel *channe
         channel->out_last = NULL;
     }
     channel->out_count--;
-    ue_share_free_block(table->share, first);
+    ue_share_free_block(&table->common->share, first);
 }
 
 /* endpoint.md 15.2, 15.3. */
@@ -381,8 +382,8 @@ bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct
 
 /* ---- channels of a connection ---- */
 
-struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index) {
-    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, index);
+struct ue_channel *ue_channel_find(const struct ue_channel_table *channels, uint32_t index) {
+    const struct ue_channel_entry *entry = ue_channel_entry_find(channels, index);
     return entry != NULL ? entry->channel : NULL;
 }
 
@@ -396,41 +397,51 @@ static uint32_t name_of(enum ue_channel_kind kind) {
 }
 
 /* A channel on an index with missing numbers has bunches to send from the beginning. */
-struct ue_channel *ue_conn_new_channel(struct ue_conn *c, uint32_t index, enum ue_channel_kind kind) {
-    struct ue_channel_entry *entry = ue_channel_entry_get(&c->channels, index);
-    struct ue_channel *channel = entry != NULL ? ue_channel_new(&c->channels, entry, kind) : NULL;
+struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t index, enum ue_channel_kind kind) {
+    struct ue_channel_entry *entry = ue_channel_entry_get(channels, index);
+    struct ue_channel *channel = entry != NULL ? ue_channel_new(channels, entry, kind) : NULL;
     if (channel != NULL) {
         channel->name_index = name_of(kind);
         channel->has_pending_out_rec = entry->pending_out_rec != 0;
-        c->has_pending_out_rec |= channel->has_pending_out_rec;
+        channels->has_pending_out_rec |= channel->has_pending_out_rec;
     }
     return channel;
 }
 
-void ue_conn_clean_up(struct ue_conn *c, struct ue_channel *channel) {
+void ue_channel_clean_up(struct ue_channel_table *channels, struct ue_channel *channel) {
     struct ue_event event = {.type = UE_EVENT_CHANNEL_CLOSED,
                              .channel = channel->index,
                              .kind = channel->kind,
                              .close_reason = channel->close_reason};
     bool ends_connection = channel->index == 0 && !channel->closing;
     if (channel->has_opened) {
-        ue_event_emit(c, &event);
+        ue_event_emit(channels->common, &event);
     }
-    ue_channel_free(&c->channels, ue_channel_entry_find(&c->channels, channel->index));
+    ue_channel_free(channels, ue_channel_entry_find(channels, channel->index));
     if (ends_connection) {
-        ue_conn_want_close(c, UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_NONE);
+        ue_want_close(channels->common, UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_NONE);
     }
 }
 
-void ue_conn_free_closed_channels(struct ue_conn *c) {
-    if (!c->has_close_acked) {
+void ue_free_closed_channels(struct ue_channel_table *channels) {
+    if (!channels->has_close_acked) {
         return;
     }
-    c->has_close_acked = false;
-    for (uint32_t i = 0; i < c->channels.capacity; i++) {
-        struct ue_channel *channel = c->channels.slots[i] != NULL ? c->channels.slots[i]->channel : NULL;
+    channels->has_close_acked = false;
+    for (uint32_t i = 0; i < channels->capacity; i++) {
+        struct ue_channel *channel = channels->slots[i] != NULL ? channels->slots[i]->channel : NULL;
         if (channel != NULL && channel->close_acked) {
-            ue_conn_clean_up(c, channel);
+            ue_channel_clean_up(channels, channel);
         }
     }
+}
+
+/* endpoint.md 27.2. */
+bool ue_may_send(const struct ue_channel_table *channels) {
+    const struct ue_common *common = channels->common;
+    if (!ue_is_server(common) || ue_has_internal_ack(common) || common->config.no_login) {
+        return true;
+    }
+    const struct ue_channel_entry *entry = ue_channel_entry_find(channels, 0);
+    return entry != NULL && entry->in_reliable != channels->in_first;
 }

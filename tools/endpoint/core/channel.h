@@ -4,8 +4,7 @@
 #define UERUDP_TOOLS_ENDPOINT_CORE_CHANNEL_H
 
 #include <uerudp/bunch.h>
-#include <uerudp/endpoint.h>
-#include "tools/endpoint/base/memory_share.h"
+#include "tools/endpoint/core/common.h"
 
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
 struct ue_out_rec {
@@ -115,10 +114,14 @@ struct ue_channel_table {
     int32_t out_first;
     struct ue_out_queue resends; /* retransmissions, in the order of the naks; they leave before anything new */
     struct ue_out_queue unsent;  /* bunches that never left */
-    struct ue_share *share;
+    struct ue_common *common;
+    bool has_close_acked;     /* of a channel */
+    bool has_pending_out_rec; /* of a channel */
+    bool has_waiting_in_rec;  /* InRec of a channel has what is in order, and found no memory when it was due */
 };
 
-void ue_channel_table_init(struct ue_channel_table *table, struct ue_share *share, int32_t in_first, int32_t out_first);
+void ue_channel_table_init(struct ue_channel_table *table, struct ue_common *common, int32_t in_first,
+                           int32_t out_first);
 void ue_channel_table_free(struct ue_channel_table *table);
 /* Where the entry of an index is, or would be put. */
 static inline uint32_t ue_channel_entry_slot(struct ue_channel_entry *const *slots, uint32_t capacity, uint32_t index) {
@@ -203,5 +206,20 @@ void ue_sent_packets_replace(struct ue_sent_packets *sent, int64_t packet_id, co
                              const struct ue_out_rec *old, struct ue_out_rec *out);
 /* Removes the oldest entry if it is of this packet; older ones are dropped. False: no entry of it is left. */
 bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct ue_written *written);
+
+/* ---- channels of a connection ---- */
+
+struct ue_channel *ue_channel_find(const struct ue_channel_table *channels, uint32_t index);
+/* NULL: no memory. */
+struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t index, enum ue_channel_kind kind);
+static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
+    return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
+}
+/* Whether the server may send: a reliable bunch of the client was received on channel 0 (endpoint.md 27). */
+bool ue_may_send(const struct ue_channel_table *channels);
+/* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
+void ue_channel_clean_up(struct ue_channel_table *channels, struct ue_channel *channel);
+/* Frees the channels that closed while a packet's acks were processed. */
+void ue_free_closed_channels(struct ue_channel_table *channels);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one place that closes a connection and tells the peer so (endpoint.md 32). What finds a reason to close records
    it by ue_conn_want_close(); the sources at the top carry it out. */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/sender.h"
 
 #define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
 
@@ -23,61 +23,57 @@ static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason caus
     return length;
 }
 
-void ue_conn_send_close_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason,
-                               enum ue_close_reason cause) {
+void ue_send_close_reason(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason,
+                          enum ue_close_reason cause) {
     char text[128];
     size_t length = reason_text(reason, cause, text, sizeof text);
     struct ue_message message = {.type = UE_MESSAGE_CLOSE_REASON, .param_count = 1};
     message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
-    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 && !c->has_sent_reason) {
-        c->has_sent_reason = true; /* the peer heeds the first only */
-        ue_control_send(c, now_ns, &message);
+    if (s->common->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 &&
+        !s->common->life.has_sent_reason) {
+        s->common->life.has_sent_reason = true; /* the peer heeds the first only */
+        ue_control_send(s, now_ns, &message);
     }
 }
 
-static void tell_failure(struct ue_conn *c, uint64_t now_ns) {
+static void tell_failure(struct ue_sender *s, uint64_t now_ns) {
     static const char text[] = "Outgoing reliable buffer overflow";
     struct ue_message message = {.type = UE_MESSAGE_FAILURE, .param_count = 1};
     message.params[UE_FAILURE_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, (sizeof text - 1) * 8};
-    ue_control_send(c, now_ns, &message);
+    ue_control_send(s, now_ns, &message);
 }
 
 /* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
-static void send_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
-    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
-    if (entry == NULL || entry->channel == NULL || entry->channel->closing || !ue_conn_may_send(c)) {
+static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(s->channels, 0);
+    if (entry == NULL || entry->channel == NULL || entry->channel->closing || !ue_may_send(s->channels)) {
         return;
     }
-    ue_conn_send_close_reason(c, now_ns, reason, cause);
+    ue_send_close_reason(s, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
-        tell_failure(c, now_ns);
-        ue_send_buffer_flush(c, now_ns);
+        tell_failure(s, now_ns);
+        ue_send_buffer_flush(s, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
-    if (ue_send_has_room(c, entry, &close)) {
-        ue_send(c, now_ns, entry, &close, NULL);
+    if (ue_send_has_room(s, entry, &close)) {
+        ue_send(s, now_ns, entry, &close, NULL);
     }
 }
 
-bool ue_conn_carry_out_close(struct ue_conn *c, uint64_t now_ns) {
-    if (!c->close_wish.is_wanted || c->state == UE_CONN_CLOSED || c->is_leaving) {
-        return c->state == UE_CONN_CLOSED;
+bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
+    if (!s->common->life.close_wish.is_wanted || s->common->life.state == UE_CONN_CLOSED ||
+        s->common->life.is_leaving) {
+        return s->common->life.state == UE_CONN_CLOSED;
     }
-    c->is_leaving = true; /* what is sent below may itself find a reason to close */
-    if (ue_conn_is_up(c)) {
-        send_close(c, now_ns, c->close_wish.reason, c->close_wish.cause);
+    s->common->life.is_leaving = true; /* what is sent below may itself find a reason to close */
+    if (ue_is_up(s->common)) {
+        send_close(s, now_ns, s->common->life.close_wish.reason, s->common->life.close_wish.cause);
     }
-    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_send_buffer_is_empty(c);
-    c->closed_ns = now_ns;
-    ue_conn_end(c, c->close_wish.reason); /* what was sent may have ended it */
+    bool flushes = ue_is_up(s->common) && ue_may_send(s->channels) && !ue_send_buffer_is_empty(s);
+    s->common->life.closed_ns = now_ns;
+    ue_end(s->common, s->common->life.close_wish.reason); /* what was sent may have ended it */
     if (flushes) {
-        ue_send_buffer_flush(c, now_ns);
+        ue_send_buffer_flush(s, now_ns);
     }
     return true;
-}
-
-void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason) {
-    ue_conn_begin_input(c);
-    ue_conn_want_close(c, reason, UE_CLOSE_NONE);
-    ue_conn_carry_out_close(c, now_ns);
 }

@@ -12,8 +12,8 @@
 #define NET_SPEED 100000
 
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
-    c->hook = hook;
-    c->hook_user = user;
+    c->receiver.hook.call = hook;
+    c->receiver.hook.user = user;
 }
 
 static void fill_size(size_t *value, size_t otherwise) {
@@ -47,44 +47,63 @@ static void fill_defaults(struct ue_conn_config *config) {
     }
 }
 
-static void init_contexts(struct ue_conn *c) {
-    bool is_server = ue_conn_is_server(c);
-    const struct ue_handshake_versions wished = {c->config.min_handshake_version, c->config.max_handshake_version};
-    ue_context_init(&c->out_context, c->config.profile, &c->config.settings);
-    if (c->config.profile->handshake == UE_HANDSHAKE_V) {
-        c->out_context.ids = ue_handshake_versions_of(c->config.profile, wished).max >= UE_HANDSHAKE_VERSION_WITH_IDS;
+static void init_contexts(struct ue_common *common) {
+    bool is_server = ue_is_server(common);
+    const struct ue_handshake_versions wished = {common->config.min_handshake_version,
+                                                 common->config.max_handshake_version};
+    ue_context_init(&common->out_context, common->config.profile, &common->config.settings);
+    if (common->config.profile->handshake == UE_HANDSHAKE_V) {
+        common->out_context.ids =
+            ue_handshake_versions_of(common->config.profile, wished).max >= UE_HANDSHAKE_VERSION_WITH_IDS;
     }
-    c->in_context = c->out_context;
-    c->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-    c->in_context.direction = ue_direction_reverse(c->out_context.direction);
+    common->in_context = common->out_context;
+    common->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+    common->in_context.direction = ue_direction_reverse(common->out_context.direction);
 }
 
-/* Encrypts when it has a key and the handlers say so. False: they say it in a way that cannot be spoken. */
-static bool init_seal(struct ue_conn *c) {
-    const enum ue_handler *handlers = c->config.settings.handlers;
-    for (size_t i = 0; i < UE_HANDLERS_MAX && c->config.key != NULL; i++) {
+/* Encrypts if it has a key and the handlers include AES-GCM. False: not as the outermost one, or libgcrypt failed. */
+static bool init_encryption(struct ue_common *common) {
+    const enum ue_handler *handlers = common->config.settings.handlers;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && common->config.key != NULL; i++) {
         if (handlers[i] == UE_HANDLER_AESGCM) {
-            c->encryption =
-                i == 0 ? ue_encryption_new(c->config.key) : NULL; /* within another component's bits: not offered */
-            return c->encryption != NULL;
+            bool is_outermost = i == 0; /* within the bits of another component it is not offered */
+            common->encryption = is_outermost ? ue_encryption_new(common->config.key) : NULL;
+            return common->encryption != NULL;
         }
     }
     return true;
 }
 
-static bool init_parts(struct ue_conn *c) {
-    ue_output_queue_init(&c->datagrams, &c->share, c->config.max_datagrams);
-    ue_output_queue_init(&c->events, &c->share, c->config.max_events);
-    ue_output_queue_init(&c->control_queue, &c->share, MAX_QUEUED_CONTROL);
-    ue_order_cache_init(&c->order_cache, &c->share);
-    ue_sent_packets_init(&c->sent_packets, &c->share);
-    ue_conn_init_sequences(c, 0, 0, 0);
-    ue_random_init(&c->random, c->config.seed);
-    c->budget.net_speed = ue_net_speed(c->config.net_speed);
-    bool is_usable = init_seal(c);
-    c->config.key = NULL; /* the caller's bytes need not live on */
-    c->config.seed = NULL;
-    return is_usable && ue_limits_init(&c->limits, &c->config, &c->out_context);
+/* False: unusable settings. */
+static bool init_common(struct ue_common *common, const struct ue_conn_config *config, const struct ue_share *share) {
+    common->config = *config;
+    common->share = *share;
+    ue_output_queue_init(&common->events, &common->share, config->max_events);
+    ue_random_init(&common->random, config->seed);
+    init_contexts(common);
+    bool is_usable = init_encryption(common);
+    common->config.key = NULL; /* the caller's bytes need not live on */
+    common->config.seed = NULL;
+    return ue_limits_init(&common->limits, &common->config, &common->out_context) && is_usable;
+}
+
+static void init_sender(struct ue_sender *s, struct ue_common *common, struct ue_channel_table *channels) {
+    s->common = common;
+    s->channels = channels;
+    s->acked_sent_ns = UE_NO_TIME;
+    s->burst_packet_id = UE_NO_PACKET;
+    s->budget.net_speed = ue_net_speed(common->config.net_speed);
+    ue_output_queue_init(&s->datagrams, &common->share, common->config.max_datagrams);
+    ue_output_queue_init(&s->control_queue, &common->share, MAX_QUEUED_CONTROL);
+    ue_sent_packets_init(&s->sent_packets, &common->share);
+}
+
+static void init_receiver(struct ue_receiver *r, struct ue_sender *sender, struct ue_conn *c) {
+    r->common = sender->common;
+    r->channels = sender->channels;
+    r->sender = sender;
+    r->hook.conn = c;
+    ue_order_cache_init(&r->order_cache, &r->common->share);
 }
 
 struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct ue_conn_config *config) {
@@ -100,16 +119,15 @@ struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct u
         return NULL;
     }
     memset(c, 0, sizeof *c);
-    c->config = filled;
-    c->share = share;
-    c->acked_sent_ns = UE_NO_TIME;
-    c->burst_packet_id = UE_NO_PACKET;
-    init_contexts(c);
-    if (!init_parts(c)) {
+    bool is_usable = init_common(&c->common, &filled, &share);
+    init_sender(&c->sender, &c->common, &c->channels);
+    init_receiver(&c->receiver, &c->sender, c);
+    ue_conn_init_sequences(c, 0, 0, 0);
+    if (!is_usable) {
         ue_conn_free(c);
         return NULL;
     }
-    ue_client_handshake_init(&c->handshake, &c->out_context, config, &c->random);
+    ue_client_handshake_init(&c->handshake.client, &c->common.out_context, config, &c->common.random);
     return c;
 }
 
@@ -117,18 +135,18 @@ void ue_conn_free(struct ue_conn *c) {
     if (c == NULL) {
         return;
     }
-    struct ue_share share = c->share;
-    ue_output_queue_free(&c->datagrams);
-    ue_output_queue_free(&c->events);
-    ue_output_queue_free(&c->control_queue);
-    ue_order_cache_free(&c->order_cache);
-    ue_sent_packets_free(&c->sent_packets);
+    struct ue_share share = c->common.share;
+    ue_output_queue_free(&c->sender.datagrams);
+    ue_output_queue_free(&c->common.events);
+    ue_output_queue_free(&c->sender.control_queue);
+    ue_order_cache_free(&c->receiver.order_cache);
+    ue_sent_packets_free(&c->sender.sent_packets);
     ue_channel_table_free(&c->channels);
-    ue_legacy_free(&c->legacy);
-    if (!ue_conn_is_legacy(c)) {
-        ue_notify_free(&c->notify);
+    ue_legacy_free(&c->sender.legacy);
+    if (!ue_is_legacy(&c->common)) {
+        ue_notify_free(&c->sender.notify);
     }
-    ue_send_buffer_discard(c);
-    ue_encryption_free(c->encryption);
+    ue_send_buffer_discard(&c->sender);
+    ue_encryption_free(c->common.encryption);
     ue_share_free_block(&share, c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bunches of one packet (endpoint.md 16, 17). */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/receiver.h"
 
 #include <uerudp/seq.h>
 
@@ -10,9 +10,9 @@
 static const struct ue_bunch_outcome ACCEPTED = {false, false};
 static const struct ue_bunch_outcome REFUSED = {true, false};
 
-static struct ue_bunch_outcome close_for(struct ue_conn *c, enum ue_close_reason reason, uint32_t channel) {
-    ue_event_emit_fault(c, reason, NULL, channel);
-    ue_conn_want_close(c, reason, UE_CLOSE_NONE);
+static struct ue_bunch_outcome close_for(struct ue_common *common, enum ue_close_reason reason, uint32_t channel) {
+    ue_event_emit_fault(common, reason, NULL, channel);
+    ue_want_close(common, reason, UE_CLOSE_NONE);
     return (struct ue_bunch_outcome){true, true};
 }
 
@@ -26,37 +26,38 @@ static bool kind_of_type(uint8_t type, enum ue_channel_kind *kind) {
     }
 }
 
-static bool kind_of_name(const struct ue_conn *c, const struct ue_name *name, enum ue_channel_kind *kind) {
+static bool kind_of_name(const struct ue_common *common, const struct ue_name *name, enum ue_channel_kind *kind) {
     *kind = UE_KIND_OTHER;
     if (!name->hardcoded) {
-        return c->config.any_channel && name->text.units.bits <= NAME_BITS_MAX;
+        return common->config.any_channel && name->text.units.bits <= NAME_BITS_MAX;
     }
     switch (name->index) {
     case UE_NAME_CONTROL: *kind = UE_KIND_CONTROL; return true;
     case UE_NAME_ACTOR: *kind = UE_KIND_ACTOR; return true;
     case UE_NAME_VOICE: *kind = UE_KIND_VOICE; return true;
     case UE_NAME_DATA_STREAM: return true;
-    default: return c->config.any_channel;
+    default: return common->config.any_channel;
     }
 }
 
-bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind) {
-    if (ue_conn_is_legacy(c)) {
+bool ue_channel_kind_of(const struct ue_common *common, const struct ue_bunch *bunch, enum ue_channel_kind *kind) {
+    if (ue_is_legacy(common)) {
         return kind_of_type(bunch->ch_type, kind);
     }
-    return bunch->has_name && kind_of_name(c, &bunch->name, kind);
+    return bunch->has_name && kind_of_name(common, &bunch->name, kind);
 }
 
-static bool is_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch) {
+static bool is_same_kind(const struct ue_common *common, const struct ue_channel *channel,
+                         const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
     if (bunch->name.hardcoded && bunch->name.index == channel->name_index) {
         return true;
     }
-    bool is_named = ue_conn_is_legacy(c) ? bunch->reliable || bunch->open : bunch->has_name;
+    bool is_named = ue_is_legacy(common) ? bunch->reliable || bunch->open : bunch->has_name;
     if (!is_named) {
         return true;
     }
-    if (!ue_conn_kind_of(c, bunch, &kind) || kind != channel->kind) {
+    if (!ue_channel_kind_of(common, bunch, &kind) || kind != channel->kind) {
         return false;
     }
     return !bunch->has_name || kind != UE_KIND_OTHER ||
@@ -64,12 +65,12 @@ static bool is_same_kind(const struct ue_conn *c, const struct ue_channel *chann
                                   : ue_view_equal(bunch->name.text.units, channel->name.units));
 }
 
-static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struct ue_name *name) {
+static bool copy_name(struct ue_common *common, struct ue_channel *channel, const struct ue_name *name) {
     channel->name_index = name->index;
     if (name->hardcoded) {
         return true;
     }
-    uint8_t *copy = ue_share_alloc(&c->share, ue_bits_bytes(name->text.units.bits) + 1);
+    uint8_t *copy = ue_share_alloc(&common->share, ue_bits_bytes(name->text.units.bits) + 1);
     if (copy == NULL) {
         return false;
     }
@@ -78,85 +79,88 @@ static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struc
     return true;
 }
 
-static struct ue_channel *channel_of_peer(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind) {
-    struct ue_channel *channel = ue_conn_new_channel(c, bunch->channel, kind);
+static struct ue_channel *channel_of_peer(struct ue_channel_table *channels, const struct ue_bunch *bunch,
+                                          enum ue_channel_kind kind) {
+    struct ue_channel *channel = ue_channel_create(channels, bunch->channel, kind);
     if (channel == NULL) {
         return NULL;
     }
-    if (bunch->has_name && !copy_name(c, channel, &bunch->name)) {
-        ue_channel_free(&c->channels, ue_channel_entry_find(&c->channels, bunch->channel));
+    if (bunch->has_name && !copy_name(channels->common, channel, &bunch->name)) {
+        ue_channel_free(channels, ue_channel_entry_find(channels, bunch->channel));
         return NULL;
     }
     channel->open_sent = true;
     return channel;
 }
 
-static bool is_control(const struct ue_conn *c, const struct ue_bunch *bunch) {
+static bool is_control(const struct ue_common *common, const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
-    return bunch->channel == 0 && ue_conn_kind_of(c, bunch, &kind) && kind == UE_KIND_CONTROL;
+    return bunch->channel == 0 && ue_channel_kind_of(common, bunch, &kind) && kind == UE_KIND_CONTROL;
 }
 
 /* Whether bunches for a channel that is not there may come at all now; UE_CLOSE_NONE: yes. */
-static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_bunch *bunch) {
-    if (ue_conn_has_internal_ack(c) || c->config.no_login) {
+static enum ue_close_reason premature(const struct ue_channel_table *channels, const struct ue_bunch *bunch) {
+    if (ue_has_internal_ack(channels->common) || channels->common->config.no_login) {
         return UE_CLOSE_NONE;
     }
-    if (!is_control(c, bunch)) {
-        if (ue_conn_channel(c, 0) == NULL) {
+    if (!is_control(channels->common, bunch)) {
+        if (ue_channel_find(channels, 0) == NULL) {
             return UE_CLOSE_BUNCH_PREMATURE_CONTROL_CHANNEL;
         }
-        if (ue_conn_is_server(c) && !c->is_admitted) {
+        if (ue_is_server(channels->common) && !channels->common->life.is_admitted) {
             return UE_CLOSE_BUNCH_PREMATURE_CHANNEL;
         }
     }
     return bunch->channel == 0 && bunch->close ? UE_CLOSE_BUNCH_PREMATURE_CONTROL_CLOSE : UE_CLOSE_NONE;
 }
 
-static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c) || c->config.no_login || c->config.any_opener) {
+static bool may_be_opened_by_peer(const struct ue_common *common, enum ue_channel_kind kind) {
+    if (ue_has_internal_ack(common) || common->config.no_login || common->config.any_opener) {
         return true;
     }
     switch (kind) {
-    case UE_KIND_CONTROL: return ue_conn_is_server(c);
-    case UE_KIND_ACTOR: return !ue_conn_is_server(c);
+    case UE_KIND_CONTROL: return ue_is_server(common);
+    case UE_KIND_ACTOR: return !ue_is_server(common);
     default: return true;
     }
 }
 
 /* A bunch for a channel that is not there. *created: the channel, when there is one now. */
-static struct ue_bunch_outcome create(struct ue_conn *c, const struct ue_bunch *bunch, struct ue_channel **created) {
+static struct ue_bunch_outcome create(struct ue_channel_table *channels, const struct ue_bunch *bunch,
+                                      struct ue_channel **created) {
     enum ue_channel_kind kind;
     *created = NULL;
     if (!bunch->reliable && !(bunch->open && (bunch->close || bunch->partial))) {
-        c->counters.in_bunches_refused++;
+        channels->common->statistics.counters.in_bunches_refused++;
         return REFUSED;
     }
-    if (!ue_conn_kind_of(c, bunch, &kind)) {
-        return close_for(c, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
+    if (!ue_channel_kind_of(channels->common, bunch, &kind)) {
+        return close_for(channels->common, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
     }
-    if (!may_be_opened_by_peer(c, kind)) {
-        c->counters.in_bunches_ignored++;
+    if (!may_be_opened_by_peer(channels->common, kind)) {
+        channels->common->statistics.counters.in_bunches_ignored++;
         return ACCEPTED;
     }
-    *created = channel_of_peer(c, bunch, kind);
+    *created = channel_of_peer(channels, bunch, kind);
     if (*created == NULL) {
-        c->counters.in_bunches_refused++;
+        channels->common->statistics.counters.in_bunches_refused++;
         return REFUSED;
     }
     return ACCEPTED;
 }
 
 /* The full number of a reliable bunch; unreliable parts are numbered by their packet. */
-static int64_t full_ch_seq(const struct ue_conn *c, const struct ue_bunch *bunch, int32_t in_reliable) {
+static int64_t full_ch_seq(const struct ue_receiver *r, const struct ue_bunch *bunch, int32_t in_reliable) {
     if (!bunch->reliable) {
-        return bunch->partial ? c->in_packet_id : 0;
+        return bunch->partial ? r->in_packet_id : 0;
     }
-    return ue_conn_has_internal_ack(c) ? (int64_t)in_reliable + 1
-                                       : ue_seq_expand(bunch->ch_seq, in_reliable, c->in_context.ch_seq_bound);
+    return ue_has_internal_ack(r->common)
+               ? (int64_t)in_reliable + 1
+               : ue_seq_expand(bunch->ch_seq, in_reliable, r->common->in_context.ch_seq_bound);
 }
 
-static enum ue_close_reason refused_flags(const struct ue_conn *c, const struct ue_bunch *bunch) {
-    if (!ue_conn_is_server(c)) {
+static enum ue_close_reason refused_flags(const struct ue_common *common, const struct ue_bunch *bunch) {
+    if (!ue_is_server(common)) {
         return UE_CLOSE_NONE;
     }
     return bunch->has_exports  ? UE_CLOSE_BUNCH_SERVER_EXPORTS
@@ -165,45 +169,45 @@ static enum ue_close_reason refused_flags(const struct ue_conn *c, const struct 
 }
 
 /* What is wrong with a header, whatever data follow; UE_CLOSE_NONE: nothing. */
-static enum ue_close_reason refused_header(const struct ue_conn *c, const struct ue_channel *channel,
+static enum ue_close_reason refused_header(const struct ue_common *common, const struct ue_channel *channel,
                                            const struct ue_bunch *bunch) {
-    if (bunch->channel >= c->config.max_channels) {
+    if (bunch->channel >= common->config.max_channels) {
         return UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX;
     }
-    if (bunch->has_name && bunch->name.hardcoded && bunch->name.index > NAME_INDEX_MAX && !c->config.any_channel) {
+    if (bunch->has_name && bunch->name.hardcoded && bunch->name.index > NAME_INDEX_MAX && !common->config.any_channel) {
         return UE_CLOSE_BUNCH_CHANNEL_NAME_FAIL;
     }
-    bool is_wrong = channel != NULL && !is_same_kind(c, channel, bunch);
+    bool is_wrong = channel != NULL && !is_same_kind(common, channel, bunch);
     return is_wrong ? UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE : UE_CLOSE_NONE;
 }
 
-static struct ue_bunch_outcome receive_bunch(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
-    struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, bunch->channel);
+static struct ue_bunch_outcome receive_bunch(struct ue_receiver *r, uint64_t now_ns, const struct ue_bunch *bunch) {
+    struct ue_channel_entry *entry = ue_channel_entry_find(r->channels, bunch->channel);
     struct ue_channel *channel = entry != NULL ? entry->channel : NULL;
-    enum ue_close_reason reason = refused_header(c, channel, bunch);
+    enum ue_close_reason reason = refused_header(r->common, channel, bunch);
     if (reason == UE_CLOSE_NONE) {
-        reason = refused_flags(c, bunch);
+        reason = refused_flags(r->common, bunch);
     }
     if (reason == UE_CLOSE_NONE && channel == NULL) {
-        reason = premature(c, bunch);
+        reason = premature(r->channels, bunch);
     }
     if (reason != UE_CLOSE_NONE) {
-        return close_for(c, reason, bunch->channel);
+        return close_for(r->common, reason, bunch->channel);
     }
-    int32_t in_reliable = entry != NULL ? entry->in_reliable : c->channels.in_first;
-    int64_t ch_seq = full_ch_seq(c, bunch, in_reliable);
+    int32_t in_reliable = entry != NULL ? entry->in_reliable : r->channels->in_first;
+    int64_t ch_seq = full_ch_seq(r, bunch, in_reliable);
     if (bunch->reliable && ch_seq <= in_reliable) {
-        c->counters.in_bunches_ignored++;
+        r->common->statistics.counters.in_bunches_ignored++;
         return ACCEPTED;
     }
     if (channel == NULL) {
-        struct ue_bunch_outcome outcome = create(c, bunch, &channel);
+        struct ue_bunch_outcome outcome = create(r->channels, bunch, &channel);
         if (channel == NULL) {
             return outcome;
         }
-        entry = ue_channel_entry_find(&c->channels, bunch->channel);
+        entry = ue_channel_entry_find(r->channels, bunch->channel);
     }
-    return ue_receive_raw_bunch(c, now_ns, entry, bunch, ch_seq);
+    return ue_receive_raw_bunch(r, now_ns, entry, bunch, ch_seq);
 }
 
 static enum ue_close_reason reason_of(const struct ue_fault *fault) {
@@ -220,31 +224,32 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
 }
 
 /* Of a bunch whose data are cut off: its header counts first. */
-static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue_bunch *bunch) {
-    return refused_header(c, ue_conn_channel(c, bunch->channel), bunch);
+static enum ue_close_reason refused_cut(const struct ue_channel_table *channels, const struct ue_bunch *bunch) {
+    return refused_header(channels->common, ue_channel_find(channels, bunch->channel), bunch);
 }
 
-bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
+bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches) {
     struct ue_bunch_outcome all = ACCEPTED;
     *bunches = 0;
-    while (rest.bit < rest.end_bit && !all.is_over && !ue_conn_is_ending(c)) {
+    while (rest.bit < rest.end_bit && !all.is_over && !ue_is_ending(r->common)) {
         struct ue_item item;
         struct ue_fault fault;
-        if (ue_datagram_next(&c->in_context, bytes, &rest, &item, 1, &fault) == 0) {
-            enum ue_close_reason reason = fault.field == UE_F_BUNCH_DATA ? refused_cut(c, &item.bunch) : UE_CLOSE_NONE;
+        if (ue_datagram_next(&r->common->in_context, bytes, &rest, &item, 1, &fault) == 0) {
+            enum ue_close_reason reason =
+                fault.field == UE_F_BUNCH_DATA ? refused_cut(r->channels, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
-            ue_event_emit_fault(c, reason, &fault, 0);
-            ue_conn_want_close(c, reason, UE_CLOSE_NONE);
+            ue_event_emit_fault(r->common, reason, &fault, 0);
+            ue_want_close(r->common, reason, UE_CLOSE_NONE);
             return true;
         }
         if (item.is_ack) {
-            ue_receive_legacy_ack(c, now_ns, &item.ack);
+            ue_receive_legacy_ack(r->sender, now_ns, &item.ack);
             continue;
         }
         ++*bunches;
-        c->counters.in_bunches++;
-        struct ue_bunch_outcome outcome = receive_bunch(c, now_ns, &item.bunch);
+        r->common->statistics.counters.in_bunches++;
+        struct ue_bunch_outcome outcome = receive_bunch(r, now_ns, &item.bunch);
         all.is_refused |= outcome.is_refused;
         all.is_over = outcome.is_over;
     }

@@ -5,21 +5,21 @@
 #define VOICE_INDEX 1
 #define FIRST_FREE_INDEX 2 /* 0 is the index of Control, 1 of Voice */
 
-bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c) || c->config.no_login) {
+bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind) {
+    if (ue_has_internal_ack(common) || common->config.no_login) {
         return true;
     }
     switch (kind) {
-    case UE_KIND_CONTROL: return !ue_conn_is_server(c);
-    case UE_KIND_ACTOR: return ue_conn_is_server(c);
+    case UE_KIND_CONTROL: return !ue_is_server(common);
+    case UE_KIND_ACTOR: return ue_is_server(common);
     default: return true;
     }
 }
 
-static int64_t free_index(const struct ue_conn *c, enum ue_channel_kind kind) {
+static int64_t free_index(const struct ue_channel_table *channels, enum ue_channel_kind kind) {
     int64_t index = kind == UE_KIND_CONTROL ? 0 : kind == UE_KIND_VOICE ? VOICE_INDEX : FIRST_FREE_INDEX;
-    while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < c->config.max_channels &&
-           ue_conn_channel(c, (uint32_t)index) != NULL) {
+    while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < channels->common->config.max_channels &&
+           ue_channel_find(channels, (uint32_t)index) != NULL) {
         index++;
     }
     return index;
@@ -27,17 +27,17 @@ static int64_t free_index(const struct ue_conn *c, enum ue_channel_kind kind) {
 
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened) {
     ue_conn_begin_input(c);
-    index = index >= 0 ? index : free_index(c, kind);
-    if (!ue_conn_is_up(c) || !ue_conn_may_open(c, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
+    index = index >= 0 ? index : free_index(&c->channels, kind);
+    if (!ue_is_up(&c->common) || !ue_may_open(&c->common, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
         return UE_E_CONFLICT;
     }
-    if (index >= c->config.max_channels) {
+    if (index >= c->common.config.max_channels) {
         return UE_E_FULL;
     }
-    if (ue_conn_channel(c, (uint32_t)index) != NULL) {
+    if (ue_channel_find(&c->channels, (uint32_t)index) != NULL) {
         return UE_E_CONFLICT;
     }
-    struct ue_channel *channel = ue_conn_new_channel(c, (uint32_t)index, kind);
+    struct ue_channel *channel = ue_channel_create(&c->channels, (uint32_t)index, kind);
     if (channel == NULL) {
         return UE_E_FULL;
     }
@@ -50,53 +50,63 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range) {
     ue_conn_begin_input(c);
-    struct ue_channel_entry *entry = ue_conn_is_up(c) ? ue_channel_entry_find(&c->channels, bunch->channel) : NULL;
+    struct ue_channel_entry *entry = ue_is_up(&c->common) ? ue_channel_entry_find(&c->channels, bunch->channel) : NULL;
     if (entry == NULL || entry->channel == NULL) {
         return UE_E_CONFLICT;
     }
-    bool is_held =
-        c->config.options.send_window && !ue_conn_is_legacy(c) && ue_notify_window_full(&c->notify, UE_WINDOW_MARGIN);
-    bool is_paced = c->config.options.pacing && !ue_conn_is_ready(c);
+    bool is_held = c->common.config.options.send_window && !ue_is_legacy(&c->common) &&
+                   ue_notify_window_full(&c->sender.notify, UE_WINDOW_MARGIN);
+    bool is_paced = c->common.config.options.pacing && !ue_conn_is_ready(c);
     if (!bunch->reliable && (is_held || is_paced)) {
-        c->counters.window_refused++;
+        c->common.statistics.counters.window_refused++;
         return UE_E_FULL;
     }
-    enum ue_status status = ue_control_send_or_queue(c, now_ns, entry, bunch, range);
-    ue_conn_carry_out_close(c, now_ns);
+    enum ue_status status = ue_control_send_or_queue(&c->sender, now_ns, entry, bunch, range);
+    ue_carry_out_close(&c->sender, now_ns);
     return status;
 }
 
 enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message) {
-    enum ue_status status = ue_control_send(c, now_ns, message);
-    ue_conn_carry_out_close(c, now_ns);
+    enum ue_status status = ue_control_send(&c->sender, now_ns, message);
+    ue_carry_out_close(&c->sender, now_ns);
     return status;
 }
 
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
-    const struct ue_channel_entry *entry = ue_conn_is_up(c) ? ue_channel_entry_find(&c->channels, index) : NULL;
+    const struct ue_channel_entry *entry = ue_is_up(&c->common) ? ue_channel_entry_find(&c->channels, index) : NULL;
     if (entry == NULL || entry->channel == NULL || entry->channel->closing) {
         return 0;
     }
-    size_t parts = ue_send_room_parts(c, entry, false);
-    size_t bits = parts > 1 ? parts * c->limits.part_bits : parts * c->limits.single_bits;
-    size_t most = (size_t)c->config.partial_max_bytes * 8;
+    size_t parts = ue_send_room_parts(&c->sender, entry, false);
+    size_t bits = parts > 1 ? parts * c->common.limits.part_bits : parts * c->common.limits.single_bits;
+    size_t most = (size_t)c->common.config.partial_max_bytes * 8;
     return bits < most ? bits : most;
+}
+
+void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason) {
+    ue_conn_begin_input(c);
+    ue_want_close(&c->common, reason, UE_CLOSE_NONE);
+    ue_carry_out_close(&c->sender, now_ns);
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_begin_input(c);
-    if (ue_conn_is_up(c)) {
-        ue_send_buffer_flush(c, now_ns);
-        ue_conn_carry_out_close(c, now_ns);
+    if (ue_is_up(&c->common)) {
+        ue_send_buffer_flush(&c->sender, now_ns);
+        ue_carry_out_close(&c->sender, now_ns);
     }
 }
 
 void ue_conn_set_net_speed(struct ue_conn *c, int32_t bytes_per_second) {
-    c->budget.net_speed = ue_net_speed(bytes_per_second);
+    c->sender.budget.net_speed = ue_net_speed(bytes_per_second);
+}
+
+bool ue_conn_is_ready(const struct ue_conn *c) {
+    return ue_sender_is_ready(&c->sender);
 }
 
 bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
-    const struct ue_output_block *block = ue_output_queue_pop(&c->datagrams);
+    const struct ue_output_block *block = ue_output_queue_pop(&c->sender.datagrams);
     if (block != NULL) {
         *datagram = (struct ue_bytes){block->bytes, block->size_bytes};
     }
@@ -104,7 +114,7 @@ bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
 }
 
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event) {
-    const struct ue_output_block *block = ue_output_queue_pop(&c->events);
+    const struct ue_output_block *block = ue_output_queue_pop(&c->common.events);
     if (block != NULL) {
         memcpy(event, block->bytes, sizeof *event);
     }
@@ -112,30 +122,30 @@ bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event) {
 }
 
 enum ue_conn_state ue_conn_state(const struct ue_conn *c) {
-    return c->state;
+    return c->common.life.state;
 }
 
 const struct ue_counters *ue_conn_counters(const struct ue_conn *c) {
-    return &c->counters;
+    return &c->common.statistics.counters;
 }
 
 const struct ue_ping *ue_conn_ping(const struct ue_conn *c) {
-    return &c->ping;
+    return &c->common.statistics.ping;
 }
 
 double ue_conn_jitter_ms(const struct ue_conn *c) {
-    return c->jitter.average_ms;
+    return c->common.statistics.jitter.average_ms;
 }
 
 size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes) {
     if (peak_bytes != NULL) {
-        *peak_bytes = c->share.peak_bytes;
+        *peak_bytes = c->common.share.peak_bytes;
     }
-    return c->share.used_bytes;
+    return c->common.share.used_bytes;
 }
 
 uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index) {
-    const struct ue_channel *channel = ue_conn_channel(c, index);
+    const struct ue_channel *channel = ue_channel_find(&c->channels, index);
     return channel != NULL ? channel->out_count : 0;
 }
 
@@ -145,7 +155,7 @@ uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index) {
 }
 
 const struct ue_context *ue_conn_context(const struct ue_conn *c) {
-    return &c->out_context;
+    return &c->common.out_context;
 }
 
 /* ---- names ---- */

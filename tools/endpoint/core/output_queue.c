@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/core/output_queue.h"
 
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/common.h"
 
 void ue_output_queue_init(struct ue_output_queue *queue, struct ue_share *share, uint32_t limit) {
     *queue = (struct ue_output_queue){.limit = limit, .share = share};
@@ -73,35 +73,35 @@ void ue_output_queue_free_popped(struct ue_output_queue *queue) {
 
 /* ---- events ---- */
 
-struct ue_output_block *ue_event_alloc(struct ue_conn *c, size_t data_bits) {
-    return ue_output_queue_alloc(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
+struct ue_output_block *ue_event_alloc(struct ue_common *common, size_t data_bits) {
+    return ue_output_queue_alloc(&common->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
 }
 
-void ue_event_push(struct ue_conn *c, struct ue_output_block *block) {
+void ue_event_push(struct ue_common *common, struct ue_output_block *block) {
     struct ue_event *event = ue_event_in(block);
     uint8_t *data = block->bytes + sizeof *event;
     ue_view_copy(event->data, data);
     event->data.base = data;
     event->data.bit = 0;
-    ue_output_queue_push(&c->events, block);
+    ue_output_queue_push(&common->events, block);
 }
 
-void ue_event_emit(struct ue_conn *c, const struct ue_event *event) {
-    struct ue_output_block *block = ue_event_alloc(c, event->data.bits);
+void ue_event_emit(struct ue_common *common, const struct ue_event *event) {
+    struct ue_output_block *block = ue_event_alloc(common, event->data.bits);
     if (block != NULL) {
         *ue_event_in(block) = *event;
-        ue_event_push(c, block);
+        ue_event_push(common, block);
     } else {
-        c->counters.events_lost++;
+        common->statistics.counters.events_lost++;
     }
 }
 
-void ue_event_emit_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault,
+void ue_event_emit_fault(struct ue_common *common, enum ue_close_reason reason, const struct ue_fault *fault,
                          uint32_t channel) {
     struct ue_event event = {.type = UE_EVENT_FAULT, .reason = reason, .channel = channel};
     if (fault != NULL) {
         event.fault = *fault;
     }
-    c->counters.malformed++;
-    ue_event_emit(c, &event);
+    common->statistics.counters.malformed++;
+    ue_event_emit(common, &event);
 }

@@ -35,7 +35,7 @@ bool ue_output_queue_push_copy(struct ue_output_queue *queue, const uint8_t *byt
 const struct ue_output_block *ue_output_queue_pop(struct ue_output_queue *queue);
 /* An input begins: frees what was popped. */
 void ue_output_queue_free_popped(struct ue_output_queue *queue);
-static inline void ue_outbox_settle(struct ue_output_queue *queue) {
+static inline void ue_output_queue_begin_input(struct ue_output_queue *queue) {
     if (queue->popped != NULL) {
         ue_output_queue_free_popped(queue);
     }

@@ -26,10 +26,10 @@ struct received_packet {
     struct ue_fault fault;
 };
 
-static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
-    ue_event_emit_fault(c, reason, fault, 0);
-    ue_conn_want_close(c, reason, UE_CLOSE_NONE);
-    ue_conn_carry_out_close(c, now_ns);
+static void fail(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
+    ue_event_emit_fault(s->common, reason, fault, 0);
+    ue_want_close(s->common, reason, UE_CLOSE_NONE);
+    ue_carry_out_close(s, now_ns);
 }
 
 static bool is_handler_field(enum ue_field field) {
@@ -59,33 +59,34 @@ static enum ue_close_reason reason_of(const struct received_packet *p) {
 
 /* Until when handshake packets are answered depends on the generation. */
 static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
-    const struct ue_profile *profile = &c->in_context.profile;
+    const struct ue_profile *profile = &c->common.in_context.profile;
     bool is_old = profile->handshake <= UE_HANDSHAKE_B && profile->packet == UE_PACKET_LEGACY;
     bool at_once = profile->handshake == UE_HANDSHAKE_B || profile->handshake == UE_HANDSHAKE_C;
-    if (!is_old && (at_once || now_ns - c->connected_ns >= ANSWERS_UNTIL_NS)) {
-        c->answers_handshakes = false;
+    if (!is_old && (at_once || now_ns - c->common.life.connected_ns >= ANSWERS_UNTIL_NS)) {
+        c->handshake.answers = false;
     }
 }
 
-static void read_jitter(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static void read_jitter(struct ue_common *common, uint64_t now_ns, const struct received_packet *p) {
     if (p->head.packet.has_info && !p->from.is_from_cache) {
-        ue_jitter_feed(&c->jitter, p->head.packet.jitter_ms, now_ns);
+        ue_jitter_feed(&common->statistics.jitter, p->head.packet.jitter_ms, now_ns);
     }
 }
 
 /* The rest of the packet info: frame times and ping. */
-static void read_info(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
-    bool has_info = packet->has_info || c->in_context.profile.packet == UE_PACKET_KBPS;
+static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet) {
+    bool has_info = packet->has_info || s->common->in_context.profile.packet == UE_PACKET_KBPS;
     if (!has_info) {
         return;
     }
-    if (ue_conn_is_server(c)) {
-        c->peer_wants_frame_time = packet->has_frame_time;
+    if (ue_is_server(s->common)) {
+        s->peer_wants_frame_time = packet->has_frame_time;
     }
-    if (c->acked_sent_ns != UE_NO_TIME) {
-        uint32_t frame_time_ms = c->config.want_frame_time ? packet->frame_time_ms : 0;
-        ue_ping_feed(&c->ping, c->out_ack_packet_id, c->out_packet_id - 1, c->acked_sent_ns, now_ns, frame_time_ms);
-        c->acked_sent_ns = UE_NO_TIME; /* each packet gives one sample */
+    if (s->acked_sent_ns != UE_NO_TIME) {
+        uint32_t frame_time_ms = s->common->config.want_frame_time ? packet->frame_time_ms : 0;
+        ue_ping_feed(&s->common->statistics.ping, s->out_ack_packet_id, s->out_packet_id - 1, s->acked_sent_ns, now_ns,
+                     frame_time_ms);
+        s->acked_sent_ns = UE_NO_TIME; /* each packet gives one sample */
     }
 }
 
@@ -172,142 +173,145 @@ struct ue_early_packet *ue_order_cache_pop(struct ue_order_cache *r, bool whole)
 }
 
 /* ReceivedPacket steps 5 and 6: true when the packet is not for now. */
-static bool is_kept_or_dropped(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p, uint32_t delta) {
-    bool corrects = c->in_context.profile.order_cache && !c->config.no_order_cache;
+static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p,
+                               uint32_t delta) {
+    bool corrects = r->common->in_context.profile.order_cache && !r->common->config.no_order_cache;
     if (delta == 0) {
-        c->counters.out_of_order_lost++;
-        if (corrects && !ue_order_cache_exists(&c->order_cache)) {
-            ue_order_cache_create(&c->order_cache);
+        r->common->statistics.counters.out_of_order_lost++;
+        if (corrects && !ue_order_cache_exists(&r->order_cache)) {
+            ue_order_cache_create(&r->order_cache);
         }
         return true;
     }
-    if (!ue_order_cache_exists(&c->order_cache) || p->from.is_from_cache) {
+    if (!ue_order_cache_exists(&r->order_cache) || p->from.is_from_cache) {
         return false;
     }
-    bool was_empty = c->order_cache.count == 0;
-    switch (ue_order_cache_push(&c->order_cache, delta, p->from.bytes, p->from.size_bytes)) {
+    bool was_empty = r->order_cache.count == 0;
+    switch (ue_order_cache_push(&r->order_cache, delta, p->from.bytes, p->from.size_bytes)) {
     case UE_ORDER_CACHE_KEPT:
-        c->counters.out_of_order_recovered++;
-        c->order_cache_since_ns = was_empty ? now_ns : c->order_cache_since_ns;
+        r->common->statistics.counters.out_of_order_recovered++;
+        r->order_cache_since_ns = was_empty ? now_ns : r->order_cache_since_ns;
         return true;
-    case UE_ORDER_CACHE_DUPLICATE: c->counters.out_of_order_duplicate++; return true;
+    case UE_ORDER_CACHE_DUPLICATE: r->common->statistics.counters.out_of_order_duplicate++; return true;
     case UE_ORDER_CACHE_FULL: return true;
     default: return false;
     }
 }
 
 /* The peer waits for acks on packets with bunches; without any, only a quiet endpoint lets it wait. */
-static void set_answer_due(struct ue_conn *c, uint32_t bunches) {
-    bool is_quiet = c->config.options.quiet && bunches == 0 && ue_notify_unreported(&c->notify) < QUIET_REPORTS_MAX;
-    c->time_sensitive |= !is_quiet;
-    c->dirty_acks++;
+static void set_answer_due(struct ue_sender *s, uint32_t bunches) {
+    bool is_quiet =
+        s->common->config.options.quiet && bunches == 0 && ue_notify_unreported(&s->notify) < QUIET_REPORTS_MAX;
+    s->time_sensitive |= !is_quiet;
+    s->dirty_acks++;
 }
 
-static void flush_if_many_reports(struct ue_conn *c, uint64_t now_ns) {
-    if (c->in_context.profile.acks == UE_ACKS_PLAIN && c->dirty_acks >= FORCED_FLUSH_ACKS) {
-        ue_send_buffer_flush(c, now_ns);
-        if (c->dirty_acks != 0) { /* a packet begun earlier left with its old header */
-            ue_send_buffer_flush(c, now_ns);
+static void flush_if_many_reports(struct ue_sender *s, uint64_t now_ns) {
+    if (s->common->in_context.profile.acks == UE_ACKS_PLAIN && s->dirty_acks >= FORCED_FLUSH_ACKS) {
+        ue_send_buffer_flush(s, now_ns);
+        if (s->dirty_acks != 0) { /* a packet begun earlier left with its old header */
+            ue_send_buffer_flush(s, now_ns);
         }
     }
 }
 
-static void count_lost(struct ue_conn *c, int64_t missing) {
-    c->counters.in_packets_lost += (uint64_t)missing;
-    c->traffic.in_lost += (uint32_t)missing;
+static void count_lost(struct ue_common *common, int64_t missing) {
+    common->statistics.counters.in_packets_lost += (uint64_t)missing;
+    common->statistics.traffic.in_lost += (uint32_t)missing;
 }
 
 /* Returns whether a bunch was refused: the packet then counts as not delivered (endpoint.md 8.9). */
-static bool dispatch(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p, uint32_t *bunches) {
-    bool is_refused = ue_dispatch(c, now_ns, p->from.bytes, p->rest, bunches);
-    ue_conn_carry_out_close(c, now_ns);
-    ue_conn_free_closed_channels(c);
-    ue_conn_carry_out_close(c, now_ns);
+static bool dispatch(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p, uint32_t *bunches) {
+    bool is_refused = ue_dispatch(r, now_ns, p->from.bytes, p->rest, bunches);
+    ue_carry_out_close(r->sender, now_ns);
+    ue_free_closed_channels(r->channels);
+    ue_carry_out_close(r->sender, now_ns);
     return is_refused;
 }
 
-static bool receive_modern(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
-    uint32_t bunches, delta = ue_notify_delta(&c->notify, packet);
-    if (is_kept_or_dropped(c, now_ns, p, delta) || !ue_receive_acks(c, now_ns, packet)) {
+    uint32_t bunches, delta = ue_notify_delta(&r->sender->notify, packet);
+    if (is_kept_or_dropped(r, now_ns, p, delta) || !ue_receive_acks(r->sender, now_ns, packet)) {
         return false;
     }
-    uint32_t moved = ue_notify_accept(&c->notify, packet);
-    c->in_packet_id += moved;
-    if (ue_notify_is_waiting(&c->notify)) {
-        c->counters.waited_packets++;
-        c->dirty_acks++;
-        ue_conn_free_closed_channels(c);
+    uint32_t moved = ue_notify_accept(&r->sender->notify, packet);
+    r->in_packet_id += moved;
+    if (ue_notify_is_waiting(&r->sender->notify)) {
+        r->common->statistics.counters.waited_packets++;
+        r->sender->dirty_acks++;
+        ue_free_closed_channels(r->channels);
         return false;
     }
-    count_lost(c, (int64_t)delta - 1);
-    c->counters.in_packets++;
+    count_lost(r->common, (int64_t)delta - 1);
+    r->common->statistics.counters.in_packets++;
     if (p->fault.status != UE_OK) {
-        fail(c, now_ns, UE_CLOSE_READ_HEADER_EXTRA_FAIL, &p->fault);
+        fail(r->sender, now_ns, UE_CLOSE_READ_HEADER_EXTRA_FAIL, &p->fault);
         return false;
     }
-    read_info(c, now_ns, packet);
-    bool is_refused = dispatch(c, now_ns, p, &bunches);
-    ue_notify_report(&c->notify, packet->seq, !is_refused);
-    set_answer_due(c, bunches);
-    flush_if_many_reports(c, now_ns);
+    read_info(r->sender, now_ns, packet);
+    bool is_refused = dispatch(r, now_ns, p, &bunches);
+    ue_notify_report(&r->sender->notify, packet->seq, !is_refused);
+    set_answer_due(r->sender, bunches);
+    flush_if_many_reports(r->sender, now_ns);
     return !is_refused;
 }
 
-static bool receive_legacy(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_legacy(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
-    int64_t packet_id = ue_seq_expand(p->head.packet.seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
-    if (packet_id <= c->in_packet_id) {
-        c->counters.out_of_order_lost++;
+    int64_t packet_id = ue_seq_expand(p->head.packet.seq, r->in_packet_id, UE_PACKET_SEQ_MAX);
+    if (packet_id <= r->in_packet_id) {
+        r->common->statistics.counters.out_of_order_lost++;
         return false;
     }
-    count_lost(c, packet_id - c->in_packet_id - 1);
-    c->in_packet_id = packet_id;
-    c->counters.in_packets++;
-    bool is_refused = dispatch(c, now_ns, p, &bunches);
-    if (!is_refused && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
-        ue_send_legacy_acks_again(c, now_ns);
-        ue_send_legacy_ack(c, now_ns, packet_id);
-        ue_legacy_add(&c->legacy, packet_id);
-        c->time_sensitive = true;
+    count_lost(r->common, packet_id - r->in_packet_id - 1);
+    r->in_packet_id = packet_id;
+    r->common->statistics.counters.in_packets++;
+    bool is_refused = dispatch(r, now_ns, p, &bunches);
+    if (!is_refused && r->common->life.state != UE_CONN_CLOSED && ue_may_send(r->channels)) {
+        ue_send_legacy_acks_again(r->sender, now_ns);
+        ue_send_legacy_ack(r->sender, now_ns, packet_id);
+        ue_legacy_add(&r->sender->legacy, packet_id);
+        r->sender->time_sensitive = true;
     }
     return !is_refused;
 }
 
-static bool receive_without_acks(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
+static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
-    c->in_packet_id++;
-    c->counters.in_packets++;
-    return !dispatch(c, now_ns, p, &bunches);
+    r->in_packet_id++;
+    r->common->statistics.counters.in_packets++;
+    return !dispatch(r, now_ns, p, &bunches);
 }
 
 /* Counts of 8 to 15 are never sent by an engine before 5.8. */
-static bool has_odd_history(const struct ue_conn *c, const struct received_packet *p) {
-    uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, c->limits.prefix_bits, 4);
+static bool has_odd_history(const struct ue_common *common, const struct received_packet *p) {
+    uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, common->limits.prefix_bits, 4);
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
 static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
-    c->last_receive_ns = now_ns;
-    c->last_packet_ns = now_ns;
-    c->handshake.unanswered = false;
+    c->receiver.last_receive_ns = now_ns;
+    c->receiver.last_packet_ns = now_ns;
+    c->handshake.client.unanswered = false;
     bool is_delivered = false;
-    if (ue_conn_has_internal_ack(c)) {
-        is_delivered = receive_without_acks(c, now_ns, p);
-    } else if (ue_conn_is_legacy(c)) {
-        is_delivered = receive_legacy(c, now_ns, p);
-    } else if (c->config.options.strict_header && has_odd_history(c, p)) {
-        fail(c, now_ns, UE_CLOSE_READ_HEADER_FAIL, NULL);
+    if (ue_has_internal_ack(&c->common)) {
+        is_delivered = receive_without_acks(&c->receiver, now_ns, p);
+    } else if (ue_is_legacy(&c->common)) {
+        is_delivered = receive_legacy(&c->receiver, now_ns, p);
+    } else if (c->common.config.options.strict_header && has_odd_history(&c->common, p)) {
+        fail(&c->sender, now_ns, UE_CLOSE_READ_HEADER_FAIL, NULL);
     } else {
-        read_jitter(c, now_ns, p);
-        is_delivered = receive_modern(c, now_ns, p);
+        read_jitter(&c->common, now_ns, p);
+        is_delivered = receive_modern(&c->receiver, now_ns, p);
     }
-    ue_conn_carry_out_close(c, now_ns);
+    ue_carry_out_close(&c->sender, now_ns);
     return is_delivered;
 }
 
-static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix) {
-    return !c->in_context.ids || (prefix->session_id == c->session_id && prefix->client_id == c->client_id);
+static bool has_our_ids(const struct ue_common *common, const struct ue_prefix *prefix) {
+    return !common->in_context.ids ||
+           (prefix->session_id == common->session_id && prefix->client_id == common->client_id);
 }
 
 static bool is_header_usable(const struct received_packet *p) {
@@ -315,46 +319,46 @@ static bool is_header_usable(const struct received_packet *p) {
 }
 
 /* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong. */
-static bool holds_nothing(const struct ue_conn *c, const struct received_packet *p) {
-    size_t begin = c->limits.prefix_bits;
+static bool holds_nothing(const struct ue_common *common, const struct received_packet *p) {
+    size_t begin = common->limits.prefix_bits;
     size_t bits = 8 * p->from.size_bytes;
     size_t end;
     return ue_bits_last_set(p->from.bytes, bits - 8, bits, &end) && end >= begin &&
            (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
 }
 
-static void refuse(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
-    if (!holds_nothing(c, p)) {
-        fail(c, now_ns, reason_of(p), &p->fault);
+static void refuse(struct ue_sender *s, uint64_t now_ns, const struct received_packet *p) {
+    if (!holds_nothing(s->common, p)) {
+        fail(s, now_ns, reason_of(p), &p->fault);
     }
 }
 
 /* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
-static bool is_forged(struct ue_conn *c, const struct received_packet *p) {
-    c->peer_encrypts |= p->from.is_encrypted;
-    return c->peer_encrypts && !p->from.is_encrypted && !p->from.is_from_cache;
+static bool is_forged(struct ue_receiver *r, const struct received_packet *p) {
+    r->peer_encrypts |= p->from.is_encrypted;
+    return r->peer_encrypts && !p->from.is_encrypted && !p->from.is_from_cache;
 }
 
 /* Returns whether it was a packet that counts as delivered. */
 static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
     struct received_packet p;
     p.from = from;
-    ue_datagram_begin(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
+    ue_datagram_begin(&c->common.in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
     if (p.head.prefix.is_handshake) {
         ue_conn_receive_handshake(c, now_ns, from.bytes, from.size_bytes);
         return false;
     }
-    if (!ue_conn_is_up(c)) {
+    if (!ue_is_up(&c->common)) {
         return false;
     }
-    if (is_forged(c, &p)) {
-        c->counters.malformed++;
+    if (is_forged(&c->receiver, &p)) {
+        c->common.statistics.counters.malformed++;
     } else if (!is_header_usable(&p)) {
-        refuse(c, now_ns, &p);
-    } else if (!has_our_ids(c, &p.head.prefix)) {
-        c->counters.wrong_ids++;
+        refuse(&c->sender, now_ns, &p);
+    } else if (!has_our_ids(&c->common, &p.head.prefix)) {
+        c->common.statistics.counters.wrong_ids++;
     } else if (p.head.handlers.is_opaque) {
-        fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
+        fail(&c->sender, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {
         stop_answering(c, now_ns);
         return receive_packet(c, now_ns, &p);
@@ -369,49 +373,52 @@ bool ue_receive_datagram(struct ue_conn *c, uint64_t now_ns, const uint8_t *byte
 
 static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     struct ue_early_packet *early;
-    while (c->state != UE_CONN_CLOSED && (early = ue_order_cache_pop(&c->order_cache, whole)) != NULL) {
+    while (c->common.life.state != UE_CONN_CLOSED &&
+           (early = ue_order_cache_pop(&c->receiver.order_cache, whole)) != NULL) {
         const struct arrival from = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
         receive_arrival(c, now_ns, from);
-        ue_share_free_block(&c->share, early);
+        ue_share_free_block(&c->common.share, early);
     }
 }
 
 /* Encrypted datagrams are read as the clear ones that they hold. */
 static void receive_encrypted(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     bool was_clear = false;
-    uint8_t *clear = ue_share_alloc(&c->share, size_bytes);
-    size_t clear_bytes =
-        clear != NULL ? ue_encryption_decrypt(c->encryption, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
+    uint8_t *clear = ue_share_alloc(&c->common.share, size_bytes);
+    size_t clear_bytes = clear != NULL ? ue_encryption_decrypt(c->common.encryption, &c->common.in_context, bytes,
+                                                               size_bytes, clear, &was_clear)
+                                       : 0;
     const struct arrival plain = {.bytes = bytes, .size_bytes = size_bytes};
     const struct arrival opened = {.bytes = clear, .size_bytes = clear_bytes, .is_encrypted = true};
     if (was_clear || clear_bytes != 0) {
         receive_arrival(c, now_ns, was_clear ? plain : opened);
     } else if (clear != NULL) {
-        c->counters.malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
+        c->common.statistics.counters
+            .malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
     }
-    ue_share_free_block(&c->share, clear);
+    ue_share_free_block(&c->common.share, clear);
 }
 
-static void count_in(struct ue_conn *c, size_t size_bytes) {
-    c->counters.in_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
-    c->traffic.in_packets++;
-    c->traffic.in_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+static void count_in(struct ue_common *common, size_t size_bytes) {
+    common->statistics.counters.in_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    common->statistics.traffic.in_packets++;
+    common->statistics.traffic.in_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
 }
 
 void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     ue_conn_begin_input(c);
-    if (c->state == UE_CONN_CLOSED) {
-        if (c->config.options.resend_close && now_ns - c->closed_ns < RESEND_CLOSE_NS) {
-            ue_options_repeat_close(c, now_ns);
+    if (c->common.life.state == UE_CONN_CLOSED) {
+        if (c->common.config.options.resend_close && now_ns - c->common.life.closed_ns < RESEND_CLOSE_NS) {
+            ue_options_repeat_close(&c->sender, now_ns);
         }
         return;
     }
     if (size_bytes == 0) {
-        c->counters.malformed++;
+        c->common.statistics.counters.malformed++;
         return;
     }
-    count_in(c, size_bytes);
-    if (c->encryption != NULL) {
+    count_in(&c->common, size_bytes);
+    if (c->common.encryption != NULL) {
         receive_encrypted(c, now_ns, bytes, size_bytes);
     } else {
         ue_receive_datagram(c, now_ns, bytes, size_bytes);
@@ -421,10 +428,10 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
 
 void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_begin_input(c);
-    uint64_t wait_ns = c->config.options.reorder_wait_ns;
-    if (c->order_cache.count != 0 && now_ns - c->order_cache_since_ns >= wait_ns) {
+    uint64_t wait_ns = c->common.config.options.reorder_wait_ns;
+    if (c->receiver.order_cache.count != 0 && now_ns - c->receiver.order_cache_since_ns >= wait_ns) {
         flush_cache(c, now_ns, true);
     }
-    ue_deliver_waiting(c, now_ns);
-    ue_conn_carry_out_close(c, now_ns);
+    ue_deliver_waiting(&c->receiver, now_ns);
+    ue_carry_out_close(&c->sender, now_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bunches of a channel: their order (ReceivedRawBunch), reassembly (ReceivedNextBunch) and delivery to the program
    (ReceivedSequencedBunch; endpoint.md 17 to 19). */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/receiver.h"
 
 #include <uerudp/partial.h>
 
@@ -42,7 +42,7 @@ static enum in_rec_result insert_in_rec(struct ue_channel_table *table, struct u
     if (channel->in_count + 1 >= limit) {
         return IN_REC_FULL;
     }
-    struct ue_in_rec *in = copy_in(table->share, bunch, ch_seq, packet_id);
+    struct ue_in_rec *in = copy_in(&table->common->share, bunch, ch_seq, packet_id);
     if (in == NULL) {
         return IN_REC_NO_MEMORY;
     }
@@ -241,7 +241,7 @@ static void describe(struct ue_event *event, const struct ue_channel *channel, c
     };
 }
 
-static void open_remotely(struct ue_conn *c, struct ue_channel *channel, const struct whole *w) {
+static void open_remotely(struct ue_common *common, struct ue_channel *channel, const struct whole *w) {
     channel->open_packets = w->packets;
     channel->open_acked = true;
     if (!channel->has_opened) {
@@ -250,20 +250,20 @@ static void open_remotely(struct ue_conn *c, struct ue_channel *channel, const s
                                        .kind = channel->kind,
                                        .packet_id = w->packets.first};
         channel->has_opened = true;
-        ue_event_emit(c, &event);
+        ue_event_emit(common, &event);
     }
 }
 
 /* Changes the state by the quotas: counts of this second, and how long this frame has delivery. */
-static bool is_open_for(struct ue_conn *c, struct ue_channel *channel, const struct whole *w,
+static bool is_open_for(struct ue_common *common, struct ue_channel *channel, const struct whole *w,
                         struct delivery *delivery) {
-    bool both = ue_kind_both_open(channel->kind) || c->config.no_login || c->config.any_opener;
+    bool both = ue_kind_both_open(channel->kind) || common->config.no_login || common->config.any_opener;
     if (w->bunch->open) {
         if (!both && (channel->opened_locally || channel->open_packets.first != UE_NO_PACKET)) {
             delivery->error = UE_CLOSE_ALREADY_OPEN;
             return false;
         }
-        open_remotely(c, channel, w);
+        open_remotely(common, channel, w);
     }
     if (both || channel->opened_locally || channel->open_acked) {
         return true;
@@ -273,38 +273,38 @@ static bool is_open_for(struct ue_conn *c, struct ue_channel *channel, const str
     return false;
 }
 
-static bool is_for_hook(const struct ue_conn *c, const struct ue_event *event) {
-    return c->hook != NULL && event->channel == 0 && event->data.bits != 0;
+static bool is_for_hook(const struct ue_receiver *r, const struct ue_event *event) {
+    return r->hook.call != NULL && event->channel == 0 && event->data.bits != 0;
 }
 
 /* The channel, if it is still there after the hook. */
-static struct ue_channel *same_channel(const struct ue_conn *c, uint32_t index, uint32_t id) {
-    struct ue_channel *channel = ue_conn_channel(c, index);
+static struct ue_channel *same_channel(const struct ue_channel_table *channels, uint32_t index, uint32_t id) {
+    struct ue_channel *channel = ue_channel_find(channels, index);
     return channel != NULL && channel->id == id ? channel : NULL;
 }
 
-/* block: room for the event, delivery before anything was changed. */
-static struct delivery deliver(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct whole *w,
-                               struct ue_output_block *block) {
+/* block: room for the event, allocated before anything was changed. */
+static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
+                               const struct whole *w, struct ue_output_block *block) {
     struct delivery delivery = {0};
     struct ue_event *event = ue_event_in(block);
-    bool is_open = is_open_for(c, channel, w, &delivery);
+    bool is_open = is_open_for(r->common, channel, w, &delivery);
     bool is_for_program = is_open && !channel->closing;
     describe(event, channel, w);
-    if (is_for_program && is_for_hook(c, event)) {
+    if (is_for_program && is_for_hook(r, event)) {
         const uint32_t id = channel->id;
-        is_for_program = !c->hook(c->hook_user, c, now_ns, event);
-        channel = same_channel(c, event->channel, id);
+        is_for_program = !r->hook.call(r->hook.user, r->hook.conn, now_ns, event);
+        channel = same_channel(r->channels, event->channel, id);
     }
     if (is_for_program) {
-        c->counters.delivered++;
-        ue_event_push(c, block);
+        r->common->statistics.counters.delivered++;
+        ue_event_push(r->common, block);
     } else {
-        ue_share_free_block(&c->share, block);
+        ue_share_free_block(&r->common->share, block);
     }
     if (channel != NULL && is_open && w->bunch->close) {
         channel->close_reason = reason_of(w->bunch);
-        ue_conn_clean_up(c, channel);
+        ue_channel_clean_up(r->channels, channel);
         channel = NULL;
     }
     delivery.is_gone = channel == NULL;
@@ -318,28 +318,28 @@ struct room {
     struct ue_output_block *whole;
 };
 
-static void free_room(struct ue_conn *c, const struct room *room) {
-    ue_share_free_block(&c->share, room->exports);
-    ue_share_free_block(&c->share, room->custom_exports);
-    ue_share_free_block(&c->share, room->whole);
+static void free_room(struct ue_common *common, const struct room *room) {
+    ue_share_free_block(&common->share, room->exports);
+    ue_share_free_block(&common->share, room->custom_exports);
+    ue_share_free_block(&common->share, room->whole);
 }
 
-static bool alloc_room(struct ue_conn *c, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
+static bool alloc_room(struct ue_common *common, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
     *room = (struct room){
-        .exports = part->has_exports ? ue_event_alloc(c, part->data.bits) : NULL,
-        .custom_exports = part->partial_exports_final ? ue_event_alloc(c, whole_bits) : NULL,
-        .whole = part->partial_final ? ue_event_alloc(c, whole_bits) : NULL,
+        .exports = part->has_exports ? ue_event_alloc(common, part->data.bits) : NULL,
+        .custom_exports = part->partial_exports_final ? ue_event_alloc(common, whole_bits) : NULL,
+        .whole = part->partial_final ? ue_event_alloc(common, whole_bits) : NULL,
     };
     bool is_made = (room->exports != NULL) == part->has_exports &&
                    (room->custom_exports != NULL) == part->partial_exports_final &&
                    (room->whole != NULL) == part->partial_final;
     if (!is_made) {
-        free_room(c, room);
+        free_room(common, room);
     }
     return is_made;
 }
 
-static void deliver_exports(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *part,
+static void deliver_exports(struct ue_common *common, const struct ue_channel *channel, const struct ue_bunch *part,
                             struct ue_view data, struct ue_output_block **block) {
     const struct ue_event event = {.type = UE_EVENT_EXPORTS,
                                    .channel = channel->index,
@@ -348,25 +348,25 @@ static void deliver_exports(struct ue_conn *c, const struct ue_channel *channel,
                                    .has_exports = part->has_exports,
                                    .data = data};
     *ue_event_in(*block) = event;
-    ue_event_push(c, *block);
+    ue_event_push(common, *block);
     *block = NULL;
 }
 
 /* Exports are the package map's: they do not wait for the rest of the bunch. */
-static void split_off_exports(struct ue_conn *c, struct ue_channel *channel, const struct ue_bunch *part,
+static void split_off_exports(struct ue_common *common, struct ue_channel *channel, const struct ue_bunch *part,
                               struct room *room) {
     struct ue_partial *p = channel->partial;
     if (part->has_exports) {
-        deliver_exports(c, channel, part, part->data, &room->exports);
+        deliver_exports(common, channel, part, part->data, &room->exports);
     }
     if (part->partial_exports_final) {
-        deliver_exports(c, channel, part, (struct ue_view){p->data, 0, p->data_bits}, &room->custom_exports);
+        deliver_exports(common, channel, part, (struct ue_view){p->data, 0, p->data_bits}, &room->custom_exports);
         p->data_bits = 0;
     }
 }
 
 /* The channel, and with it the partial, may be freed while its data are handed over. */
-static struct delivery deliver_whole_partial(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static struct delivery deliver_whole_partial(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                              int64_t packet_id, struct ue_output_block *block) {
     struct ue_partial *p = channel->partial;
     const struct ue_bunch bunch = p->bunch;
@@ -375,145 +375,146 @@ static struct delivery deliver_whole_partial(struct ue_conn *c, uint64_t now_ns,
     p->data = NULL;
     p->capacity_bytes = 0;
     p->data_bits = 0;
-    struct delivery delivery = deliver(c, now_ns, channel, &w, block);
-    ue_share_free_block(&c->share, data);
+    struct delivery delivery = deliver(r, now_ns, channel, &w, block);
+    ue_share_free_block(&r->common->share, data);
     return delivery;
 }
 
-static struct delivery receive_part(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static struct delivery receive_part(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                     const struct ue_bunch *part, int64_t ch_seq, int64_t packet_id) {
     struct room room;
     bool continues = channel->partial != NULL && !part->partial_initial;
-    if (!alloc_room(c, part, part->data.bits + (continues ? channel->partial->data_bits : 0), &room)) {
+    if (!alloc_room(r->common, part, part->data.bits + (continues ? channel->partial->data_bits : 0), &room)) {
         return (struct delivery){.has_no_memory = true, .is_refused = true};
     }
-    uint32_t max_bytes = ue_conn_has_internal_ack(c) ? UINT32_MAX : c->config.partial_max_bytes;
-    struct reassembly assembled = reassemble(&c->share, channel, part, ch_seq, packet_id, max_bytes);
+    uint32_t max_bytes = ue_has_internal_ack(r->common) ? UINT32_MAX : r->common->config.partial_max_bytes;
+    struct reassembly assembled = reassemble(&r->common->share, channel, part, ch_seq, packet_id, max_bytes);
     struct delivery delivery = {.is_refused = assembled.is_refused,
                                 .has_no_memory = assembled.status == REASSEMBLY_NO_MEMORY,
                                 .error = assembled.status == REASSEMBLY_ERROR ? assembled.reason : UE_CLOSE_NONE};
     if (assembled.status == REASSEMBLY_INCOMPLETE || assembled.status == REASSEMBLY_COMPLETE) {
-        split_off_exports(c, channel, part, &room);
+        split_off_exports(r->common, channel, part, &room);
     }
     if (assembled.status == REASSEMBLY_COMPLETE) {
-        delivery = deliver_whole_partial(c, now_ns, channel, packet_id, room.whole);
+        delivery = deliver_whole_partial(r, now_ns, channel, packet_id, room.whole);
         room.whole = NULL;
     }
-    free_room(c, &room);
+    free_room(r->common, &room);
     return delivery;
 }
 
 /* One bunch in its turn: reassembly, open rules, delivery, close. */
-static struct delivery receive_in_turn(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static struct delivery receive_in_turn(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                        const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
     if (bunch->partial) {
-        return receive_part(c, now_ns, channel, bunch, ch_seq, packet_id);
+        return receive_part(r, now_ns, channel, bunch, ch_seq, packet_id);
     }
-    struct ue_output_block *block = ue_event_alloc(c, bunch->data.bits);
+    struct ue_output_block *block = ue_event_alloc(r->common, bunch->data.bits);
     if (block == NULL) {
         return (struct delivery){.has_no_memory = true, .is_refused = true};
     }
     const struct whole w = {bunch, bunch->data, ch_seq, {packet_id, packet_id}};
-    return deliver(c, now_ns, channel, &w, block);
+    return deliver(r, now_ns, channel, &w, block);
 }
 
 /* ---- order ---- */
 
 /* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 16.17). */
-static struct ue_bunch_outcome bunch_error(struct ue_conn *c, enum ue_close_reason cause, uint32_t channel, bool skip) {
-    ue_event_emit_fault(c, cause, NULL, channel);
-    if (!ue_conn_is_server(c) && !c->config.options.strict_client) {
+static struct ue_bunch_outcome bunch_error(struct ue_common *common, enum ue_close_reason cause, uint32_t channel,
+                                           bool skip) {
+    ue_event_emit_fault(common, cause, NULL, channel);
+    if (!ue_is_server(common) && !common->config.options.strict_client) {
         return (struct ue_bunch_outcome){skip, false};
     }
-    ue_conn_want_close(c, cause, UE_CLOSE_CORRUPT_DATA);
+    ue_want_close(common, cause, UE_CLOSE_CORRUPT_DATA);
     return (struct ue_bunch_outcome){true, true};
 }
 
-static struct ue_bunch_outcome outcome_of(struct ue_conn *c, const struct delivery *delivery, uint32_t channel) {
+static struct ue_bunch_outcome outcome_of(struct ue_common *common, const struct delivery *delivery, uint32_t channel) {
     if (delivery->error != UE_CLOSE_NONE) {
-        return bunch_error(c, delivery->error, channel, delivery->is_refused);
+        return bunch_error(common, delivery->error, channel, delivery->is_refused);
     }
-    return (struct ue_bunch_outcome){delivery->is_refused, ue_conn_is_ending(c)};
+    return (struct ue_bunch_outcome){delivery->is_refused, ue_is_ending(common)};
 }
 
 /* The entry's number moves before anything can fail, unless there was no memory to take the bunch with. */
-static struct delivery deliver_next(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+static struct delivery deliver_next(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry,
                                     const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
     int32_t before = entry->in_reliable;
     entry->in_reliable = bunch->reliable ? (int32_t)ch_seq : before;
-    struct delivery delivery = receive_in_turn(c, now_ns, entry->channel, bunch, ch_seq, packet_id);
+    struct delivery delivery = receive_in_turn(r, now_ns, entry->channel, bunch, ch_seq, packet_id);
     if (delivery.has_no_memory) {
         entry->in_reliable = before;
-        c->counters.in_bunches_refused++;
+        r->common->statistics.counters.in_bunches_refused++;
     }
     return delivery;
 }
 
 /* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect. */
-static struct ue_bunch_outcome deliver_waiting(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry) {
+static struct ue_bunch_outcome deliver_waiting(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_bunch_outcome outcome = ACCEPTED;
-    while (entry->channel != NULL && !ue_conn_is_ending(c) && !outcome.is_over) {
+    while (entry->channel != NULL && !ue_is_ending(r->common) && !outcome.is_over) {
         struct ue_in_rec *in = pop_in_rec(entry->channel, (int64_t)entry->in_reliable + 1);
         if (in == NULL) {
             break;
         }
-        struct delivery delivery = deliver_next(c, now_ns, entry, &in->bunch, in->ch_seq, in->packet_id);
+        struct delivery delivery = deliver_next(r, now_ns, entry, &in->bunch, in->ch_seq, in->packet_id);
         if (delivery.has_no_memory) { /* it cannot come again: it waits on */
-            c->has_waiting_in_rec = true;
+            r->channels->has_waiting_in_rec = true;
             in->next = entry->channel->in_first;
             entry->channel->in_first = in;
             entry->channel->in_count++;
             break;
         }
-        ue_share_free_block(&c->share, in);
-        outcome = outcome_of(c, &delivery, entry->index);
+        ue_share_free_block(&r->common->share, in);
+        outcome = outcome_of(r->common, &delivery, entry->index);
         outcome.is_refused = false;
     }
     return outcome;
 }
 
-void ue_deliver_waiting(struct ue_conn *c, uint64_t now_ns) {
-    if (!c->has_waiting_in_rec) {
+void ue_deliver_waiting(struct ue_receiver *r, uint64_t now_ns) {
+    if (!r->channels->has_waiting_in_rec) {
         return;
     }
-    c->has_waiting_in_rec = false;
-    for (uint32_t i = 0; i < c->channels.capacity; i++) {
-        if (c->channels.slots[i] != NULL) {
-            deliver_waiting(c, now_ns, c->channels.slots[i]);
+    r->channels->has_waiting_in_rec = false;
+    for (uint32_t i = 0; i < r->channels->capacity; i++) {
+        if (r->channels->slots[i] != NULL) {
+            deliver_waiting(r, now_ns, r->channels->slots[i]);
         }
     }
 }
 
-static struct ue_bunch_outcome keep_early(struct ue_conn *c, struct ue_channel_entry *entry,
+static struct ue_bunch_outcome keep_early(struct ue_receiver *r, struct ue_channel_entry *entry,
                                           const struct ue_bunch *bunch, int64_t ch_seq) {
     if (bunch->partial_exports_final) {
-        c->counters.in_bunches_refused++;
+        r->common->statistics.counters.in_bunches_refused++;
         return REFUSED; /* custom exports are not kept; they come again */
     }
-    switch (insert_in_rec(&c->channels, entry->channel, bunch, ch_seq, c->in_packet_id, c->limits.reliable)) {
-    case IN_REC_KNOWN: c->counters.in_bunches_ignored++; return ACCEPTED;
-    case IN_REC_FULL: return bunch_error(c, UE_CLOSE_MAX_RELIABLE_EXCEEDED, entry->index, true);
-    case IN_REC_NO_MEMORY: c->counters.in_bunches_refused++; return REFUSED;
+    switch (insert_in_rec(r->channels, entry->channel, bunch, ch_seq, r->in_packet_id, r->common->limits.reliable)) {
+    case IN_REC_KNOWN: r->common->statistics.counters.in_bunches_ignored++; return ACCEPTED;
+    case IN_REC_FULL: return bunch_error(r->common, UE_CLOSE_MAX_RELIABLE_EXCEEDED, entry->index, true);
+    case IN_REC_NO_MEMORY: r->common->statistics.counters.in_bunches_refused++; return REFUSED;
     default: return ACCEPTED;
     }
 }
 
 /* ReceivedRawBunch. */
-struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry,
                                              const struct ue_bunch *bunch, int64_t ch_seq) {
     if (bunch->reliable && ch_seq != (int64_t)entry->in_reliable + 1) {
-        return keep_early(c, entry, bunch, ch_seq);
+        return keep_early(r, entry, bunch, ch_seq);
     }
     if (bunch->reliable && entry->channel->in_first != NULL && entry->channel->in_first->ch_seq == ch_seq) {
-        c->counters.in_bunches_ignored++;
-        return deliver_waiting(c, now_ns, entry); /* the first copy waits for memory */
+        r->common->statistics.counters.in_bunches_ignored++;
+        return deliver_waiting(r, now_ns, entry); /* the first copy waits for memory */
     }
-    struct delivery delivery = deliver_next(c, now_ns, entry, bunch, ch_seq, c->in_packet_id);
-    struct ue_bunch_outcome outcome = outcome_of(c, &delivery, entry->index);
+    struct delivery delivery = deliver_next(r, now_ns, entry, bunch, ch_seq, r->in_packet_id);
+    struct ue_bunch_outcome outcome = outcome_of(r->common, &delivery, entry->index);
     if (!bunch->reliable || delivery.has_no_memory || outcome.is_over || entry->channel == NULL ||
         entry->channel->in_count == 0) {
         return outcome;
     }
-    struct ue_bunch_outcome rest = deliver_waiting(c, now_ns, entry);
+    struct ue_bunch_outcome rest = deliver_waiting(r, now_ns, entry);
     return (struct ue_bunch_outcome){outcome.is_refused || rest.is_refused, rest.is_over};
 }

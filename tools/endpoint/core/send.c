@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Bunches on their way out (SendBunch, SendRawBunch; endpoint.md 22 to 25). */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/sender.h"
 
 #define CLOSE_REASON_MAX 14
 
-static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
+static void remember_last(struct ue_sender *s, const struct ue_channel *channel, const struct ue_bunch *bunch,
                           struct ue_out_rec *out, size_t begin_bit) {
-    struct ue_last *last = &c->send_buffer.last;
+    struct ue_last *last = &s->send_buffer.last;
     last->begin_bit = begin_bit;
-    last->end_bit = c->send_buffer.bit;
+    last->end_bit = s->send_buffer.bit;
     last->data_bits = bunch->data.bits;
     last->channel_id = channel->id;
     last->reliable = bunch->reliable;
@@ -20,82 +20,82 @@ static void remember_last(struct ue_conn *c, const struct ue_channel *channel, c
 }
 
 /* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
-static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
+static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
                      struct ue_out_rec *out, bool merge) {
-    struct ue_send_buffer *p = &c->send_buffer;
-    bool begins_packet = ue_send_buffer_is_empty(c);
-    int64_t packet_before = c->out_packet_id;
+    struct ue_send_buffer *p = &s->send_buffer;
+    bool begins_packet = ue_send_buffer_is_empty(s);
+    int64_t packet_before = s->out_packet_id;
     size_t begin_bit = p->bit;
-    if (!ue_send_buffer_append(c, now_ns, item)) {
+    if (!ue_send_buffer_append(s, now_ns, item)) {
         return false;
     }
-    begins_packet |= packet_before != c->out_packet_id;
+    begins_packet |= packet_before != s->out_packet_id;
     begin_bit = begins_packet ? p->head_bits : begin_bit;
-    if (!ue_sent_packets_add_channel(&c->sent_packets, c->out_packet_id, channel, out)) {
+    if (!ue_sent_packets_add_channel(&s->sent_packets, s->out_packet_id, channel, out)) {
         p->bit = begin_bit; /* nobody would learn what became of it */
         return false;
     }
     p->may_merge = merge && !begins_packet;
     p->bunches++;
-    c->counters.out_bunches++;
-    c->time_sensitive = true;
-    remember_last(c, channel, &item->bunch, out, begin_bit);
+    s->common->statistics.counters.out_bunches++;
+    s->time_sensitive = true;
+    remember_last(s, channel, &item->bunch, out, begin_bit);
     if (out != NULL) {
-        out->packet_id = c->out_packet_id;
+        out->packet_id = s->out_packet_id;
         out->sent_ns = now_ns;
     }
     return true;
 }
 
-static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
+static bool send_out(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                      bool merge) {
     struct ue_item item;
-    ue_out_bunch_fill_reliable(c, channel, out, &item);
-    return send_raw(c, now_ns, channel, &item, out, merge);
+    ue_out_bunch_fill_reliable(s, channel, out, &item);
+    return send_raw(s, now_ns, channel, &item, out, merge);
 }
 
-static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
-    if (ue_send_buffer_free_bits(c) == 0) {
-        ue_send_buffer_flush(c, now_ns);
+static void flush_if_full(struct ue_sender *s, uint64_t now_ns) {
+    if (ue_send_buffer_free_bits(s) == 0) {
+        ue_send_buffer_flush(s, now_ns);
     }
 }
 
 /* The limit is reached when the last packet that it allows takes no more. */
-static bool is_burst_over(const struct ue_conn *c, const struct ue_out_rec *out) {
-    uint32_t limit = c->config.options.burst_limit;
-    bool continues =
-        c->burst_packet_id == c->out_packet_id && out->data_bits + c->limits.header_bits <= ue_send_buffer_free_bits(c);
-    return limit != 0 && c->burst_packets >= limit && !continues;
+static bool is_burst_over(const struct ue_sender *s, const struct ue_out_rec *out) {
+    uint32_t limit = s->common->config.options.burst_limit;
+    bool continues = s->burst_packet_id == s->out_packet_id &&
+                     out->data_bits + s->common->limits.header_bits <= ue_send_buffer_free_bits(s);
+    return limit != 0 && s->burst_packets >= limit && !continues;
 }
 
 /* Sends what a queue holds while it can. Returns how many bunches left. */
-static uint32_t drain(struct ue_conn *c, uint64_t now_ns, struct ue_out_queue *queue) {
+static uint32_t drain(struct ue_sender *s, uint64_t now_ns, struct ue_out_queue *queue) {
     uint32_t count = 0;
-    for (struct ue_out_rec *out; (out = ue_out_queue_pop(&c->share, queue)) != NULL; count++) {
-        struct ue_channel *channel = ue_conn_channel(c, out->channel);
-        if (is_burst_over(c, out) || !send_out(c, now_ns, channel, out, false)) {
+    for (struct ue_out_rec *out; (out = ue_out_queue_pop(&s->common->share, queue)) != NULL; count++) {
+        struct ue_channel *channel = ue_channel_find(s->channels, out->channel);
+        if (is_burst_over(s, out) || !send_out(s, now_ns, channel, out, false)) {
             ue_out_queue_push_front(queue, channel, out);
             break;
         }
-        c->burst_packets += c->burst_packet_id != c->out_packet_id;
-        c->burst_packet_id = c->out_packet_id;
-        flush_if_full(c, now_ns);
+        s->burst_packets += s->burst_packet_id != s->out_packet_id;
+        s->burst_packet_id = s->out_packet_id;
+        flush_if_full(s, now_ns);
     }
     return count;
 }
 
-static void send_retransmissions(struct ue_conn *c, uint64_t now_ns) {
-    c->counters.out_bunches_resent += drain(c, now_ns, &c->channels.resends);
+static void send_retransmissions(struct ue_sender *s, uint64_t now_ns) {
+    s->common->statistics.counters.out_bunches_resent += drain(s, now_ns, &s->channels->resends);
 }
 
-void ue_retransmit(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
-    ue_out_queue_push(&c->channels.resends, channel, out);
-    send_retransmissions(c, now_ns);
+void ue_retransmit(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+    ue_out_queue_push(&s->channels->resends, channel, out);
+    send_retransmissions(s, now_ns);
 }
 
-void ue_retransmit_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
-    ue_sent_packets_unlink(&c->sent_packets, out->packet_id, channel, out);
-    ue_retransmit(c, now_ns, channel, out);
+void ue_retransmit_early(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+    ue_sent_packets_unlink(&s->sent_packets, out->packet_id, channel, out);
+    ue_retransmit(s, now_ns, channel, out);
 }
 
 /* One part of what is to be sent, not yet numbered. */
@@ -119,56 +119,56 @@ static void describe_part(struct ue_out_rec *out, const struct ue_outgoing *from
     out->partial_final = part->is_partial && part->is_last;
 }
 
-static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static bool send_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from, const struct part *part, bool open, bool merge) {
     struct ue_out_rec out = {0};
     struct ue_item item;
     item.is_ack = false;
     describe_part(&out, from, part, open);
-    ue_out_bunch_fill(c, channel, &out, false, part->data, &item.bunch);
-    return send_raw(c, now_ns, channel, &item, NULL, merge);
+    ue_out_bunch_fill(s, channel, &out, false, part->data, &item.bunch);
+    return send_raw(s, now_ns, channel, &item, NULL, merge);
 }
 
 /* A numbered bunch must arrive, if not now then later. */
-static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
+static void send_numbered(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                           bool merge) {
-    if (ue_send_is_waiting(c) || !send_out(c, now_ns, channel, out, merge)) {
-        ue_out_queue_push(&c->channels.unsent, channel, out);
+    if (ue_send_is_waiting(s) || !send_out(s, now_ns, channel, out, merge)) {
+        ue_out_queue_push(&s->channels->unsent, channel, out);
     }
 }
 
 /* Where the bits of one message come from: the bunch written last, and what is appended to it. */
-static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
-    const struct ue_last *last = &c->send_buffer.last;
+static uint8_t *join(struct ue_sender *s, struct ue_view more, size_t *bits) {
+    const struct ue_last *last = &s->send_buffer.last;
     size_t before = last->data_bits;
-    uint8_t *joined = ue_share_alloc(&c->share, ue_bits_bytes(before + more.bits) + 1);
+    uint8_t *joined = ue_share_alloc(&s->common->share, ue_bits_bytes(before + more.bits) + 1);
     if (joined != NULL) {
-        ue_bits_copy(joined, 0, c->send_buffer.block->bytes, last->end_bit - before, before);
+        ue_bits_copy(joined, 0, s->send_buffer.block->bytes, last->end_bit - before, before);
         ue_bits_copy(joined, before, more.base, more.bit, more.bits);
         *bits = before + more.bits;
     }
     return joined;
 }
 
-static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
-    const struct ue_send_buffer *p = &c->send_buffer;
+static bool may_merge(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_outgoing *from) {
+    const struct ue_send_buffer *p = &s->send_buffer;
     const struct ue_last *last = &p->last;
     bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
     bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
     return is_plain && p->may_merge && p->block != NULL && last->end_bit == p->bit && last->channel_id == channel->id &&
            last->reliable == from->reliable && is_newest && last->may_grow &&
-           last->data_bits + from->data.bits <= c->limits.single_bits;
+           last->data_bits + from->data.bits <= s->common->limits.single_bits;
 }
 
-static struct ue_out_rec *enlarge(struct ue_conn *c, struct ue_channel *channel, const struct ue_outgoing *from,
+static struct ue_out_rec *enlarge(struct ue_sender *s, struct ue_channel *channel, const struct ue_outgoing *from,
                                   const uint8_t *data, size_t bits) {
-    struct ue_out_rec *old = c->send_buffer.last.out;
-    struct ue_out_rec *out = ue_channel_grow_out(&c->channels, channel, (uint32_t)bits);
+    struct ue_out_rec *old = s->send_buffer.last.out;
+    struct ue_out_rec *out = ue_channel_grow_out(s->channels, channel, (uint32_t)bits);
     if (out == NULL) {
         return NULL;
     }
     if (out != old) {
-        ue_sent_packets_replace(&c->sent_packets, out->packet_id, channel, old, out);
+        ue_sent_packets_replace(&s->sent_packets, out->packet_id, channel, old, out);
     }
     memcpy(out->data, data, ue_bits_bytes(bits));
     out->close |= from->close;
@@ -176,90 +176,93 @@ static struct ue_out_rec *enlarge(struct ue_conn *c, struct ue_channel *channel,
     return out;
 }
 
-static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
-    ue_sent_packets_unlink(&c->sent_packets, out->packet_id, channel, out);
-    if (!send_out(c, now_ns, channel, out, true)) {
-        ue_out_queue_push(&c->channels.unsent, channel, out);
+static bool write_reliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+    ue_sent_packets_unlink(&s->sent_packets, out->packet_id, channel, out);
+    if (!send_out(s, now_ns, channel, out, true)) {
+        ue_out_queue_push(&s->channels->unsent, channel, out);
     }
     return true;
 }
 
-static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static bool write_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                              const struct ue_outgoing *from, struct ue_view data) {
-    struct ue_item item = {.bunch = c->send_buffer.last.unreliable};
+    struct ue_item item = {.bunch = s->send_buffer.last.unreliable};
     struct ue_bunch *bunch = &item.bunch;
     bunch->close |= from->close;
     bunch->control |= from->close;
-    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason : 0;
+    bunch->close_reason = bunch->close && !ue_is_legacy(s->common) ? from->close_reason : 0;
     bunch->data = data;
-    return send_raw(c, now_ns, channel, &item, NULL, true);
+    return send_raw(s, now_ns, channel, &item, NULL, true);
 }
 
 /* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 24). */
-static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
-    struct ue_send_buffer *p = &c->send_buffer;
+    struct ue_send_buffer *p = &s->send_buffer;
     size_t bits = 0;
-    uint8_t *joined = join(c, from->data, &bits);
+    uint8_t *joined = join(s, from->data, &bits);
     struct ue_out_rec *out = p->last.out;
     if (joined == NULL) {
         return false;
     }
     if (out != NULL) {
-        out = enlarge(c, channel, from, joined, bits);
+        out = enlarge(s, channel, from, joined, bits);
     }
     bool is_merged = out != NULL || !p->last.reliable;
     if (is_merged) {
         p->bit = p->last.begin_bit;
         p->last.end_bit = 0;
         p->bunches--;
-        is_merged = out != NULL ? write_reliable(c, now_ns, channel, out)
-                                : write_unreliable(c, now_ns, channel, from, (struct ue_view){joined, 0, bits});
+        is_merged = out != NULL ? write_reliable(s, now_ns, channel, out)
+                                : write_unreliable(s, now_ns, channel, from, (struct ue_view){joined, 0, bits});
     }
-    ue_share_free_block(&c->share, joined);
+    ue_share_free_block(&s->common->share, joined);
     return is_merged;
 }
 
-uint32_t ue_send_room_parts(const struct ue_conn *c, const struct ue_channel_entry *entry, bool closes) {
-    if (ue_conn_has_internal_ack(c)) {
+uint32_t ue_send_room_parts(const struct ue_sender *s, const struct ue_channel_entry *entry, bool closes) {
+    if (ue_has_internal_ack(s->common)) {
         return UINT32_MAX;
     }
-    uint32_t limit = c->limits.reliable + closes;
+    uint32_t limit = s->common->limits.reliable + closes;
     uint32_t used = entry->channel->out_count + ue_pending_out_rec_count(entry) + 1;
-    limit = limit < c->out_context.ch_seq_bound / 2 ? limit : c->out_context.ch_seq_bound / 2; /* else it looks old */
+    limit = limit < s->common->out_context.ch_seq_bound / 2
+                ? limit
+                : s->common->out_context.ch_seq_bound / 2; /* else it looks old */
     return used < limit ? limit - used : 0;
 }
 
-static size_t count_parts(const struct ue_conn *c, const struct ue_outgoing *bunch) {
-    size_t parts = bunch->data.bits > c->limits.single_bits
-                       ? (bunch->data.bits + c->limits.part_bits - 1) / c->limits.part_bits
+static size_t count_parts(const struct ue_common *common, const struct ue_outgoing *bunch) {
+    size_t parts = bunch->data.bits > common->limits.single_bits
+                       ? (bunch->data.bits + common->limits.part_bits - 1) / common->limits.part_bits
                        : 1;
     return parts + bunch->export_count;
 }
 
-static struct part part_at(const struct ue_conn *c, const struct ue_outgoing *bunch, size_t index, size_t count) {
+static struct part part_at(const struct ue_common *common, const struct ue_outgoing *bunch, size_t index,
+                           size_t count) {
     struct part part = {.is_first = index == 0, .is_last = index + 1 == count, .is_partial = count > 1};
     if (index < bunch->export_count) {
         part.data = bunch->exports[index];
         part.is_export = true;
         return part;
     }
-    size_t from = (index - bunch->export_count) * c->limits.part_bits;
+    size_t from = (index - bunch->export_count) * common->limits.part_bits;
     size_t left = bunch->data.bits - from;
-    bool is_cut = bunch->data.bits > c->limits.single_bits;
+    bool is_cut = bunch->data.bits > common->limits.single_bits;
     part.data = (struct ue_view){bunch->data.base, bunch->data.bit + from,
-                                 is_cut && left > c->limits.part_bits ? c->limits.part_bits : left};
+                                 is_cut && left > common->limits.part_bits ? common->limits.part_bits : left};
     return part;
 }
 
 /* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed. */
-static struct ue_out_rec *new_outs(struct ue_conn *c, const struct ue_outgoing *bunch, size_t count, bool open) {
+static struct ue_out_rec *new_outs(struct ue_common *common, const struct ue_outgoing *bunch, size_t count, bool open) {
     struct ue_out_rec *first = NULL;
     for (size_t i = count; i > 0; i--) {
-        struct part part = part_at(c, bunch, i - 1, count);
-        struct ue_out_rec *out = ue_out_rec_alloc(&c->share, (uint32_t)part.data.bits);
+        struct part part = part_at(common, bunch, i - 1, count);
+        struct ue_out_rec *out = ue_out_rec_alloc(&common->share, (uint32_t)part.data.bits);
         if (out == NULL) {
-            ue_out_rec_free_all(&c->share, first);
+            ue_out_rec_free_all(&common->share, first);
             return NULL;
         }
         ue_view_copy(part.data, out->data);
@@ -272,13 +275,13 @@ static struct ue_out_rec *new_outs(struct ue_conn *c, const struct ue_outgoing *
 
 /* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20).
    False: no memory. */
-static bool send_pending_out_rec(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry) {
+static bool send_pending_out_rec(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_outgoing nothing = {.channel = entry->index, .reliable = true};
     struct ue_out_rec *first = NULL;
     for (uint32_t count = ue_pending_out_rec_count(entry); count > 0; count--) {
-        struct ue_out_rec *out = new_outs(c, &nothing, 1, false);
+        struct ue_out_rec *out = new_outs(s->common, &nothing, 1, false);
         if (out == NULL) {
-            ue_out_rec_free_all(&c->share, first);
+            ue_out_rec_free_all(&s->common->share, first);
             return false;
         }
         out->next = first;
@@ -289,51 +292,51 @@ static bool send_pending_out_rec(struct ue_conn *c, uint64_t now_ns, struct ue_c
     for (struct ue_out_rec *out = first, *next; out != NULL; out = next) {
         next = out->next;
         ue_channel_add_out(entry, out, ch_seq++);
-        send_numbered(c, now_ns, entry->channel, out, false);
+        send_numbered(s, now_ns, entry->channel, out, false);
     }
     return true;
 }
 
 /* Debts of channels that found no memory for them before. */
-static void send_all_pending_out_recs(struct ue_conn *c, uint64_t now_ns) {
+static void send_all_pending_out_recs(struct ue_sender *s, uint64_t now_ns) {
     bool has_pending_out_rec = false;
-    for (uint32_t i = 0; c->has_pending_out_rec && i < c->channels.capacity; i++) {
-        struct ue_channel_entry *entry = c->channels.slots[i];
+    for (uint32_t i = 0; s->channels->has_pending_out_rec && i < s->channels->capacity; i++) {
+        struct ue_channel_entry *entry = s->channels->slots[i];
         if (entry != NULL && entry->channel != NULL && entry->channel->has_pending_out_rec) {
             entry->channel->has_pending_out_rec =
-                entry->pending_out_rec != 0 && !send_pending_out_rec(c, now_ns, entry);
+                entry->pending_out_rec != 0 && !send_pending_out_rec(s, now_ns, entry);
             has_pending_out_rec |= entry->channel->has_pending_out_rec;
         }
     }
-    c->has_pending_out_rec = has_pending_out_rec;
+    s->channels->has_pending_out_rec = has_pending_out_rec;
 }
 
-bool ue_send_is_waiting(const struct ue_conn *c) {
-    return c->channels.resends.first != NULL || c->channels.unsent.first != NULL;
+bool ue_send_is_waiting(const struct ue_sender *s) {
+    return s->channels->resends.first != NULL || s->channels->unsent.first != NULL;
 }
 
-void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
-    send_retransmissions(c, now_ns);
-    if (c->channels.resends.first == NULL) {
-        drain(c, now_ns, &c->channels.unsent);
+void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
+    send_retransmissions(s, now_ns);
+    if (s->channels->resends.first == NULL) {
+        drain(s, now_ns, &s->channels->unsent);
     }
-    if (!ue_send_is_waiting(c)) {
-        send_all_pending_out_recs(c, now_ns);
+    if (!ue_send_is_waiting(s)) {
+        send_all_pending_out_recs(s, now_ns);
     }
 }
 
-static enum ue_status overflow(struct ue_conn *c) {
-    ue_conn_want_close(c, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
+static enum ue_status overflow(struct ue_common *common) {
+    ue_want_close(common, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
     return UE_E_FULL;
 }
 
 /* All parts, or where memory is short none. */
-static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
     bool open = channel->opened_locally && !channel->open_sent;
     bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
-    struct ue_out_rec *next = bunch->reliable ? new_outs(c, bunch, count, open) : NULL;
+    struct ue_out_rec *next = bunch->reliable ? new_outs(s->common, bunch, count, open) : NULL;
     if (bunch->reliable && next == NULL) {
         return UE_E_FULL;
     }
@@ -342,16 +345,16 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_c
             struct ue_out_rec *out = next;
             next = out->next; /* NOLINT(clang-analyzer-core.NullDereference): there are `count` of them */
             ue_channel_add_out(entry, out, ++entry->out_reliable);
-            send_numbered(c, now_ns, channel, out, merge);
+            send_numbered(s, now_ns, channel, out, merge);
         } else {
-            struct part part = part_at(c, bunch, i, count);
-            if (!send_unreliable(c, now_ns, channel, bunch, &part, open, merge)) {
+            struct part part = part_at(s->common, bunch, i, count);
+            if (!send_unreliable(s, now_ns, channel, bunch, &part, open, merge)) {
                 return UE_E_FULL;
             }
         }
-        range->first = i == 0 ? c->out_packet_id : range->first;
-        range->last = c->out_packet_id;
-        flush_if_full(c, now_ns);
+        range->first = i == 0 ? s->out_packet_id : range->first;
+        range->last = s->out_packet_id;
+        flush_if_full(s, now_ns);
     }
     if (open) {
         channel->open_sent = true;
@@ -363,90 +366,91 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_c
 }
 
 /* endpoint.md 23.6 and 23.7: how many parts, and whether they fit the reliable buffer. */
-static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
     struct ue_outgoing safe;
-    size_t count = count_parts(c, bunch);
-    bool is_over = count > ue_send_room_parts(c, entry, bunch->close);
-    bool has_many = c->limits.parts_reliable != 0 && count >= c->limits.parts_reliable;
-    if (has_many && !is_over && !ue_conn_has_internal_ack(c) && !channel->temporary) {
+    size_t count = count_parts(s->common, bunch);
+    bool is_over = count > ue_send_room_parts(s, entry, bunch->close);
+    bool has_many = s->common->limits.parts_reliable != 0 && count >= s->common->limits.parts_reliable;
+    if (has_many && !is_over && !ue_has_internal_ack(s->common) && !channel->temporary) {
         safe = *bunch;
         safe.reliable = true;
         bunch = &safe;
         channel->paused_until_acked = true;
     }
     if (bunch->reliable && is_over) {
-        return overflow(c);
+        return overflow(s->common);
     }
     bool opens = channel->opened_locally && !channel->open_sent;
     if (opens && !bunch->reliable && !bunch->close && count == 1) {
         return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
     }
-    return send_parts(c, now_ns, entry, bunch, count, range);
+    return send_parts(s, now_ns, entry, bunch, count, range);
 }
 
 /* A bunch that no packet could take would be tried for ever. */
-static enum ue_status check_sizes(const struct ue_conn *c, const struct ue_outgoing *bunch) {
+static enum ue_status check_sizes(const struct ue_common *common, const struct ue_outgoing *bunch) {
     for (size_t i = 0; i < bunch->export_count; i++) {
-        if (bunch->exports[i].bits > c->limits.single_bits) {
+        if (bunch->exports[i].bits > common->limits.single_bits) {
             return UE_E_LENGTH;
         }
     }
-    bool is_long = ue_bits_bytes(bunch->data.bits) > c->config.partial_max_bytes && !ue_conn_has_internal_ack(c);
+    bool is_long = ue_bits_bytes(bunch->data.bits) > common->config.partial_max_bytes && !ue_has_internal_ack(common);
     return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
-enum ue_status ue_send_check(const struct ue_conn *c, const struct ue_channel_entry *entry,
+enum ue_status ue_send_check(const struct ue_sender *s, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = entry->channel;
     bool may_close = channel->opened_locally || channel->index == 0;
     if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
         return UE_E_CONFLICT;
     }
-    bool is_full = !bunch->reliable && ue_send_room_parts(c, entry, bunch->close) == 0;
-    return is_full ? UE_E_FULL : check_sizes(c, bunch);
+    bool is_full = !bunch->reliable && ue_send_room_parts(s, entry, bunch->close) == 0;
+    return is_full ? UE_E_FULL : check_sizes(s->common, bunch);
 }
 
-bool ue_send_has_room(const struct ue_conn *c, const struct ue_channel_entry *entry, const struct ue_outgoing *bunch) {
-    return count_parts(c, bunch) <= ue_send_room_parts(c, entry, bunch->close);
+bool ue_send_has_room(const struct ue_sender *s, const struct ue_channel_entry *entry,
+                      const struct ue_outgoing *bunch) {
+    return count_parts(s->common, bunch) <= ue_send_room_parts(s, entry, bunch->close);
 }
 
-enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                            const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
-    ue_send_waiting(c, now_ns);
-    if (entry->pending_out_rec != 0 && !send_pending_out_rec(c, now_ns, entry)) {
+    ue_send_waiting(s, now_ns);
+    if (entry->pending_out_rec != 0 && !send_pending_out_rec(s, now_ns, entry)) {
         return UE_E_FULL;
     }
-    if (bunch->merge && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
-        *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+    if (bunch->merge && may_merge(s, channel, bunch) && merge_into_last(s, now_ns, channel, bunch)) {
+        *range = (struct ue_packet_range){s->out_packet_id, s->out_packet_id};
         channel->closing |= bunch->close;
-        flush_if_full(c, now_ns);
+        flush_if_full(s, now_ns);
         return UE_OK;
     }
-    return send_split(c, now_ns, entry, bunch, range);
+    return send_split(s, now_ns, entry, bunch, range);
 }
 
 /* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20). */
-static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+static enum ue_status send_voice(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;
     voice.reliable = entry->channel->opened_locally && !entry->channel->open_acked;
-    return ue_conn_is_ready(c) ? ue_send_now(c, now_ns, entry, &voice, range) : UE_E_FULL;
+    return ue_sender_is_ready(s) ? ue_send_now(s, now_ns, entry, &voice, range) : UE_E_FULL;
 }
 
-enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel_entry *entry,
+enum ue_status ue_send(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                        const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_packet_range ignored;
-    enum ue_status status = ue_send_check(c, entry, bunch);
+    enum ue_status status = ue_send_check(s, entry, bunch);
     range = range != NULL ? range : &ignored;
-    *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+    *range = (struct ue_packet_range){s->out_packet_id, s->out_packet_id};
     if (status != UE_OK) {
         return status;
     }
     if (entry->channel->kind == UE_KIND_VOICE && !bunch->reliable) {
-        return send_voice(c, now_ns, entry, bunch, range);
+        return send_voice(s, now_ns, entry, bunch, range);
     }
-    return ue_send_now(c, now_ns, entry, bunch, range);
+    return ue_send_now(s, now_ns, entry, bunch, range);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet being filled (SendBuffer; endpoint.md 25 to 27). */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/sender.h"
 
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
 #define SLACK_BYTES 16      /* terminators, and the codec's whole words */
@@ -10,111 +10,112 @@
 
 static const uint8_t zeros[HEAD_BYTES_MAX];
 
-void ue_send_buffer_discard(struct ue_conn *c) {
-    ue_share_free_block(&c->share, c->send_buffer.block);
-    c->send_buffer.block = NULL;
-    c->send_buffer.last.end_bit = 0;
+void ue_send_buffer_discard(struct ue_sender *s) {
+    ue_share_free_block(&s->common->share, s->send_buffer.block);
+    s->send_buffer.block = NULL;
+    s->send_buffer.last.end_bit = 0;
 }
 
-size_t ue_send_buffer_used_bits(const struct ue_conn *c) {
-    return ue_send_buffer_is_empty(c) ? 0 : c->send_buffer.bit - c->limits.prefix_bits;
+size_t ue_send_buffer_used_bits(const struct ue_sender *s) {
+    return ue_send_buffer_is_empty(s) ? 0 : s->send_buffer.bit - s->common->limits.prefix_bits;
 }
 
-size_t ue_send_buffer_free_bits(const struct ue_conn *c) {
-    size_t used = ue_send_buffer_used_bits(c);
-    size_t reserved = used + (used > 0 ? 1 : c->limits.header_bits + 1);
-    return reserved < c->limits.buffer_bits ? c->limits.buffer_bits - reserved : 0;
+size_t ue_send_buffer_free_bits(const struct ue_sender *s) {
+    size_t used = ue_send_buffer_used_bits(s);
+    size_t reserved = used + (used > 0 ? 1 : s->common->limits.header_bits + 1);
+    return reserved < s->common->limits.buffer_bits ? s->common->limits.buffer_bits - reserved : 0;
 }
 
 /* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate. */
-static void begin_info(const struct ue_conn *c, struct ue_packet *packet) {
-    enum ue_packet_layout layout = c->out_context.profile.packet;
-    packet->has_info = layout >= UE_PACKET_JITTER && !c->flushed_this_tick;
+static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
+    enum ue_packet_layout layout = s->common->out_context.profile.packet;
+    packet->has_info = layout >= UE_PACKET_JITTER && !s->flushed_this_tick;
     bool can_time = packet->has_info || layout == UE_PACKET_KBPS;
-    packet->has_frame_time = can_time && (ue_conn_is_server(c) ? c->peer_wants_frame_time : c->config.want_frame_time);
-    packet->extra = (struct ue_view){zeros, 0, c->out_context.settings.extra_bits};
+    packet->has_frame_time =
+        can_time && (ue_is_server(s->common) ? s->peer_wants_frame_time : s->common->config.want_frame_time);
+    packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
 }
 
-static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
-    const struct ue_settings *settings = &c->out_context.settings;
+static void begin_head(struct ue_sender *s, struct ue_datagram *head) {
+    const struct ue_settings *settings = &s->common->out_context.settings;
     head->prefix = (struct ue_prefix){0};
     head->packet = (struct ue_packet){0};
-    if (ue_conn_has_internal_ack(c)) {
+    if (ue_has_internal_ack(s->common)) {
         return;
     }
     head->prefix = (struct ue_prefix){
         .wrapper = {zeros, 0, (size_t)settings->skip_bytes * 8},
         .magic = settings->magic & (uint32_t)ue_bits_mask(settings->magic_bits),
-        .session_id = c->out_context.ids ? c->session_id : 0,
-        .client_id = c->out_context.ids ? c->client_id : 0,
+        .session_id = s->common->out_context.ids ? s->common->session_id : 0,
+        .client_id = s->common->out_context.ids ? s->common->client_id : 0,
     };
-    if (ue_conn_is_legacy(c)) {
-        head->packet.seq = ue_seq_of(c->out_packet_id);
+    if (ue_is_legacy(s->common)) {
+        head->packet.seq = ue_seq_of(s->out_packet_id);
         head->packet.extra = (struct ue_view){zeros, 0, settings->extra_bits};
     } else {
-        ue_notify_write(&c->notify, false, &head->packet);
-        begin_info(c, &head->packet);
+        ue_notify_write(&s->notify, false, &head->packet);
+        begin_info(s, &head->packet);
     }
 }
 
-static uint8_t kbps(const struct ue_conn *c) {
-    uint32_t rate = c->traffic.last.in_bytes / 1024;
+static uint8_t kbps(const struct ue_common *common) {
+    uint32_t rate = common->statistics.traffic.last.in_bytes / 1024;
     return rate < 255 ? (uint8_t)rate : 255;
 }
 
-static void fill_info(struct ue_conn *c, uint64_t now_ns, struct ue_packet *packet) {
+static void fill_info(struct ue_sender *s, uint64_t now_ns, struct ue_packet *packet) {
     if (packet->has_info) {
-        packet->jitter_ms = ue_jitter_clock_read(&c->jitter_clock, now_ns);
+        packet->jitter_ms = ue_jitter_clock_read(&s->jitter_clock, now_ns);
     }
-    if (packet->has_frame_time && ue_conn_is_server(c)) {
-        packet->frame_time_ms = c->frame_time_ms;
+    if (packet->has_frame_time && ue_is_server(s->common)) {
+        packet->frame_time_ms = s->frame_time_ms;
     }
-    if (c->out_context.profile.packet == UE_PACKET_KBPS) {
-        packet->remote_kbps = kbps(c);
+    if (s->common->out_context.profile.packet == UE_PACKET_KBPS) {
+        packet->remote_kbps = kbps(s->common);
     }
 }
 
-static int64_t in_flight(const struct ue_conn *c) {
-    return c->out_packet_id - c->last_notified_id - 1;
+static int64_t in_flight(const struct ue_sender *s) {
+    return s->out_packet_id - s->last_notified_id - 1;
 }
 
-static size_t room_bytes(const struct ue_conn *c) {
-    return ue_bits_bytes(c->limits.prefix_bits + c->limits.buffer_bits) + SLACK_BYTES;
+static size_t room_bytes(const struct ue_common *common) {
+    return ue_bits_bytes(common->limits.prefix_bits + common->limits.buffer_bits) + SLACK_BYTES;
 }
 
 /* Writes the current header; *bit becomes its length. */
-static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
-    struct ue_send_buffer *p = &c->send_buffer;
+static bool write_head(struct ue_sender *s, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
+    struct ue_send_buffer *p = &s->send_buffer;
     struct ue_fault fault;
     *bit = 0;
     p->head_ns = now_ns;
-    fill_info(c, now_ns, &p->head.packet);
-    return ue_datagram_encode_head(&c->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
+    fill_info(s, now_ns, &p->head.packet);
+    return ue_datagram_encode_head(&s->common->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
-bool ue_conn_is_ready(const struct ue_conn *c) {
-    struct ue_send_budget budget = c->budget;
-    return ue_conn_has_internal_ack(c) ||
-           ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
+bool ue_sender_is_ready(const struct ue_sender *s) {
+    struct ue_send_budget budget = s->budget;
+    return ue_has_internal_ack(s->common) ||
+           ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(s), false);
 }
 
-bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_send_buffer *p = &c->send_buffer;
+bool ue_send_buffer_begin(struct ue_sender *s, uint64_t now_ns) {
+    struct ue_send_buffer *p = &s->send_buffer;
     if (p->block != NULL) {
         return true;
     }
-    if (in_flight(c) >= WINDOW_MAX) {
+    if (in_flight(s) >= WINDOW_MAX) {
         return false;
     }
-    p->block = ue_output_queue_alloc(&c->datagrams, room_bytes(c));
+    p->block = ue_output_queue_alloc(&s->datagrams, room_bytes(s->common));
     if (p->block == NULL) {
-        c->counters.outbox_full++;
+        s->common->statistics.counters.outbox_full++;
         return false;
     }
-    begin_head(c, &p->head);
-    p->clock_before = c->jitter_clock;
-    if (!write_head(c, now_ns, p->block->bytes, p->block->size_bytes, &p->bit)) {
-        ue_send_buffer_discard(c);
+    begin_head(s, &p->head);
+    p->clock_before = s->jitter_clock;
+    if (!write_head(s, now_ns, p->block->bytes, p->block->size_bytes, &p->bit)) {
+        ue_send_buffer_discard(s);
         return false;
     }
     p->head_bits = p->bit;
@@ -124,31 +125,31 @@ bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
     return true;
 }
 
-bool ue_send_buffer_put(struct ue_conn *c, const struct ue_item *item) {
-    struct ue_send_buffer *p = &c->send_buffer;
+bool ue_send_buffer_put(struct ue_sender *s, const struct ue_item *item) {
+    struct ue_send_buffer *p = &s->send_buffer;
     struct ue_fault fault;
     size_t bit = p->bit;
-    if (ue_item_encode(&c->out_context, item, p->block->bytes, p->block->size_bytes, &bit, &fault) != UE_OK ||
-        bit + 1 > c->limits.prefix_bits + c->limits.buffer_bits) {
+    if (ue_item_encode(&s->common->out_context, item, p->block->bytes, p->block->size_bytes, &bit, &fault) != UE_OK ||
+        bit + 1 > s->common->limits.prefix_bits + s->common->limits.buffer_bits) {
         return false;
     }
     p->bit = bit;
     return true;
 }
 
-static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_send_buffer *p = &c->send_buffer;
+static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
+    struct ue_send_buffer *p = &s->send_buffer;
     uint8_t head[HEAD_BYTES_MAX];
     size_t bit;
-    if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
+    if (ue_has_internal_ack(s->common) || ue_is_legacy(s->common)) {
         return true;
     }
-    if (p->head_ns == now_ns && ue_notify_is_written(&c->notify)) {
+    if (p->head_ns == now_ns && ue_notify_is_written(&s->notify)) {
         return true;
     }
-    bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
-    c->jitter_clock = p->clock_before;
-    if (write_head(c, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
+    bool is_fresh = ue_notify_write(&s->notify, true, &p->head.packet);
+    s->jitter_clock = p->clock_before;
+    if (write_head(s, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
         ue_bits_copy(p->block->bytes, 0, head, 0, bit);
     }
     return is_fresh;
@@ -166,10 +167,10 @@ static uint8_t legacy_type(enum ue_channel_kind kind) {
 }
 
 /* What every bunch of a channel says of it. */
-static void name_channel(const struct ue_conn *c, const struct ue_channel *channel, struct ue_bunch *bunch) {
+static void name_channel(const struct ue_common *common, const struct ue_channel *channel, struct ue_bunch *bunch) {
     bool named = bunch->reliable || bunch->open;
     bunch->channel = channel->index;
-    if (ue_conn_is_legacy(c)) {
+    if (ue_is_legacy(common)) {
         bunch->ch_type = named ? legacy_type(channel->kind) : 0;
     } else if (named) {
         bool is_text = channel->name.units.bits != 0;
@@ -179,18 +180,18 @@ static void name_channel(const struct ue_conn *c, const struct ue_channel *chann
     }
 }
 
-static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
-    return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
+static uint32_t wire_ch_seq(const struct ue_common *common, int32_t ch_seq) {
+    return ue_has_internal_ack(common) ? 0 : (uint32_t)ch_seq & (common->out_context.ch_seq_bound - 1);
 }
 
-void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
+void ue_out_bunch_fill(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch) {
     *bunch = (struct ue_bunch){
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
-        .dormant = ue_conn_is_legacy(c) && out->close && out->close_reason == UE_DORMANCY,
-        .paused = out->paused && c->out_context.profile.paused,
+        .dormant = ue_is_legacy(s->common) && out->close && out->close_reason == UE_DORMANCY,
+        .paused = out->paused && s->common->out_context.profile.paused,
         .reliable = reliable,
         .has_exports = out->has_exports,
         .has_mapped = out->has_mapped,
@@ -198,172 +199,173 @@ void ue_out_bunch_fill(const struct ue_conn *c, const struct ue_channel *channel
         .partial_initial = out->partial_initial,
         .partial_exports_final = out->partial_exports_final,
         .partial_final = out->partial_final,
-        .close_reason = ue_conn_is_legacy(c) ? 0 : out->close_reason,
-        .ch_seq = reliable ? wire_ch_seq(c, out->ch_seq) : 0,
+        .close_reason = ue_is_legacy(s->common) ? 0 : out->close_reason,
+        .ch_seq = reliable ? wire_ch_seq(s->common, out->ch_seq) : 0,
         .data = data,
     };
-    name_channel(c, channel, bunch);
+    name_channel(s->common, channel, bunch);
 }
 
-void ue_out_bunch_fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out,
-                                struct ue_item *item) {
+void ue_out_bunch_fill_reliable(const struct ue_sender *s, const struct ue_channel *channel,
+                                const struct ue_out_rec *out, struct ue_item *item) {
     item->is_ack = false;
-    ue_out_bunch_fill(c, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
+    ue_out_bunch_fill(s, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
 }
 
 /* ---- the option repeat_reliable ---- */
 
 /* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
    ack of the copy's packet does not count for it. */
-static void repeat(struct ue_conn *c, const struct ue_channel *channel, const struct ue_out_rec *out) {
+static void repeat(struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out) {
     struct ue_item item;
-    ue_out_bunch_fill_reliable(c, channel, out, &item);
-    if (ue_send_buffer_put(c, &item)) {
-        c->send_buffer.bunches++;
-        c->counters.out_bunches++;
-        c->counters.repeated++;
+    ue_out_bunch_fill_reliable(s, channel, out, &item);
+    if (ue_send_buffer_put(s, &item)) {
+        s->send_buffer.bunches++;
+        s->common->statistics.counters.out_bunches++;
+        s->common->statistics.counters.repeated++;
     }
 }
 
-static struct ue_channel *channel_at(const struct ue_conn *c, uint32_t slot) {
-    return c->channels.slots[slot] != NULL ? c->channels.slots[slot]->channel : NULL;
+static struct ue_channel *channel_at(const struct ue_channel_table *channels, uint32_t slot) {
+    return channels->slots[slot] != NULL ? channels->slots[slot]->channel : NULL;
 }
 
-static bool may_repeat(const struct ue_conn *c, const struct ue_out_rec *out) {
-    return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
+static bool may_repeat(const struct ue_sender *s, const struct ue_out_rec *out) {
+    return !out->acked && out->packet_id > s->last_notified_id && out->packet_id != s->out_packet_id;
 }
 
-static void repeat_of(struct ue_conn *c, struct ue_channel *channel) {
+static void repeat_of(struct ue_sender *s, struct ue_channel *channel) {
     for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
-        size_t needed = out->data_bits + c->limits.header_bits;
-        if (!may_repeat(c, out)) {
+        size_t needed = out->data_bits + s->common->limits.header_bits;
+        if (!may_repeat(s, out)) {
             continue;
         }
-        if (needed > ue_send_buffer_free_bits(c)) {
+        if (needed > ue_send_buffer_free_bits(s)) {
             return;
         }
-        repeat(c, channel, out);
+        repeat(s, channel, out);
     }
 }
 
-static void repeat_reliable(struct ue_conn *c) {
-    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c) || ue_conn_has_internal_ack(c)) {
+static void repeat_reliable(struct ue_sender *s) {
+    if (!s->common->config.options.repeat_reliable || ue_is_legacy(s->common) || ue_has_internal_ack(s->common)) {
         return;
     }
-    for (uint32_t i = 0; i < c->channels.capacity; i++) {
-        struct ue_channel *channel = channel_at(c, i);
+    for (uint32_t i = 0; i < s->channels->capacity; i++) {
+        struct ue_channel *channel = channel_at(s->channels, i);
         if (channel != NULL && channel->out_first != NULL) {
-            repeat_of(c, channel);
+            repeat_of(s, channel);
         }
     }
 }
 
 /* ---- FlushNet ---- */
 
-static size_t finish(struct ue_conn *c) {
+static size_t finish(struct ue_sender *s) {
     struct ue_fault fault;
-    struct ue_send_buffer *p = &c->send_buffer;
-    ue_datagram_encode_end(&c->out_context, p->block->bytes, p->block->size_bytes, &p->bit, &fault);
+    struct ue_send_buffer *p = &s->send_buffer;
+    ue_datagram_encode_end(&s->common->out_context, p->block->bytes, p->block->size_bytes, &p->bit, &fault);
     return ue_bits_bytes(p->bit);
 }
 
 /* The encrypted form of the packet; NULL: no memory. */
-static struct ue_output_block *encrypt(struct ue_conn *c, size_t size_bytes) {
-    struct ue_output_block *sealed = ue_output_queue_alloc(&c->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
+static struct ue_output_block *encrypt(struct ue_sender *s, size_t size_bytes) {
+    struct ue_output_block *sealed = ue_output_queue_alloc(&s->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
     if (sealed != NULL) {
-        sealed->size_bytes = ue_encryption_encrypt(c->encryption, &c->out_context, &c->random,
-                                                   c->send_buffer.block->bytes, size_bytes, sealed->bytes);
+        sealed->size_bytes = ue_encryption_encrypt(s->common->encryption, &s->common->out_context, &s->common->random,
+                                                   s->send_buffer.block->bytes, size_bytes, sealed->bytes);
     }
-    ue_share_free_block(&c->share, c->send_buffer.block);
+    ue_share_free_block(&s->common->share, s->send_buffer.block);
     return sealed;
 }
 
 /* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
    cut to their size, where the allocator does it. */
-static struct ue_output_block *keep(struct ue_conn *c, size_t size_bytes) {
-    struct ue_output_block *block = c->send_buffer.block;
+static struct ue_output_block *keep(struct ue_sender *s, size_t size_bytes) {
+    struct ue_output_block *block = s->send_buffer.block;
     block->size_bytes = size_bytes;
     struct ue_output_block *cut =
-        c->datagrams.count == 0 ? NULL : ue_share_resize(&c->share, block, sizeof *block + size_bytes);
+        s->datagrams.count == 0 ? NULL : ue_share_resize(&s->common->share, block, sizeof *block + size_bytes);
     return cut != NULL ? cut : block;
 }
 
 /* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
-static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
-    bool is_encrypted = c->is_encrypting && c->encryption != NULL;
-    struct ue_output_block *block = is_encrypted ? encrypt(c, size_bytes) : keep(c, size_bytes);
-    c->send_buffer.block = NULL;
+static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
+    bool is_encrypted = s->is_encrypting && s->common->encryption != NULL;
+    struct ue_output_block *block = is_encrypted ? encrypt(s, size_bytes) : keep(s, size_bytes);
+    s->send_buffer.block = NULL;
     if (block == NULL) {
-        c->counters.outbox_lost++;
+        s->common->statistics.counters.outbox_lost++;
         return size_bytes;
     }
-    ue_output_queue_push(&c->datagrams, block);
+    ue_output_queue_push(&s->datagrams, block);
     return block->size_bytes;
 }
 
-static void count_out(struct ue_conn *c, size_t size_bytes) {
-    c->counters.out_packets++;
-    c->counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
-    c->traffic.out_packets++;
-    c->traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
-    c->counters.ack_packets += c->send_buffer.bunches == 0;
-    ue_send_budget_sent(&c->budget, (uint32_t)size_bytes);
+static void count_out(struct ue_sender *s, size_t size_bytes) {
+    s->common->statistics.counters.out_packets++;
+    s->common->statistics.counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    s->common->statistics.traffic.out_packets++;
+    s->common->statistics.traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    s->common->statistics.counters.ack_packets += s->send_buffer.bunches == 0;
+    ue_send_budget_sent(&s->budget, (uint32_t)size_bytes);
 }
 
-static void send_packet(struct ue_conn *c, uint64_t now_ns) {
-    size_t size_bytes = finish(c);
-    if (refresh_head(c, now_ns)) {
-        c->dirty_acks = 0;
-    } else if (c->config.options.prompt_acks) {
-        c->time_sensitive = true;
+static void send_packet(struct ue_sender *s, uint64_t now_ns) {
+    size_t size_bytes = finish(s);
+    if (refresh_head(s, now_ns)) {
+        s->dirty_acks = 0;
+    } else if (s->common->config.options.prompt_acks) {
+        s->time_sensitive = true;
     }
-    count_out(c, hand_out(c, size_bytes));
-    ue_sent_packets_push(&c->sent_packets, c->out_packet_id, now_ns);
-    if (ue_conn_is_legacy(c)) {
-        ue_legacy_flushed(&c->legacy);
-    } else if (!ue_conn_has_internal_ack(c)) {
-        ue_notify_commit(&c->notify);
+    count_out(s, hand_out(s, size_bytes));
+    ue_sent_packets_push(&s->sent_packets, s->out_packet_id, now_ns);
+    if (ue_is_legacy(s->common)) {
+        ue_legacy_flushed(&s->legacy);
+    } else if (!ue_has_internal_ack(s->common)) {
+        ue_notify_commit(&s->notify);
     }
-    c->out_packet_id++;
-    c->last_send_ns = now_ns;
-    c->flushed_this_tick = true;
+    s->out_packet_id++;
+    s->last_send_ns = now_ns;
+    s->flushed_this_tick = true;
 }
 
-static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
-    return now_ns - c->last_send_ns > c->config.keep_alive_ns && !ue_conn_is_ending(c) && !ue_conn_has_internal_ack(c);
+static bool is_keep_alive_due(const struct ue_sender *s, uint64_t now_ns) {
+    return now_ns - s->last_send_ns > s->common->config.keep_alive_ns && !ue_is_ending(s->common) &&
+           !ue_has_internal_ack(s->common);
 }
 
-void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns) {
-    c->send_buffer.last.end_bit = 0;
-    c->time_sensitive = false;
-    if (ue_send_buffer_is_empty(c) && c->dirty_acks == 0) {
-        if (!is_keep_alive_due(c, now_ns)) {
+void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns) {
+    s->send_buffer.last.end_bit = 0;
+    s->time_sensitive = false;
+    if (ue_send_buffer_is_empty(s) && s->dirty_acks == 0) {
+        if (!is_keep_alive_due(s, now_ns)) {
             return;
         }
-        c->counters.keep_alives++;
+        s->common->statistics.counters.keep_alives++;
     }
-    if (!ue_conn_may_send(c)) {
-        ue_send_buffer_discard(c);
-        ue_conn_want_close(c, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
+    if (!ue_may_send(s->channels)) {
+        ue_send_buffer_discard(s);
+        ue_want_close(s->common, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
         return;
     }
-    if (!ue_send_buffer_begin(c, now_ns)) {
+    if (!ue_send_buffer_begin(s, now_ns)) {
         return;
     }
-    repeat_reliable(c);
-    send_packet(c, now_ns);
+    repeat_reliable(s);
+    send_packet(s, now_ns);
 }
 
-bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {
-    if (!ue_send_buffer_begin(c, now_ns)) {
+bool ue_send_buffer_append(struct ue_sender *s, uint64_t now_ns, const struct ue_item *item) {
+    if (!ue_send_buffer_begin(s, now_ns)) {
         return false;
     }
-    if (ue_send_buffer_put(c, item)) {
+    if (ue_send_buffer_put(s, item)) {
         return true;
     }
-    if (c->send_buffer.bit == c->send_buffer.head_bits) {
+    if (s->send_buffer.bit == s->send_buffer.head_bits) {
         return false;
     }
-    ue_send_buffer_flush(c, now_ns);
-    return ue_send_buffer_begin(c, now_ns) && ue_send_buffer_put(c, item);
+    ue_send_buffer_flush(s, now_ns);
+    return ue_send_buffer_begin(s, now_ns) && ue_send_buffer_put(s, item);
 }

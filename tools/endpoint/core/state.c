@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* In which state a connection is, and the events that tell the program of it (endpoint.md 1). Nothing here acts. */
-#include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/common.h"
 
 #include <assert.h>
-
-void ue_conn_begin_input(struct ue_conn *c) {
-    ue_outbox_settle(&c->datagrams);
-    ue_outbox_settle(&c->events);
-}
-
-bool ue_conn_is_client_restarting(const struct ue_conn *c) {
-    return !ue_conn_is_server(c) && c->handshake.restarting;
-}
-
-bool ue_conn_may_send(const struct ue_conn *c) {
-    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c) || c->config.no_login) {
-        return true;
-    }
-    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
-    return entry != NULL && entry->in_reliable != c->channels.in_first;
-}
 
 /* Legal transitions, which only the assertion below reads. */
 #ifndef NDEBUG
@@ -33,22 +16,22 @@ static const bool transitions[][UE_CONN_CLOSED + 1] = {
 };
 #endif
 
-void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state) {
-    assert(transitions[c->state][state]);
-    c->state = state;
-    const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = c->closed_for};
-    ue_event_emit(c, &event);
+void ue_enter_state(struct ue_common *common, enum ue_conn_state state) {
+    assert(transitions[common->life.state][state]);
+    common->life.state = state;
+    const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = common->life.closed_for};
+    ue_event_emit(common, &event);
 }
 
-void ue_conn_end(struct ue_conn *c, enum ue_close_reason reason) {
-    if (c->state != UE_CONN_CLOSED) {
-        c->closed_for = reason;
-        ue_conn_enter(c, UE_CONN_CLOSED);
+void ue_end(struct ue_common *common, enum ue_close_reason reason) {
+    if (common->life.state != UE_CONN_CLOSED) {
+        common->life.closed_for = reason;
+        ue_enter_state(common, UE_CONN_CLOSED);
     }
 }
 
-void ue_conn_want_close(struct ue_conn *c, enum ue_close_reason reason, enum ue_close_reason cause) {
-    if (!ue_conn_is_ending(c) && !c->is_leaving) {
-        c->close_wish = (struct ue_close_wish){.is_wanted = true, .reason = reason, .cause = cause};
+void ue_want_close(struct ue_common *common, enum ue_close_reason reason, enum ue_close_reason cause) {
+    if (!ue_is_ending(common) && !common->life.is_leaving) {
+        common->life.close_wish = (struct ue_close_wish){.is_wanted = true, .reason = reason, .cause = cause};
     }
 }

@@ -5,54 +5,55 @@
 
 #define STALL_LOOKS_NS UINT64_C(1000000000)
 
-static uint64_t timeout_ns(const struct ue_conn *c) {
-    return c->is_admitted ? c->config.timeout_ns : c->config.connect_timeout_ns;
+static uint64_t timeout_ns(const struct ue_common *common) {
+    return common->life.is_admitted ? common->config.timeout_ns : common->config.connect_timeout_ns;
 }
 
-static bool is_silent(const struct ue_conn *c, uint64_t now_ns) {
-    return !c->config.no_timeouts && !ue_conn_has_internal_ack(c) && now_ns - c->last_receive_ns > timeout_ns(c);
+static bool is_silent(const struct ue_receiver *r, uint64_t now_ns) {
+    return !r->common->config.no_timeouts && !ue_has_internal_ack(r->common) &&
+           now_ns - r->last_receive_ns > timeout_ns(r->common);
 }
 
 static void tick_handshake(struct ue_conn *c, uint64_t now_ns) {
-    if (is_silent(c, now_ns)) {
-        ue_conn_end(c, UE_CLOSE_CONNECTION_TIMEOUT);
+    if (is_silent(&c->receiver, now_ns)) {
+        ue_end(&c->common, UE_CLOSE_CONNECTION_TIMEOUT);
         return;
     }
-    ue_client_handshake_tick(&c->handshake, now_ns);
+    ue_client_handshake_tick(&c->handshake.client, now_ns);
     ue_conn_send_handshake(c);
 }
 
 /* Channel 0 was used and is gone: the connection is over. */
-static bool is_control_lost(const struct ue_conn *c) {
-    const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
-    return entry != NULL && entry->channel == NULL && entry->in_reliable != c->channels.in_first;
+static bool is_control_lost(const struct ue_channel_table *channels) {
+    const struct ue_channel_entry *entry = ue_channel_entry_find(channels, 0);
+    return entry != NULL && entry->channel == NULL && entry->in_reliable != channels->in_first;
 }
 
-static void tick_channels(struct ue_conn *c, uint64_t now_ns) {
-    if (is_control_lost(c)) {
-        ue_conn_end(c, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
+static void tick_channels(struct ue_sender *s, uint64_t now_ns) {
+    if (is_control_lost(s->channels)) {
+        ue_end(s->common, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
         return;
     }
-    ue_send_waiting(c, now_ns);
-    ue_control_tick(c, now_ns);
+    ue_send_waiting(s, now_ns);
+    ue_control_tick(s, now_ns);
 }
 
-static void tick_flush(struct ue_conn *c, uint64_t now_ns) {
-    if (ue_conn_is_legacy(c) && ue_conn_may_send(c)) {
-        ue_send_legacy_acks_again(c, now_ns);
+static void tick_flush(struct ue_sender *s, uint64_t now_ns) {
+    if (ue_is_legacy(s->common) && ue_may_send(s->channels)) {
+        ue_send_legacy_acks_again(s, now_ns);
     }
-    bool is_due = c->time_sensitive || (now_ns - c->last_send_ns > c->config.keep_alive_ns);
-    if (is_due && ue_conn_may_send(c)) {
-        ue_send_buffer_flush(c, now_ns);
+    bool is_due = s->time_sensitive || (now_ns - s->last_send_ns > s->common->config.keep_alive_ns);
+    if (is_due && ue_may_send(s->channels)) {
+        ue_send_buffer_flush(s, now_ns);
     }
 }
 
 static void tick_budget(struct ue_conn *c, uint64_t elapsed_ns) {
-    if (ue_conn_has_internal_ack(c)) {
+    if (ue_has_internal_ack(&c->common)) {
         return;
     }
-    c->counters.saturated_ticks += !ue_conn_is_ready(c);
-    ue_send_budget_tick(&c->budget, elapsed_ns, c->config.desired_tick_ns);
+    c->common.statistics.counters.saturated_ticks += !ue_conn_is_ready(c);
+    ue_send_budget_tick(&c->sender.budget, elapsed_ns, c->common.config.desired_tick_ns);
 }
 
 static bool is_part_missing(const struct ue_channel *channel) {
@@ -66,7 +67,7 @@ static int64_t progress_of(const struct ue_channel_entry *entry) {
     return is_unreliable ? channel->partial->ch_seq : entry->in_reliable;
 }
 
-static bool is_stalled(const struct ue_conn *c, uint64_t now_ns, const struct ue_channel_entry *entry) {
+static bool is_stalled(const struct ue_common *common, uint64_t now_ns, const struct ue_channel_entry *entry) {
     struct ue_channel *channel = entry->channel;
     bool waits = channel->in_first != NULL || is_part_missing(channel);
     int64_t progress = progress_of(entry);
@@ -74,80 +75,80 @@ static bool is_stalled(const struct ue_conn *c, uint64_t now_ns, const struct ue
         channel->progress = progress;
         channel->progress_ns = now_ns;
     }
-    return now_ns - channel->progress_ns > c->config.stall_timeout_ns;
+    return now_ns - channel->progress_ns > common->config.stall_timeout_ns;
 }
 
 /* Unreliable parts are never sent again; a reliable bunch cannot be skipped. */
-static void give_up(struct ue_conn *c, struct ue_channel *channel) {
+static void give_up(struct ue_common *common, struct ue_channel *channel) {
     if (channel->in_first == NULL && is_part_missing(channel) && !channel->partial->reliable) {
-        ue_partial_drop(&c->share, channel);
+        ue_partial_drop(&common->share, channel);
         return;
     }
-    ue_event_emit_fault(c, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL, NULL, channel->index);
-    ue_conn_want_close(c, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL);
+    ue_event_emit_fault(common, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL, NULL, channel->index);
+    ue_want_close(common, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL);
 }
 
 static void tick_stalls(struct ue_conn *c, uint64_t now_ns) {
-    if (c->config.stall_timeout_ns == 0 || now_ns - c->last_stall_look_ns < STALL_LOOKS_NS) {
+    if (c->common.config.stall_timeout_ns == 0 || now_ns - c->clock.last_stall_look_ns < STALL_LOOKS_NS) {
         return;
     }
-    c->last_stall_look_ns = now_ns;
-    for (uint32_t i = 0; i < c->channels.capacity && !ue_conn_is_ending(c); i++) {
+    c->clock.last_stall_look_ns = now_ns;
+    for (uint32_t i = 0; i < c->channels.capacity && !ue_is_ending(&c->common); i++) {
         struct ue_channel_entry *entry = c->channels.slots[i];
-        if (entry != NULL && entry->channel != NULL && is_stalled(c, now_ns, entry)) {
-            give_up(c, entry->channel);
+        if (entry != NULL && entry->channel != NULL && is_stalled(&c->common, now_ns, entry)) {
+            give_up(&c->common, entry->channel);
         }
     }
 }
 
 static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
-    if (ue_conn_has_internal_ack(c)) {
-        ue_conn_ack_everything(c, now_ns);
-        ue_conn_carry_out_close(c, now_ns);
+    if (ue_has_internal_ack(&c->common)) {
+        ue_ack_everything(&c->sender, now_ns);
+        ue_carry_out_close(&c->sender, now_ns);
     }
-    ue_traffic_tick(&c->traffic, &c->ping, now_ns);
-    if (is_silent(c, now_ns)) {
-        ue_conn_want_close(c, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_NONE);
-        ue_conn_carry_out_close(c, now_ns);
+    ue_traffic_tick(&c->common.statistics.traffic, &c->common.statistics.ping, now_ns);
+    if (is_silent(&c->receiver, now_ns)) {
+        ue_want_close(&c->common, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_NONE);
+        ue_carry_out_close(&c->sender, now_ns);
         return;
     }
-    tick_channels(c, now_ns);
-    if (ue_conn_carry_out_close(c, now_ns)) {
+    tick_channels(&c->sender, now_ns);
+    if (ue_carry_out_close(&c->sender, now_ns)) {
         return;
     }
-    ue_options_tick(c, now_ns);
+    ue_options_tick(&c->sender, now_ns);
     tick_stalls(c, now_ns);
-    if (ue_conn_carry_out_close(c, now_ns)) {
+    if (ue_carry_out_close(&c->sender, now_ns)) {
         return;
     }
-    if (!ue_conn_is_server(c)) {
-        ue_client_handshake_tick(&c->handshake, now_ns);
+    if (!ue_is_server(&c->common)) {
+        ue_client_handshake_tick(&c->handshake.client, now_ns);
         ue_conn_send_handshake(c);
     }
     if (!ue_conn_is_client_restarting(c)) {
-        tick_flush(c, now_ns);
+        tick_flush(&c->sender, now_ns);
     }
     tick_budget(c, elapsed_ns);
 }
 
 void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_begin_input(c);
-    if (!c->has_ticked) {
-        c->has_ticked = true;
-        c->last_receive_ns = now_ns;
-        c->last_tick_ns = now_ns;
+    if (!c->clock.has_ticked) {
+        c->clock.has_ticked = true;
+        c->receiver.last_receive_ns = now_ns;
+        c->clock.last_tick_ns = now_ns;
     }
-    uint64_t elapsed_ns = now_ns - c->last_tick_ns;
-    c->last_tick_ns = now_ns;
-    c->frame_time_ms = (uint8_t)(elapsed_ns / 1000000 < 255 ? elapsed_ns / 1000000 : 255);
-    if (c->state == UE_CONN_HANDSHAKE) {
+    uint64_t elapsed_ns = now_ns - c->clock.last_tick_ns;
+    c->clock.last_tick_ns = now_ns;
+    c->sender.frame_time_ms = (uint8_t)(elapsed_ns / 1000000 < 255 ? elapsed_ns / 1000000 : 255);
+    if (c->common.life.state == UE_CONN_HANDSHAKE) {
         tick_handshake(c, now_ns);
-    } else if (ue_conn_is_up(c)) {
+    } else if (ue_is_up(&c->common)) {
         tick_up(c, now_ns, elapsed_ns);
-        ue_conn_carry_out_close(c, now_ns);
+        ue_carry_out_close(&c->sender, now_ns);
     }
-    c->flushed_this_tick = false;
-    c->burst_packets = 0;
+    c->sender.flushed_this_tick = false;
+    c->sender.burst_packets = 0;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -157,33 +158,34 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 /* A server that may not send yet waits for the client, whatever it has to send; a client in a restart handshake waits
    for the server. */
 static uint64_t flush_deadline(const struct ue_conn *c) {
-    if (!ue_conn_may_send(c)) {
+    if (!ue_may_send(&c->channels)) {
         return UINT64_MAX;
     }
     if (ue_conn_is_client_restarting(c)) {
         return UINT64_MAX;
     }
-    if (c->time_sensitive || c->has_pending_out_rec || ue_send_is_waiting(c)) {
-        return c->last_tick_ns;
+    if (c->sender.time_sensitive || c->channels.has_pending_out_rec || ue_send_is_waiting(&c->sender)) {
+        return c->clock.last_tick_ns;
     }
-    return ue_conn_has_internal_ack(c) ? UINT64_MAX : c->last_send_ns + c->config.keep_alive_ns + 1;
+    return ue_has_internal_ack(&c->common) ? UINT64_MAX : c->sender.last_send_ns + c->common.config.keep_alive_ns + 1;
 }
 
 /* Until when ue_conn_end_receive leaves early packets waiting. */
-static uint64_t reorder_deadline(const struct ue_conn *c) {
-    return c->order_cache.count != 0 ? c->order_cache_since_ns + c->config.options.reorder_wait_ns : UINT64_MAX;
+static uint64_t reorder_deadline(const struct ue_receiver *r) {
+    return r->order_cache.count != 0 ? r->order_cache_since_ns + r->common->config.options.reorder_wait_ns : UINT64_MAX;
 }
 
-static uint64_t timeout_deadline(const struct ue_conn *c) {
-    bool has_timeout = !c->config.no_timeouts && !ue_conn_has_internal_ack(c);
-    return has_timeout ? c->last_receive_ns + timeout_ns(c) + 1 : UINT64_MAX;
+static uint64_t timeout_deadline(const struct ue_receiver *r) {
+    bool has_timeout = !r->common->config.no_timeouts && !ue_has_internal_ack(r->common);
+    return has_timeout ? r->last_receive_ns + timeout_ns(r->common) + 1 : UINT64_MAX;
 }
 
 uint64_t ue_conn_deadline(const struct ue_conn *c) {
-    uint64_t shake_ns = ue_conn_is_server(c) ? UINT64_MAX : ue_client_handshake_deadline(&c->handshake);
-    uint64_t deadline = earlier(timeout_deadline(c), shake_ns);
-    if (c->state == UE_CONN_HANDSHAKE) {
+    uint64_t shake_ns = ue_is_server(&c->common) ? UINT64_MAX : ue_client_handshake_deadline(&c->handshake.client);
+    uint64_t deadline = earlier(timeout_deadline(&c->receiver), shake_ns);
+    if (c->common.life.state == UE_CONN_HANDSHAKE) {
         return deadline;
     }
-    return ue_conn_is_up(c) ? earlier(deadline, earlier(flush_deadline(c), reorder_deadline(c))) : UINT64_MAX;
+    return ue_is_up(&c->common) ? earlier(deadline, earlier(flush_deadline(c), reorder_deadline(&c->receiver)))
+                                : UINT64_MAX;
 }

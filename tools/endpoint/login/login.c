@@ -16,7 +16,7 @@
 static struct ue_message new_message(const struct ue_login *l, uint8_t type) {
     return (struct ue_message){
         .type = type,
-        .param_count = (uint8_t)ue_message_params(&l->conn->out_context, type),
+        .param_count = (uint8_t)ue_message_params(&l->conn->common.out_context, type),
     };
 }
 
@@ -53,7 +53,7 @@ static void copy_text(char *to, const char *from, size_t size_bytes) {
 
 static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
     copy_text(l->status.failure, text, sizeof l->status.failure);
-    ue_conn_send_close_reason(l->conn, now_ns, reason, UE_CLOSE_NONE);
+    ue_send_close_reason(&l->conn->sender, now_ns, reason, UE_CLOSE_NONE);
     say_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
     fail(l, now_ns, reason);
 }
@@ -64,7 +64,7 @@ static void admit(struct ue_login *l) {
 }
 
 static bool is_beacon(const struct ue_login *l) {
-    return l->conn->config.driver == UE_DRIVER_BEACON;
+    return l->conn->common.config.driver == UE_DRIVER_BEACON;
 }
 
 /* ---- client ---- */
@@ -73,9 +73,9 @@ static void say_own_hello(struct ue_login *l, uint64_t now_ns) {
     uint8_t units[2 * UE_LOGIN_TEXT_BYTES];
     struct ue_message m = new_message(l, UE_MESSAGE_HELLO);
     m.params[UE_HELLO_LITTLE_ENDIAN].number = 1;
-    m.params[UE_HELLO_NETWORK_VERSION].number = l->conn->config.network_version;
+    m.params[UE_HELLO_NETWORK_VERSION].number = l->conn->common.config.network_version;
     m.params[UE_HELLO_ENCRYPTION_TOKEN].text = ue_text_from_utf8(l->config.encryption_token, units);
-    m.params[UE_HELLO_FEATURES].number = l->conn->config.network_features;
+    m.params[UE_HELLO_FEATURES].number = l->conn->common.config.network_features;
     say(l, now_ns, &m);
 }
 
@@ -138,16 +138,16 @@ static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_
 
 static void read_encryption_ack(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)message;
-    if (l->conn->encryption == NULL) {
+    if (l->conn->common.encryption == NULL) {
         fail(l, now_ns, UE_CLOSE_PENDING_CONNECTION_FAILURE);
         return;
     }
-    l->conn->is_encrypting = true;
+    l->conn->sender.is_encrypting = true;
 }
 
 static void say_net_speed(struct ue_login *l, uint64_t now_ns) {
     struct ue_message m = new_message(l, UE_MESSAGE_NETSPEED);
-    m.params[UE_NETSPEED_RATE].number = (uint32_t)l->conn->budget.net_speed;
+    m.params[UE_NETSPEED_RATE].number = (uint32_t)l->conn->sender.budget.net_speed;
     say(l, now_ns, &m);
 }
 
@@ -221,7 +221,7 @@ static void say_challenge(struct ue_login *l, uint64_t now_ns) {
 }
 
 static bool is_compatible(const struct ue_login *l, const struct ue_message *hello) {
-    const struct ue_conn_config *own = &l->conn->config;
+    const struct ue_conn_config *own = &l->conn->common.config;
     bool has_features = hello->param_count > UE_HELLO_FEATURES;
     return l->status.peer_version == own->network_version &&
            (!has_features || l->status.peer_features == own->network_features);
@@ -229,8 +229,8 @@ static bool is_compatible(const struct ue_login *l, const struct ue_message *hel
 
 static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
     struct ue_message m = new_message(l, UE_MESSAGE_UPGRADE);
-    m.params[UE_UPGRADE_NETWORK_VERSION].number = l->conn->config.network_version;
-    m.params[UE_UPGRADE_FEATURES].number = l->conn->config.network_features;
+    m.params[UE_UPGRADE_NETWORK_VERSION].number = l->conn->common.config.network_version;
+    m.params[UE_UPGRADE_FEATURES].number = l->conn->common.config.network_features;
     if (is_beacon(l)) {
         m.param_count = 1; /* beacon hosts leave the features out (endpoint.md 6) */
     }
@@ -243,14 +243,14 @@ static bool token_is_good(const struct ue_login *l) {
     if (l->status.token[0] == 0) {
         return !l->config.encryption_required;
     }
-    return l->conn->encryption != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
+    return l->conn->common.encryption != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
 }
 
 /* The acknowledgement leaves in clear; everything behind it is encrypted. */
 static void begin_encryption(struct ue_login *l, uint64_t now_ns) {
     say_only(l, now_ns, UE_MESSAGE_ENCRYPTION_ACK);
     ue_conn_flush(l->conn, now_ns);
-    l->conn->is_encrypting = true;
+    l->conn->sender.is_encrypting = true;
 }
 
 static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
@@ -323,8 +323,8 @@ static void read_beacon_join(struct ue_login *l, uint64_t now_ns, const struct u
     ue_unique_id_to_utf8(&message->unique_id, l->status.unique_id, sizeof l->status.unique_id);
     struct ue_message m = new_message(l, UE_MESSAGE_BEACON_ASSIGN_GUID);
     m.params[UE_BEACON_ASSIGN_GUID_GUID].number = l->config.beacon_guid;
-    m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units =
-        (struct ue_view){no_guid, 0, l->conn->out_context.settings.guid_bits}; /* a fixed width has no known layout */
+    m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units = (struct ue_view){
+        no_guid, 0, l->conn->common.out_context.settings.guid_bits}; /* a fixed width has no known layout */
     say(l, now_ns, &m);
     l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
@@ -420,7 +420,7 @@ static struct login_rules rules_of(const struct ue_login *l) {
         {UE_MESSAGE_BEACON_NET_GUID_ACK, IN(JOINING), read_beacon_ack},
         {UE_MESSAGE_CLOSE_REASON, WELCOME_BEHIND, read_close_reason},
     };
-    if (l->conn->config.role == UE_ROLE_CLIENT) {
+    if (l->conn->common.config.role == UE_ROLE_CLIENT) {
         return (struct login_rules){client, sizeof client / sizeof *client, false};
     }
     if (is_beacon(l)) {
@@ -471,10 +471,10 @@ static bool begins_with_hello(struct ue_view data) {
 /* Returns whether the game wants to see the bunch. */
 static bool take_messages(struct ue_login *l, uint64_t now_ns, struct ue_view data) {
     bool wanted = false;
-    for (size_t bit = 0; bit < data.bits && l->conn->state != UE_CONN_CLOSED;) {
+    for (size_t bit = 0; bit < data.bits && l->conn->common.life.state != UE_CONN_CLOSED;) {
         struct ue_message message;
         struct ue_fault fault;
-        enum ue_status status = ue_message_decode(&l->conn->in_context, data, &bit, &message, &fault);
+        enum ue_status status = ue_message_decode(&l->conn->common.in_context, data, &bit, &message, &fault);
         wanted |= is_games(l, message.type);
         if (status == UE_E_TYPE && is_games(l, message.type)) {
             break;
@@ -492,7 +492,7 @@ static bool take_messages(struct ue_login *l, uint64_t now_ns, struct ue_view da
 
 static bool take_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
     struct ue_login *l = user;
-    if (c->config.role == UE_ROLE_SERVER && !l->has_heard) {
+    if (c->common.config.role == UE_ROLE_SERVER && !l->has_heard) {
         l->has_heard = true;
         if (!begins_with_hello(bunch->data)) {
             fail(l, now_ns, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK);
@@ -532,9 +532,9 @@ enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct
 }
 
 struct ue_login *ue_login_new(struct ue_conn *c, const struct ue_login_config *config) {
-    struct ue_login *l = ue_share_alloc(&c->share, sizeof *l);
+    struct ue_login *l = ue_share_alloc(&c->common.share, sizeof *l);
     if (l != NULL && ue_login_init(l, c, config) != UE_OK) {
-        ue_share_free_block(&c->share, l);
+        ue_share_free_block(&c->common.share, l);
         l = NULL;
     }
     return l;
@@ -543,7 +543,7 @@ struct ue_login *ue_login_new(struct ue_conn *c, const struct ue_login_config *c
 void ue_login_free(struct ue_login *l) {
     if (l != NULL) {
         ue_conn_set_hook(l->conn, NULL, NULL);
-        ue_share_free_block(&l->conn->share, l);
+        ue_share_free_block(&l->conn->common.share, l);
     }
 }
 
@@ -553,7 +553,7 @@ const struct ue_login_status *ue_login_status(const struct ue_login *l) {
 }
 
 static bool is_client(const struct ue_login *l) {
-    return l->conn->config.role == UE_ROLE_CLIENT;
+    return l->conn->common.config.role == UE_ROLE_CLIENT;
 }
 
 /* What the server opens first is the player (HandleClientPlayer). */
@@ -568,7 +568,7 @@ static bool has_actor(const struct ue_conn *c) {
 }
 
 void ue_login_tick(struct ue_login *l, uint64_t now_ns) {
-    if (!is_client(l) || l->conn->state != UE_CONN_PENDING) {
+    if (!is_client(l) || l->conn->common.life.state != UE_CONN_PENDING) {
         return;
     }
     if (l->status.state == UE_LOGIN_IDLE) {
@@ -582,7 +582,7 @@ void ue_login_tick(struct ue_login *l, uint64_t now_ns) {
 }
 
 uint64_t ue_login_deadline(const struct ue_login *l) {
-    if (!is_client(l) || l->conn->state != UE_CONN_PENDING) {
+    if (!is_client(l) || l->conn->common.life.state != UE_CONN_PENDING) {
         return UINT64_MAX;
     }
     if (l->status.state == UE_LOGIN_IDLE) {

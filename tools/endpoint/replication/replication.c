@@ -86,7 +86,7 @@ static uint64_t all_handles(const struct ue_replicated_object *o) {
 /* ---- replicas of a connection ---- */
 
 void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue_share *share) {
-    assert(conn->config.report_packets);
+    assert(conn->common.config.report_packets);
     *r = (struct ue_replicator){.conn = conn, .share = share, .out_ack = INT64_MIN};
 }
 
@@ -168,7 +168,7 @@ static void take_verdict(struct ue_replicator *r, int64_t packet_id, bool delive
 
 /* The index may have a new channel already. */
 static bool is_gone(const struct ue_replicator *r, const struct ue_replica *replica) {
-    return replica->is_closing || ue_conn_channel(r->conn, replica->channel) == NULL;
+    return replica->is_closing || ue_channel_find(&r->conn->channels, replica->channel) == NULL;
 }
 
 static void forget_channel(struct ue_replicator *r, uint32_t channel) {
@@ -296,11 +296,11 @@ static bool may_replicate(const struct ue_conn *c, struct ue_channel *channel) {
     if (channel->paused_until_acked && channel->out_count == 0) {
         channel->paused_until_acked = false;
     }
-    return !channel->paused_until_acked && channel->out_count + 1 < c->limits.reliable;
+    return !channel->paused_until_acked && channel->out_count + 1 < c->common.limits.reliable;
 }
 
 static void give_turn(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
-    struct ue_channel *channel = ue_conn_channel(r->conn, replica->channel);
+    struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
     if (channel == NULL || channel->closing || replica->is_closing) {
         return;
     }
@@ -379,7 +379,7 @@ static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, cons
 
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                const struct ue_replicated_call *call) {
-    const struct ue_channel *channel = ue_conn_channel(r->conn, replica->channel);
+    const struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
     if (call->parameters.bits > UE_CALL_BITS_MAX) {
         return UE_E_LENGTH;
     }
@@ -389,7 +389,7 @@ enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct 
     if (!call->reliable && call->multicast) {
         return hold(r, replica, call);
     }
-    bool is_full = channel->out_count + 1 >= r->conn->limits.reliable;
+    bool is_full = channel->out_count + 1 >= r->conn->common.limits.reliable;
     if (is_full || (!call->reliable && !ue_conn_is_ready(r->conn))) {
         return refuse_call(r, now_ns, call);
     }

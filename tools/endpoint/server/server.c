@@ -222,7 +222,7 @@ static uint64_t cookie_hash(const struct ue_server *s, const uint8_t *cookie) {
 static struct ue_peer *find_by_cookie(const struct ue_server *s, const uint8_t *cookie) {
     struct ue_peer *peer;
     for (size_t at = 0; (peer = ue_table_next(&s->by_cookie, cookie_hash(s, cookie), &at)) != NULL;) {
-        if (memcmp(peer->conn->accepted.cookie, cookie, UE_COOKIE_BYTES) == 0) {
+        if (memcmp(peer->conn->handshake.accepted.cookie, cookie, UE_COOKIE_BYTES) == 0) {
             break;
         }
     }
@@ -285,7 +285,7 @@ static void enter(struct ue_server *s, struct ue_peer *peer) {
     peer->index = s->peer_count;
     s->peers[s->peer_count++] = peer;
     ue_table_put(&s->by_address, hash_of(s, &peer->address), peer);
-    ue_table_put(&s->by_cookie, cookie_hash(s, peer->conn->accepted.cookie), peer);
+    ue_table_put(&s->by_cookie, cookie_hash(s, peer->conn->handshake.accepted.cookie), peer);
 }
 
 static bool is_machine_full(const struct ue_server *s, const struct ue_host *from) {
@@ -304,7 +304,8 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     }
     struct ue_peer *peer = &record->peer;
     peer->conn = new_conn(s, now_ns, accepted);
-    bool is_made = peer->conn != NULL && ue_machines_join(&s->machines, &record->machine, from, &peer->conn->share);
+    bool is_made =
+        peer->conn != NULL && ue_machines_join(&s->machines, &record->machine, from, &peer->conn->common.share);
     bool has_login = !s->config.conn.no_login;
     if (!is_made || (has_login && ue_login_init(&record->login, peer->conn, &s->config.login) != UE_OK)) {
         free_peer(s, peer);
@@ -327,7 +328,7 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
         return false;
     }
     ue_machines_join(&s->machines, &record_of(peer)->machine, from,
-                     &peer->conn->share); /* else it counts where it was */
+                     &peer->conn->common.share); /* else it counts where it was */
     ue_table_remove(&s->by_address, hash_of(s, &peer->address), peer);
     peer->address = *from;
     ue_table_put(&s->by_address, hash_of(s, from), peer);
@@ -433,16 +434,16 @@ static void bury(struct ue_server *s, uint64_t now_ns, struct ue_peer *peer) {
     add_counters(&s->counters.ended, ue_conn_counters(peer->conn));
     s->counters.buried++;
     ue_table_remove(&s->by_address, hash_of(s, &peer->address), peer);
-    ue_table_remove(&s->by_cookie, cookie_hash(s, peer->conn->accepted.cookie), peer);
+    ue_table_remove(&s->by_cookie, cookie_hash(s, peer->conn->handshake.accepted.cookie), peer);
     s->peers[peer->index] = s->peers[--s->peer_count];
     s->peers[peer->index]->index = peer->index;
     free_peer(s, peer);
 }
 
 static bool is_over(const struct ue_server *s, uint64_t now_ns, const struct ue_peer *peer) {
-    bool is_drained = peer->conn->datagrams.first == NULL && peer->conn->events.first == NULL;
+    bool is_drained = peer->conn->sender.datagrams.first == NULL && peer->conn->common.events.first == NULL;
     uint64_t linger_ns = s->config.conn.options.resend_close ? LINGER_NS : 0;
-    return is_drained && now_ns - peer->conn->closed_ns >= linger_ns;
+    return is_drained && now_ns - peer->conn->common.life.closed_ns >= linger_ns;
 }
 
 static void note_memory(struct ue_server *s) {
