@@ -5,12 +5,11 @@ import collections
 import json
 import pathlib
 import re
-import shutil
-import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import browser
 import trace_page
 import uerudp
 from conversation import lost_acks
@@ -18,7 +17,6 @@ from trace_page import ACK_LOST, DELIVERED, LATE, NOT_DELIVERED
 
 ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/ue5.5.pcapng"
-BROWSER = shutil.which("chromium")
 WAYS = ("c2s", "s2c")
 data_of = trace_page.read
 
@@ -218,8 +216,8 @@ class Files(unittest.TestCase):
             self.assertFalse(pathlib.Path(folder, "p.svg").exists())
 
 
-@unittest.skipUnless(BROWSER, "needs Chromium")
-class Browser(unittest.TestCase):
+@unittest.skipUnless(browser.PROGRAM, "needs Chromium")
+class Picture(unittest.TestCase):
     NAMESPACE = "{http://www.w3.org/2000/svg}"
 
     def picture(self, folder, path):
@@ -259,31 +257,125 @@ class Browser(unittest.TestCase):
             self.assertGreater(lost, 100)
             self.assertAlmostEqual(lost / delivered, area(marks["lost"]) / area(marks["delivered"]), delta=0.002)
 
-    def dump(self, page, folder):
-        return subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/b",
-                               "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", f"file://{page}"],
-                              capture_output=True, timeout=120, text=True)
 
-    def test_page_without_errors(self):
-        for name in ("ue5.5", "refused", "one-packet"):
-            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                path = capture(folder, "a.pcapng", conversation(1)) if name == "one-packet" else ROOT / f"captures/{name}.pcapng"
-                trace(path, "--stream=0", "-o", f"{folder}/p.html", status=None)
-                result = self.dump(f"{folder}/p.html", folder)
-                self.assertNotIn("CONSOLE", result.stderr)
-                self.assertIn('<section class="panel" id="panel-packets-c2s">', result.stdout)
-                self.assertIn("<dt>Duration</dt>", result.stdout)
+@unittest.skipUnless(browser.PROGRAM, "needs Chromium")
+class Page(unittest.TestCase):
+    """A page in a browser, with keys and the mouse."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.browser = cls.enterClassContext(browser.Browser())
+
+    def tearDown(self):
+        self.assertEqual([], self.browser.messages)
+
+    def open(self, path, *options):
+        page = pathlib.Path(self.folder, f"{self.id()}.html")
+        trace(path, *options, "-o", page, status=None)
+        self.browser.open(page)
+        return data_of(page.read_text())
+
+    def domain(self):
+        return self.browser.evaluate("frame.domain()")
+
+    def box(self, selector):
+        return self.browser.evaluate(f"(({{x, y, width, height}}) => ({{x, y, width, height}}))"
+                                     f"(document.querySelector('{selector}').getBoundingClientRect())")
+
+    def pointed(self, x, y):
+        self.browser.mouse("mouseMoved", x, y)
+        self.browser.frame()
+        return self.browser.evaluate("document.getElementById('tip').hidden ? null : document.getElementById('tip').textContent")
+
+    def test_pages_without_errors(self):
+        """Also of a connection with a single packet, of a refused login, and of a handshake alone."""
+        single = capture(self.folder, "one.pcapng", conversation(1))
+        for path in (single, *(ROOT / f"captures/{name}.pcapng" for name in ("ue5.5", "refused", "timeout", "corrupt", "legacy"))):
+            with self.subTest(path.name):
+                self.open(path, "--stream=0")
+                self.assertEqual([], self.browser.messages)
+                self.assertTrue(self.browser.evaluate("document.querySelectorAll('#panels canvas').length") > 0)
 
     def test_hostile_texts_are_texts(self):
-        """A server address is no place for HTML, but a message is: the page shows it as it is."""
-        with tempfile.TemporaryDirectory() as folder:
-            evil = '<img src=x onerror="document.title=1">'
-            objects = [json.dumps({"generation": "5.5", "bunches": [{"open": True, "reliable": True, "channel": 5, "ch_seq": 3, "data": "00",
-                       "name_hardcoded": False, "name_text": evil, "name_number": 0}]})]
-            trace("--generation=5.5", capture(folder, "a.pcapng", "\n".join(objects).encode()), "-o", f"{folder}/p.html")
-            document = self.dump(f"{folder}/p.html", folder).stdout
-        self.assertNotIn("<img", document)
-        self.assertIn("&lt;img src=x", document)
+        evil = '<img src=x onerror="document.title=1">'
+        bunch = {"open": True, "reliable": True, "channel": 5, "ch_seq": 3, "data": "00", "name_hardcoded": False, "name_text": evil,
+                 "name_number": 0}
+        self.open(capture(self.folder, "evil.pcapng", json.dumps({"generation": "5.5", "bunches": [bunch]}).encode()), "--generation=5.5")
+        self.assertEqual(0, self.browser.evaluate("document.images.length"))
+        self.assertIn(evil[:20], self.browser.evaluate("document.body.innerText"))
+
+    def test_keys(self):
+        self.open(ROOT / "captures/loss-burst.pcapng")
+        whole = self.domain()
+        self.browser.key("+")
+        near = self.domain()
+        self.assertAlmostEqual((whole[1] - whole[0]) / 2, near[1] - near[0], 3)
+        self.browser.key("ArrowLeft")
+        self.assertLess(self.domain()[0], near[0])
+        self.browser.key("Home")
+        self.assertAlmostEqual(0, self.domain()[0], 3)
+        self.browser.key("0")
+        self.assertEqual([round(each, 3) for each in whole], [round(each, 3) for each in self.domain()])
+
+    def test_findings(self):
+        """The key n and a click on a flag show a finding, and mark it in the list."""
+        page = self.open(ROOT / "captures/loss-burst.pcapng")
+        times = sorted(each["time_s"] * 1000 for each in page["info"]["findings"] if "time_s" in each)
+        self.browser.key("n")
+        first = self.domain()
+        self.assertTrue(first[0] < times[0] < first[1])
+        marked = self.browser.evaluate("document.querySelectorAll('#findings .current').length")
+        self.assertEqual(1, marked)
+        self.browser.key("0")
+        flag = self.box(".flag")
+        whole = self.domain()
+        self.browser.click(flag["x"] + flag["width"] / 2, flag["y"] + flag["height"] / 2)
+        self.assertLess(self.domain()[1] - self.domain()[0], whole[1] - whole[0])
+
+    def test_drag_selects_a_range(self):
+        self.open(ROOT / "captures/loss-burst.pcapng")
+        end, canvas = self.domain()[1], self.box("#panel-loss canvas")
+        left, width, y = canvas["x"] + 62, canvas["width"] - 62 - 14, canvas["y"] + 40
+        self.browser.drag(left + width * 0.25, y, left + width * 0.5, y)
+        for expected, found in zip((0.25, 0.5), self.domain()):
+            self.assertAlmostEqual(expected, found / end, delta=0.01)
+
+    def test_tooltip(self):
+        """Shows the frame of a packet, and the rates of a bin; it stays inside the window, and no other covers it."""
+        page = self.open(ROOT / "captures/loss-burst.pcapng")
+        lost = next(each for each in page["packets1"] if each["state"] == NOT_DELIVERED and each["frame"] != 0)
+        self.browser.evaluate("document.querySelector('#panel-packets-s2c').scrollIntoView({block: 'center'})")
+        canvas = self.box("#panel-packets-s2c canvas")
+        x, y = self.browser.evaluate("""(() => { const id = ID, t = TIME, ids = data.tables.packets1.id;
+            const view = { low: Math.min(...ids) - 1, high: Math.max(...ids) + 1 };
+            const canvas = document.querySelector('#panel-packets-s2c canvas'), height = canvas.clientHeight - 12;
+            return [62 + t / data.end * (canvas.clientWidth - 76), 7 + (view.high - id) / (view.high - view.low) * height]; })()"""
+                                     .replace("ID", str(lost["id"])).replace("TIME", str(lost["t"])))
+        text = self.pointed(canvas["x"] + x, canvas["y"] + y)
+        self.assertIn(f"frame {lost['frame']}", text)
+        self.assertIn("not delivered", text)
+        self.pointed(canvas["x"] + canvas["width"] - 20, canvas["y"] + 30)
+        tip = self.box("#tip")
+        self.assertLessEqual(tip["x"] + tip["width"], 1400)
+        self.assertEqual(0, self.browser.evaluate("document.querySelectorAll('[title], svg title').length"))
+
+    def test_narrow_and_dark(self):
+        """At 600 pixels nothing is wider than the window; in the dark style texts are light."""
+        self.open(ROOT / "captures/loss-burst.pcapng")
+        try:
+            self.browser.resize(600, 900)
+            self.browser.frame()
+            self.assertEqual(600, self.browser.evaluate("document.documentElement.scrollWidth"))
+            self.browser.set_dark(True)
+            self.browser.frame()
+            background, color = self.browser.evaluate("[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]")
+            brightness = [sum(map(int, re.findall(r"\d+", each))) for each in (background, color)]
+            self.assertLess(brightness[0], 150)
+            self.assertGreater(brightness[1], 600)
+        finally:
+            self.browser.set_dark(False)
+            self.browser.resize(1400, 900)
 
 
 if __name__ == "__main__":

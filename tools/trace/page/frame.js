@@ -22,13 +22,21 @@
 
    view has x and y (d3 scales to pixels), from and to (ms), left, right, top, bottom (pixels), and bins(pixels, ms): bins
    {ms, first, last} of equal width, at least so many pixels and ms wide. Bin i is from i * ms to (i + 1) * ms. Their
-   borders do not depend on the view, so that marks do not flicker while it moves, and binned() keeps their values. */
+   borders do not depend on the view, so that marks do not flicker while it moves, and binned() keeps their values.
+   view.lengthOf(bins, i) is the part of a bin, in ms, before the end of the capture; a rate is divided by it. */
 "use strict";
 
 const number = d3.format(",d");
 const decimal = value => d3.format(",.3~r")(value);
-const duration = ms => ms >= 1000 ? `${d3.format(",.3~f")(ms / 1000)} s` : `${d3.format(",.3~f")(ms)} ms`;
+function duration(ms) {
+  const seconds = Math.round(ms / 1000), minutes = Math.floor(seconds / 60);
+  return ms < 1000 ? `${d3.format(",.3~f")(ms)} ms` : ms < 600000 ? `${d3.format(",.3~f")(ms / 1000)} s`
+    : minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min ${seconds % 60} s`;
+}
 const percent = share => `${d3.format(".3~r")(share * 100)} %`;
+
+/* The part of a bin before the end of the capture, at least half of it. */
+const lengthOf = (from, to) => Math.max(Math.min(to, data.duration_ms) - from, (to - from) / 2);
 
 /* A function of bins that computes the value of each once: compute(from, to) in ms. */
 function binned(compute) {
@@ -65,6 +73,7 @@ const frame = (function () {
       const ms = 2 ** Math.ceil(Math.log2(Math.max((to - from) * pixels / view.width, least, 1e-6)));
       return { ms, first: Math.floor(Math.max(from, 0) / ms), last: Math.floor(Math.min(to, data.end) / ms) };
     };
+    view.lengthOf = (bins, i) => lengthOf(i * bins.ms, (i + 1) * bins.ms);
     const range = panel.range && panel.range(view);
     view.y = range && d3.scaleLinear().domain(range).range([view.bottom, view.top]);
     return view;
@@ -89,8 +98,15 @@ const frame = (function () {
     return hours > 0 ? `${hours}:${two(minutes % 60)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
   }
 
+  /* From 10 s on, steps are those of a clock. */
+  function timesOf(view) {
+    const count = Math.max(2, Math.floor(view.width / 110)), wanted = (view.to - view.from) / count;
+    const step = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400].find(each => each * 1000 >= wanted) * 1000;
+    return wanted < 7000 || !step ? view.x.ticks(count) : d3.range(Math.ceil(view.from / step) * step, view.to, step);
+  }
+
   function drawTimes(pen, view, y) {
-    const ticks = view.x.ticks(Math.max(2, Math.floor(view.width / 110)));
+    const ticks = timesOf(view);
     pen.shape({ stroke: "line" }, path => {
       path.moveTo(view.left, y + 0.5);
       path.lineTo(view.right, y + 0.5);
@@ -103,7 +119,7 @@ const frame = (function () {
     if (view.y) {
       drawAxis(pen, panel, view);
     }
-    pen.shape({ stroke: "grid" }, path => view.x.ticks(Math.max(2, Math.floor(view.width / 110))).forEach(tick => {
+    pen.shape({ stroke: "grid" }, path => timesOf(view).forEach(tick => {
       path.moveTo(Math.round(view.x(tick)) + 0.5, view.top);
       path.lineTo(Math.round(view.x(tick)) + 0.5, view.bottom);
     }));

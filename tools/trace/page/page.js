@@ -35,7 +35,7 @@
   }
   const longest = d3.max(info.findings.filter(finding => finding.kind === "reliable_stall"), finding => finding.duration_ms);
   figure("Longest stall", longest ? duration(longest) : "none of 100 ms", longest ? "warning" : "");
-  figure("Retransmitted", `${number(d3.sum(WAYS, way => info.resends[way]))} of ${number(d3.sum(WAYS, way => info.reliable[way]))} reliable`);
+  figure("Retransmissions captured", `${number(d3.sum(WAYS, way => info.resends[way]))} of ${number(d3.sum(WAYS, way => info.reliable[way]))} reliable`);
 
   if (data.detail_end_ms !== null) {
     const cut = document.getElementById("cut");

@@ -28,7 +28,7 @@
       const place = Math.min(Math.max(t / data.bin_ms, 0), count), whole = Math.floor(place);
       return running[whole] + (place > whole ? (place - whole) * (running[whole + 1] - running[whole]) : 0);
     };
-    return (at(to) - at(from)) / (to - from);
+    return (at(to) - at(from)) / lengthOf(from, to);
   }
   const rates = binned((from, to) => bands.map((_, band) => [0, 1].map(side => rate(band, side, from, to))));
   const binsOf = view => view.bins(3, data.bin_ms);

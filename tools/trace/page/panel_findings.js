@@ -3,17 +3,19 @@
 "use strict";
 
 (function () {
-  const LETTERS = { error: "E", warning: "W", note: "N" }, ROWS = 3, ROW = 22;
+  const LETTERS = { error: "E", warning: "W", note: "N" }, ROW = 24;
   const findings = data.info.findings.map((finding, i) => ({
     ...finding, i,
     t: finding.time_s === undefined || finding.time_s === null ? null : finding.time_s * 1000,
     ms: finding.duration_ms || 0,
   }));
   const placed = findings.filter(finding => finding.t !== null).sort((a, b) => a.t - b.t);
-  let current = -1, flags = [];
+  const severities = ["error", "warning", "note"].filter(severity => placed.some(finding => finding.severity === severity));
+  const box = document.createElement("div"), sentence = document.createElement("p"), flags = [];
+  let current = -1;
 
   function mark() {
-    flags.forEach(flag => flag.classList.toggle("current", +flag.dataset.finding === current));
+    sentence.textContent = findings[current].text;
     document.querySelectorAll("#findings button").forEach((button, i) => button.classList.toggle("current", i === current));
   }
 
@@ -30,59 +32,84 @@
     const next = at < 0 ? (by > 0 ? 0 : placed.length - 1) : (at + by + placed.length) % placed.length;
     if (placed.length !== 0) {
       go(placed[next]);
-      document.querySelectorAll("#findings button")[placed[next].i].scrollIntoView({ block: "nearest" });
     }
   }
 
-  /* Each flag is in the first row where it does not cover another; in the last row it may. */
-  function rowsOf(view) {
-    const ends = new Array(ROWS).fill(-Infinity);
-    return placed.map(finding => {
-      const px = view.x(finding.t), free = ends.findIndex(end => px - end > 22), row = free < 0 ? ROWS - 1 : free;
-      ends[row] = px;
-      return row;
+  /* Each severity has a row. Flags that would cover each other are one, with their number. */
+  function groupsOf(view) {
+    const groups = [];
+    severities.forEach((severity, row) => {
+      let last = null;
+      placed.filter(finding => finding.severity === severity).forEach(finding => {
+        const px = view.x(finding.t);
+        if (last && px - last.px < 21) {
+          last.members.push(finding);
+        } else {
+          last = { px, row, severity, members: [finding] };
+          groups.push(last);
+        }
+      });
     });
+    return groups;
+  }
+
+  function goTo(members) {
+    const last = d3.max(members, finding => finding.t + finding.ms);
+    if (members.length === 1 || last - members[0].t < 1) {
+      go(members[0]);
+      return;
+    }
+    const around = (last - members[0].t) * 0.2;
+    frame.show(members[0].t - around, last + around);
+  }
+
+  function showFlag(flag, group) {
+    flag.className = "flag " + group.severity + (group.members.some(finding => finding.i === current) ? " current" : "");
+    flag.textContent = group.members.length === 1 ? LETTERS[group.severity] : group.members.length;
+    flag.setAttribute("aria-label", group.members.slice(0, 3).map(finding => finding.text).join("; "));
+    flag.style.transform = `translate(${group.px + 9}px,${ROW * group.row + 9}px)`;
+    flag.onclick = () => goTo(group.members);
   }
 
   function draw(pen, view) {
-    const rows = rowsOf(view);
-    placed.forEach((finding, i) => {
-      const px = view.x(finding.t), top = view.top + rows[i] * ROW + 3;
-      pen.shape({ fill: finding.severity, alpha: 0.35, name: "finding" }, path =>
-        path.rect(px, top + 16, Math.max(view.x(finding.t + finding.ms) - px, 1), 4));
-      pen.shape({ fill: finding.severity }, path => path.rect(px - 1, top, 2, 20));
-      if (flags[i]) {
-        flags[i].style.display = px < view.left - 1 || px > view.right + 1 ? "none" : "";
-        flags[i].style.transform = `translate(${px + 9}px,${top}px)`;
+    const groups = groupsOf(view).filter(group => group.px > view.left - 1 && group.px < view.right + 1);
+    severities.forEach((severity, row) => {
+      pen.shape({ fill: severity, alpha: 0.35, name: "finding" }, path => placed.filter(finding => finding.severity === severity)
+        .forEach(finding => path.rect(view.x(finding.t), ROW * row + 25, Math.max(view.x(finding.t + finding.ms) - view.x(finding.t), 1), 4)));
+    });
+    groups.forEach(group => pen.shape({ fill: group.severity, name: "flag" }, path => path.rect(group.px - 1, ROW * group.row + 9, 2, 20)));
+    if (!pen.isScreen) {
+      return;
+    }
+    while (flags.length < groups.length) {
+      const flag = document.createElement("button");
+      flag.type = "button";
+      box.append(flag);
+      flags.push(flag);
+    }
+    flags.forEach((flag, i) => {
+      flag.hidden = i >= groups.length;
+      if (i < groups.length) {
+        showFlag(flag, groups[i]);
       }
     });
   }
 
   frame.add({
-    id: "findings", title: "Findings", height: ROWS * ROW + 16,
+    id: "findings", title: "Findings", height: severities.length * ROW + 14,
     about: "what uerudp info reports, where it begins and how long it lasts; click a flag to go there",
-    legend: [["error", "error"], ["warning", "warning"], ["note", "note"]],
+    legend: severities.map(severity => [severity, severity]),
     isEmpty: () => placed.length === 0,
     draw,
     hover: (view, t) => placed.filter(finding => Math.abs(view.x(finding.t) - view.x(t)) < 8 || (finding.t <= t && t <= finding.t + finding.ms))
       .slice(0, 4).map(finding => `${finding.severity}: ${finding.text}`),
     setup(section) {
-      const box = document.createElement("div");
       box.className = "flags";
       section.querySelector("canvas").replaceWith(box);
       box.append(this.canvas);
-      flags = placed.map(finding => {
-        const flag = document.createElement("button");
-        flag.type = "button";
-        flag.className = "flag " + finding.severity;
-        flag.dataset.finding = finding.i;
-        flag.style.top = flag.style.left = "0";
-        flag.textContent = LETTERS[finding.severity];
-        flag.setAttribute("aria-label", finding.text);
-        flag.addEventListener("click", () => go(finding));
-        box.append(flag);
-        return flag;
-      });
+      sentence.className = "sentence";
+      sentence.setAttribute("aria-live", "polite");
+      section.append(sentence);
     },
     key(event) {
       const by = { n: 1, p: -1 }[event.key];

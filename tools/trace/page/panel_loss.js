@@ -29,18 +29,25 @@
     },
     draw(pen, view) {
       ["up", "down"].forEach((colour, side) => {
-        const steps = (path, isArea) => each(view, (i, bins) => {
+        const steps = draw => each(view, (i, bins) => {
           const { share } = shares[side](bins, i);
-          const from = view.x(i * bins.ms), to = view.x((i + 1) * bins.ms), y = view.y((share || 0) * 100);
-          if (share !== null && isArea) {
-            path.rect(from, y, to - from, view.bottom - y);
-          } else if (share !== null) {
-            path.moveTo(from, y);
-            path.lineTo(to, y);
-          }
+          draw(view.x(i * bins.ms), view.x((i + 1) * bins.ms), share === null ? null : view.y(share * 100));
         });
-        pen.shape({ fill: colour, alpha: 0.25 }, path => steps(path, true));
-        pen.shape({ stroke: colour, width: 1.5, name: "loss" }, path => steps(path, false));
+        pen.shape({ fill: colour, alpha: 0.18 }, path => steps((from, to, y) => {
+          if (y !== null) {
+            path.rect(from, y, to - from, view.bottom - y);
+          }
+        }));
+        pen.shape({ stroke: colour, width: 1.3, name: "loss" }, path => {
+          let isOpen = false;
+          steps((from, to, y) => {
+            if (y !== null) {
+              path[isOpen ? "lineTo" : "moveTo"](from, y);
+              path.lineTo(to, y);
+            }
+            isOpen = y !== null;
+          });
+        });
       });
     },
     hover(view, t) {

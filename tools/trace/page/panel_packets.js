@@ -5,7 +5,7 @@
 
 (function () {
   const NEAR_MAX = 2500, resends = data.tables.resends, gaps = data.tables.gaps;
-  const LEGEND = [["ok", "delivered, until acknowledged", "line"], ["open", "not reported"], ["lost", "lost"], ["late", "late, duplicate or missing"],
+  const LEGEND = [["lost", "lost"], ["open", "not reported"], ["ok", "until acknowledged", "line"], ["late", "late, duplicate or missing"],
     ["band7", "retransmission"]];
   const LATE = 1, DUPLICATE = 2;
 
@@ -68,9 +68,10 @@
 
     function drawRates(pen, view) {
       const bars = part => path => each(view, (sum, bins, i) => {
-        const perSecond = count => count * 1000 / bins.ms, [low, high] = part(sum);
+        const perSecond = count => count * 1000 / view.lengthOf(bins, i), [low, high] = part(sum);
         if (high > low) {
-          path.rect(view.x(i * bins.ms), view.y(perSecond(high)), view.x((i + 1) * bins.ms) - view.x(i * bins.ms),
+          const from = view.x(i * bins.ms);
+          path.rect(from, view.y(perSecond(high)), view.x(i * bins.ms + view.lengthOf(bins, i)) - from,
             view.y(perSecond(low)) - view.y(perSecond(high)));
         }
       });
@@ -142,7 +143,7 @@
     frame.add({
       id: "packets-" + WAYS[side], title: `Packets ${DIRECTIONS[side]}`, height: 190,
       about: "packets per second, of which lost; from near, packet ids over time",
-      legend: LEGEND,
+      legend: [[colour, "delivered"]].concat(LEGEND),
       isEmpty: () => rows.length === 0,
       format: value => number(value),
       range(view) {
@@ -152,7 +153,7 @@
           return [(d3.min(ids) || 0) - 1, (d3.max(ids) || 1) + 1];
         }
         let most = 1;
-        each(view, (sum, bins) => { most = Math.max(most, total(sum) * 1000 / bins.ms); });
+        each(view, (sum, bins, i) => { most = Math.max(most, total(sum) * 1000 / view.lengthOf(bins, i)); });
         return [0, most * 1.08];
       },
       draw(pen, view) {

@@ -36,6 +36,7 @@
         }
       })));
       const names = keys.map(key => channelName(+key.split("/")[1])).concat(rest > 0 ? [`${rest} other channels`] : []);
+      pen.shape({ fill: "back", alpha: 0.8 }, path => names.forEach((name, line) => path.rect(view.left, view.top + LINE * line + 3, name.length * 5.8 + 8, LINE - 4)));
       names.forEach((name, line) => pen.text(view.left + 4, view.top + LINE * line + 12, name, { fill: "text" }));
     },
     hover(view, t, px, py) {

@@ -29,15 +29,25 @@ function canvasPen(canvas, height) {
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = FONT;
+  /* A path of many rectangles is slow to fill, so each is filled by itself, on whole pixels: neighbours have no seam. */
+  const filler = {
+    rect(x, y, w, h) {
+      const from = Math.round(x * scale) / scale, to = Math.max(Math.round((x + w) * scale) / scale, from + 1 / scale);
+      context.fillRect(from, y, to - from, h);
+    },
+  };
+  ["moveTo", "lineTo", "arc", "closePath"].forEach(call => { filler[call] = (...numbers) => context[call](...numbers); });
   return {
-    width, height,
+    width, height, isScreen: true,
     shape(style, build) {
-      context.beginPath();
-      build(context);
       context.globalAlpha = style.alpha === undefined ? 1 : style.alpha;
+      context.beginPath();
       if (style.fill) {
         context.fillStyle = colours.get(style.fill);
+        build(style.stroke ? context : filler);
         context.fill();
+      } else {
+        build(context);
       }
       if (style.stroke) {
         context.strokeStyle = colours.get(style.stroke);
