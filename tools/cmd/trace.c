@@ -4,11 +4,12 @@
 
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
+#include "tools/trace/index.h"
 #include "tools/trace/page.h"
 #include "tools/trace/svg.h"
 
 /* The first connections get a picture, up to this limit. */
-#define PICTURES_MAX 64
+#define PICTURES_MAX 256
 #define CHANNELS_MAX 65536
 
 struct trace_command {
@@ -31,7 +32,8 @@ static const char description[] =
     "near\n"
     "each packet is drawn with its frame number, acknowledgement and retransmissions. A page is self-contained; it "
     "includes\n"
-    "the drawing library d3. Several connections get a page each: PAGE-0.html, PAGE-1.html, ... by stream.\n\n"
+    "the drawing library d3. Several connections get a page each, PAGE-0.html, PAGE-1.html, ... by stream, and "
+    "PAGE.html lists them.\n\n"
     "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments, unusable files, or no connection to "
     "draw.\n\n"
     "Examples:\n"
@@ -99,14 +101,37 @@ static bool write_svg(const struct trace_command *t, const char *page, const cha
     return good;
 }
 
+static void write_page(const struct trace_plot *plot, struct text_buffer *out) {
+    struct text_buffer data = {0};
+    trace_plot_write_data(plot, &data);
+    trace_write_template("page.html", &data, out);
+    text_buffer_free(&data);
+}
+
 static bool write_picture(const struct trace_command *t, const struct trace_plot *plot) {
     char *page = name_file(t, plot, ".html"), *svg = name_file(t, plot, ".svg");
     struct text_buffer text = {0};
-    trace_write_page(plot, &text);
+    write_page(plot, &text);
     bool good = write_file(page, &text) && (!t->svg || write_svg(t, page, svg));
     text_buffer_free(&text);
     g_free(page);
     g_free(svg);
+    return good;
+}
+
+/* The page that lists the others, at the name that the user gave. */
+static bool write_index(const struct trace_command *t) {
+    GPtrArray *pages = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < t->plots->len; i++) {
+        char *page = name_file(t, t->plots->pdata[i], ".html");
+        g_ptr_array_add(pages, g_path_get_basename(page));
+        g_free(page);
+    }
+    struct text_buffer text = {0};
+    trace_write_index(t->plots, pages, &text);
+    bool good = write_file(t->path, &text);
+    text_buffer_free(&text);
+    g_ptr_array_unref(pages);
     return good;
 }
 
@@ -117,7 +142,7 @@ static bool write_to_pipe(const struct trace_command *t) {
         return false;
     }
     struct text_buffer text = {0};
-    trace_write_page(t->plots->pdata[0], &text);
+    write_page(t->plots->pdata[0], &text);
     bool good = write_file(NULL, &text);
     text_buffer_free(&text);
     return good;
@@ -131,7 +156,7 @@ static bool write_all(const struct trace_command *t) {
     if (t->path == NULL || strcmp(t->path, "-") == 0) {
         return write_to_pipe(t);
     }
-    bool good = true;
+    bool good = t->plots->len == 1 || write_index(t);
     for (guint i = 0; i < t->plots->len && good; i++) {
         good = write_picture(t, t->plots->pdata[i]);
     }

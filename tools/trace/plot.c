@@ -353,6 +353,11 @@ static gint compare_times(gconstpointer a, gconstpointer b) {
     return (x > y) - (x < y);
 }
 
+guint trace_plot_bin_count(const struct trace_plot *plot) {
+    int64_t duration_ns = MAX(ue_time_ns_since(plot->info->course->last_ns, plot->begin_ns), 0);
+    return (guint)MIN(duration_ns / plot->bin_ns + 1, TRACE_PLOT_BINS);
+}
+
 void trace_plot_finish(struct trace_plot *plot, int64_t end_ns) {
     GArray *tables[] = {plot->packets[0], plot->packets[1], plot->rtts,   plot->resends,
                         plot->gaps,       plot->stalls,     plot->levels, plot->notes};

@@ -142,6 +142,9 @@ void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram
 /* Adds the findings at the end of the capture (end_ns: see ue_findings_finish). No datagram may follow. */
 void trace_plot_finish(struct trace_plot *plot, int64_t end_ns);
 
+/* The bins of the connection, at most all. */
+guint trace_plot_bin_count(const struct trace_plot *plot);
+
 /* Appends the data as script elements, whose texts cannot end them. */
 void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *out);
 

@@ -7,24 +7,12 @@
 #include <uerudp/time_ns.h>
 #include "tools/info/json_report.h"
 #include "tools/print/json.h"
+#include "tools/trace/page.h"
 #include "tools/trace/page_table.h"
 
 #define NS_PER_MS 1e6
-#define REAL_DIGITS 9
 
 /* ---- JSON ---- */
-
-/* JSON in an HTML script element must not contain its end tag; < occurs only in strings. */
-static int append_json(const char *text, size_t length, void *user) {
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '<') {
-            text_buffer_add(user, "\\u003c");
-        } else {
-            text_buffer_add_char(user, text[i]);
-        }
-    }
-    return 0;
-}
 
 static double ms_since_begin(const struct trace_plot *plot, int64_t time_ns) {
     return (double)ue_time_ns_since(time_ns, plot->begin_ns) / NS_PER_MS;
@@ -59,9 +47,7 @@ static void write_json(const struct trace_plot *plot, struct text_buffer *out) {
                                (double)plot->bin_ns / NS_PER_MS, "detail_end_ms",
                                is_whole ? json_null() : json_real(ms_since_begin(plot, plot->detail_end_ns)), "notes",
                                notes_array(plot), "bands", bands_array(plot));
-    text_buffer_add(out, "<script id=\"data\" type=\"application/json\">\n");
-    json_dump_callback(object, append_json, out, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-    text_buffer_add(out, "\n</script>\n");
+    trace_add_json(object, out);
     json_decref(object);
 }
 
@@ -191,12 +177,6 @@ static const struct page_column band_columns[] = {{"bits", PAGE_F64, band_bits}}
 
 #define WRITE(table, rows, columns) page_table_write(out, table, rows, columns, G_N_ELEMENTS(columns), plot)
 
-/* The bins of the connection, at most all. */
-static guint bin_count(const struct trace_plot *plot) {
-    int64_t duration_ns = MAX(ue_time_ns_since(plot->info->course->last_ns, plot->begin_ns), 0);
-    return (guint)MIN(duration_ns / plot->bin_ns + 1, TRACE_PLOT_BINS);
-}
-
 static GArray *first_of(const void *rows, guint count, size_t row_bytes) {
     GArray *array = g_array_new(FALSE, FALSE, (guint)row_bytes);
     g_array_append_vals(array, rows, count);
@@ -205,7 +185,7 @@ static GArray *first_of(const void *rows, guint count, size_t row_bytes) {
 
 static void write_bins(const struct trace_plot *plot, struct text_buffer *out) {
     for (unsigned side = 0; side < 2; side++) {
-        GArray *bins = first_of(plot->bins[side], bin_count(plot), sizeof plot->bins[side][0]);
+        GArray *bins = first_of(plot->bins[side], trace_plot_bin_count(plot), sizeof plot->bins[side][0]);
         WRITE(side == 0 ? "bins0" : "bins1", bins, bin_columns);
         g_array_unref(bins);
     }
@@ -217,7 +197,7 @@ static void write_bands(const struct trace_plot *plot, struct text_buffer *out) 
     for (guint i = 0; i < plot->bands->len; i++) {
         const struct trace_plot_band *band = plot->bands->pdata[i];
         for (unsigned side = 0; side < 2; side++) {
-            g_array_append_vals(bits, band->bits[side], bin_count(plot));
+            g_array_append_vals(bits, band->bits[side], trace_plot_bin_count(plot));
         }
     }
     WRITE("bands", bits, band_columns);

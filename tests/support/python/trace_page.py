@@ -23,7 +23,8 @@ def numbers(kind, text):
 
 
 def read(page):
-    """{keys of the JSON object, table: [{column: number}]}. Numbers that a table has not (NaN) are None."""
+    """{keys of the JSON object, table: [{column: number}]}. Numbers that a table has not (NaN) are None. Of an index, the
+    list of its rows."""
     data = json.loads(JSON.search(page).group(1))
     tables = {}
     for table, column, kind, text in COLUMN.findall(page):

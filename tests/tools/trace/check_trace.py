@@ -7,6 +7,7 @@ import pathlib
 import re
 import tempfile
 import unittest
+import urllib.parse
 import xml.etree.ElementTree
 
 import browser
@@ -188,10 +189,24 @@ class Files(unittest.TestCase):
             path = capture(folder, "a.pcapng", conversation(5) + b"\n" + conversation(5, port=50001))
             trace(path, "--output", f"{folder}/p.html")
             pages = sorted(each.name for each in pathlib.Path(folder).glob("*.html"))
-            self.assertEqual(["p-0.html", "p-1.html"], pages)
+            self.assertEqual(["p-0.html", "p-1.html", "p.html"], pages)
             trace(path, "--stream=1", "-o", f"{folder}/q.html")
             self.assertIn("50001", data_of((pathlib.Path(folder) / "q.html").read_text())["info"]["client"])
             self.assertIn("--output", uerudp.run("trace", path, status=2).stderr.decode())
+
+    def test_index(self):
+        """A row for each connection, with the numbers of info, and sums of all bins."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = generate(folder, "mixed", "--no-sidecar", "--duration=3", "--connections=4")
+            trace(path, "-o", f"{folder}/all pages.html")
+            rows = data_of(pathlib.Path(folder, "all pages.html").read_text())
+            infos = [json.loads(line) for line in uerudp.run("info", "--json", "--findings=50", path).stdout.splitlines()]
+            self.assertEqual([f"all pages-{each['stream']}.html" for each in infos], [row["page"] for row in rows])
+            for row, info in zip(rows, infos):
+                self.assertEqual({key: info[key] for key in info if key not in ("channels", "story")}, row["info"])
+                for side, way in enumerate(WAYS):
+                    self.assertEqual((info["bytes"][way], info["not_acked"][way], info["not_acked"][way] + info["acked"][way]),
+                                     tuple(sum(row[key][side]) for key in ("bytes", "lost", "reported")))
 
     def test_page_is_self_contained(self):
         page = trace(SAMPLE)
@@ -304,6 +319,21 @@ class Page(unittest.TestCase):
         self.open(capture(self.folder, "evil.pcapng", json.dumps({"generation": "5.5", "bunches": [bunch]}).encode()), "--generation=5.5")
         self.assertEqual(0, self.browser.evaluate("document.images.length"))
         self.assertIn(evil[:20], self.browser.evaluate("document.body.innerText"))
+
+    def test_index(self):
+        """Rows link to pages, and headings sort them."""
+        path = generate(self.folder, "mixed", "--no-sidecar", "--duration=3", "--connections=3")
+        trace(path, "-o", f"{self.folder}/all pages.html")
+        self.browser.open(f"{self.folder}/all pages.html")
+        links = "Array.from(document.querySelectorAll('td a'), each => each.href)"
+        pages = self.browser.evaluate(links)
+        self.assertEqual(3, len(pages))
+        self.assertEqual(6, self.browser.evaluate("document.querySelectorAll('svg').length"))
+        for clicks in (1, 2):
+            self.browser.evaluate("document.querySelector('th button').click()")
+            self.assertEqual(sorted(pages, reverse=clicks == 2), self.browser.evaluate(links))
+        self.browser.open(urllib.parse.unquote(pages[0].removeprefix("file://")))
+        self.assertTrue(self.browser.evaluate("data.info.stream >= 0"))
 
     def test_keys(self):
         self.open(ROOT / "captures/loss-burst.pcapng")
