@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/both_ends/capture_points.h"
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
@@ -12,6 +13,7 @@
 #include "tools/info/json_report.h"
 #include "tools/info/junit_report.h"
 #include "tools/info/text_report.h"
+#include "tools/print/phrase.h"
 
 #define FINDINGS_MAX 1000
 #define REAL_DIGITS 9
@@ -22,7 +24,10 @@ struct info_arguments {
     gboolean json, summary, bits;
     int findings_max;
     char *color;
-    char *junit; /* the file; NULL: none */
+    char *junit;   /* the file; NULL: none */
+    char *vantage; /* as on the command line; NULL: not given */
+    struct capture_points points;
+    struct both_ends *ends; /* NULL: there is one capture */
     struct info_fail_rules rules;
     struct text_buffer out;
 };
@@ -58,6 +63,11 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "print at most this number of findings of each kind, the worst; default 5", "NUMBER"},
         COLOR_OPTION(&command->color),
         {"summary", 0, 0, G_OPTION_ARG_NONE, &command->summary, "only one line per connection, the worst first", NULL},
+        {"vantage", 0, 0, G_OPTION_ARG_STRING, &command->vantage,
+         "compare both ends: at which end each file, or each interface of one file, was captured: client, server, or - "
+         "to "
+         "leave it out; default by the times of common packets",
+         "END,END..."},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
@@ -76,15 +86,19 @@ static const char description[] =
     "what\n"
     "was not delivered, and how the login went; then the statistics. Findings are ordered by severity: errors (the\n"
     "connection failed, or violates the protocol), warnings (players notice them), notes.\n\n"
-    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
-    "one\n"
-    "capture with consecutive frame numbers.\n\n"
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files without a "
+    "common\n"
+    "packet are read as one capture with consecutive frame numbers. Files with the same packets are captures of both\n"
+    "ends: the report is of the first, and compares it with the other: what was lost between them, and one-way "
+    "delays.\n"
+    "Two interfaces of one file are compared in the same way.\n\n"
     "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a\n"
     "rule), 2 wrong arguments or unusable files.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
     "  uerudp info --bits --stream 0 game.pcapng\n"
+    "  uerudp info client.pcapng server.pcapng\n"
     "  uerudp info --summary --fail-on reliable_stall:500ms,loss:2% --junit report.xml game.pcapng\n"
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
@@ -176,6 +190,70 @@ static enum cli_exit exit_status(const struct info_arguments *command, const GPt
     return status == CLI_EXIT_OK && failures != 0 ? CLI_EXIT_MALFORMED : status;
 }
 
+/* ---- both ends ---- */
+
+/* Reads the two capture points, if they are. */
+static void read_ends(struct info_arguments *command) {
+    const struct both_ends_options options = {&command->reader, &command->selection, command->points.client_end};
+    if (command->points.are_two) {
+        command->ends = both_ends_read(&options, command->points.sources);
+    }
+    if (command->ends == NULL && command->vantage != NULL) {
+        cli_error("--vantage=%s: the capture points have no connection in common", command->vantage);
+    }
+}
+
+/* Files of one capture point are the input of the report. False after a message. */
+static bool find_file_ends(struct info_arguments *command, int *path_count, char ***paths) {
+    if (*path_count < 2 || command->reader.is_hex) {
+        return true;
+    }
+    if (!capture_points_of_files(&command->points, command->vantage, *paths, *path_count)) {
+        return false;
+    }
+    read_ends(command);
+    if (command->ends != NULL) {
+        *path_count = command->points.sources[0].path_count;
+        *paths = command->points.sources[0].paths;
+    }
+    return true;
+}
+
+/* After the report's datagrams are read, when the interfaces are known. False after a message. */
+static bool find_interface_ends(struct info_arguments *command) {
+    const struct capture_reader *reader = &command->reader;
+    uint32_t count = reader->next_point;
+    bool is_candidate = command->ends == NULL && reader->path_count == 1 && !capture_reader_is_live(reader);
+    if (!is_candidate || (count < 2 && command->vantage == NULL)) {
+        return true;
+    }
+    if (!capture_points_of_interfaces(&command->points, command->vantage, reader->paths, count)) {
+        return false;
+    }
+    read_ends(command);
+    return true;
+}
+
+static void print_ends(const struct info_arguments *command, int file_count) {
+    const struct both_ends *ends = command->ends;
+    if (ends != NULL) {
+        fprintf(stderr, "%s and %s have the same packets of %s: both ends are compared\n", ends->captures[0]->name,
+                ends->captures[1]->name, phrase_count(ends->connections->len, "connection").text);
+    } else if (file_count > 1 && command->reader.is_any) {
+        fprintf(stderr, "%d files are read as one capture\n", file_count);
+    }
+}
+
+static void name_ends(const struct info_arguments *command, const GPtrArray *list) {
+    for (guint i = 0; i < list->len; i++) {
+        struct info_connection *info = g_ptr_array_index(list, i);
+        info->ends = command->ends;
+        info->both_ends = both_ends_find(command->ends, info->first_frame, info->last_frame, info->sides[0].address);
+    }
+}
+
+/* ---- the report ---- */
+
 static void name_files(const struct capture_reader *reader, const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
@@ -184,19 +262,32 @@ static void name_files(const struct capture_reader *reader, const GPtrArray *lis
     }
 }
 
-static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
-    const struct info_options options = {(unsigned)command->findings_max, command->bits, &command->rules};
-    struct info_capture *infos = info_capture_new(&options);
-    capture_reader_start(&command->reader, path_count, paths);
-    read_all(command, infos);
+static enum cli_exit report(struct info_arguments *command, struct info_capture *infos, int file_count) {
     const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader, &command->selection));
     name_files(&command->reader, list);
+    name_ends(command, list);
     bool written = print(command, list) && write_junit(command, list);
     enum cli_exit status = exit_status(command, list);
     print_left_out(command, list);
+    print_ends(command, file_count);
     capture_reader_print_totals(&command->reader);
-    info_capture_free(infos);
     return written ? status : CLI_EXIT_UNUSABLE;
+}
+
+static enum cli_exit run(struct info_arguments *command, int file_count, char **paths) {
+    const struct info_options options = {(unsigned)command->findings_max, command->bits, &command->rules};
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    int path_count = file_count;
+    if (find_file_ends(command, &path_count, &paths)) {
+        struct info_capture *infos = info_capture_new(&options);
+        capture_reader_start(&command->reader, path_count, paths);
+        read_all(command, infos);
+        status = find_interface_ends(command) ? report(command, infos, file_count) : CLI_EXIT_UNUSABLE;
+        info_capture_free(infos);
+    }
+    both_ends_free(command->ends);
+    capture_points_clear(&command->points);
+    return status;
 }
 
 int cmd_info(int argc, char **argv) {
@@ -213,6 +304,7 @@ int cmd_info(int argc, char **argv) {
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);
     g_free(command.junit);
+    g_free(command.vantage);
     text_buffer_free(&command.out);
     g_free(command.color);
     return status;

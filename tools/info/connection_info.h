@@ -3,6 +3,7 @@
 #ifndef UERUDP_TOOLS_INFO_CONNECTION_INFO_H
 #define UERUDP_TOOLS_INFO_CONNECTION_INFO_H
 
+#include "tools/both_ends/both_ends.h"
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
 #include "tools/info/finding_list.h"
@@ -45,6 +46,8 @@ struct info_connection {
     struct info_findings findings;
     struct info_cost *cost;               /* NULL: not counted */
     const struct info_listener *listener; /* NULL: none. Owned by the caller, who sets it after info_connection_new */
+    const struct both_ends *ends;         /* the captures of both ends; NULL: there is one capture. Not owned */
+    const struct both_ends_connection *both_ends; /* of ends; NULL: the connection is not in both */
 };
 
 struct info_options {

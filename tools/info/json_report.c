@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tools/info/both_ends_report.h"
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
 
@@ -313,6 +314,9 @@ json_t *info_to_json(const struct info_connection *info) {
     add_findings(object, info);
     if (info->cost != NULL) {
         json_object_set_new(object, "bits", cost_object(info->cost));
+    }
+    if (info->both_ends != NULL) {
+        json_object_set_new(object, "both_ends", info_both_ends_to_json(info));
     }
     return object;
 }

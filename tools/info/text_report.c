@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tools/info/both_ends_report.h"
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
 
@@ -15,8 +16,7 @@ static void label(struct text_buffer *out, const char *text) {
     text_buffer_add_format(out, "  %-*s", LABEL_CHARS, text);
 }
 
-/* format: of g_date_time_format; decimals of the second, and the zone, follow. */
-static void print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals) {
+void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals) {
     GDateTime *time = g_date_time_new_from_unix_utc(time_ns / INT64_C(1000000000));
     char *text = time != NULL ? g_date_time_format(time, format) : NULL;
     int64_t ms = time_ns / 1000000 % 1000;
@@ -49,7 +49,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     }
     label(out, "time");
     if (info->course->implausible == 0) {
-        print_time(out, info->course->first_ns, "%Y-%m-%d %H:%M:%S", 3);
+        info_print_time(out, info->course->first_ns, "%Y-%m-%d %H:%M:%S", 3);
         text_buffer_add_format(out, ", %.3f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
     } else {
         text_buffer_add(out, "not known");
@@ -116,7 +116,7 @@ static void print_moment(struct text_buffer *out, const struct info_connection *
                          const struct ue_finding *finding) {
     if (finding->has_time) {
         text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(finding->time_ns - info->course->first_ns));
-        print_time(out, finding->time_ns, "%H:%M:%S", 1);
+        info_print_time(out, finding->time_ns, "%H:%M:%S", 1);
         text_buffer_add_char(out, ']');
     }
     text_buffer_add_char(out, '\n');
@@ -253,6 +253,7 @@ void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
         print_end(out, info);
         print_findings(out, info);
         print_login(out, info);
+        info_print_both_ends(out, info);
         info_print_tables(out, info);
     }
 }

@@ -20,6 +20,11 @@ void capture_reader_init(struct capture_reader *reader) {
     wire_options_init(&reader->wire);
 }
 
+void capture_reader_init_like(struct capture_reader *reader, const struct capture_reader *other) {
+    *reader = (struct capture_reader){.wire = other->wire, .is_hex = other->is_hex, .is_wire_borrowed = true};
+    reader->summary.progress.is_silent = true;
+}
+
 void capture_reader_clear(struct capture_reader *reader) {
     capture_summary_clear(&reader->summary, reader->observer);
     ue_observer_free(reader->observer);
@@ -28,7 +33,9 @@ void capture_reader_clear(struct capture_reader *reader) {
         g_byte_array_unref(reader->copy);
     }
     datagram_source_clear(&reader->input);
-    wire_options_clear(&reader->wire);
+    if (!reader->is_wire_borrowed) {
+        wire_options_clear(&reader->wire);
+    }
     g_free(reader->frames_before);
     g_free(reader->live.interface);
     g_free(reader->live.filter);
@@ -133,6 +140,12 @@ const char *capture_reader_path_of(const struct capture_reader *reader, uint64_t
     return reader->path_count > 1 && i >= 0 ? reader->paths[i] : NULL;
 }
 
+static void report_error(const struct capture_reader *reader, const char *path, const char *effect) {
+    if (!reader->summary.progress.is_silent) {
+        cli_error("%s: %s%s", path, reader->input.error, effect);
+    }
+}
+
 static void open_next(struct capture_reader *reader) {
     reader->frames_before[reader->next_path] = reader->input.frame;
     reader->first_point = reader->next_point;
@@ -142,7 +155,7 @@ static void open_next(struct capture_reader *reader) {
     reader->is_open = is_live ? listen_to(reader) : datagram_source_open(&reader->input, path, reader->is_hex);
     reader->is_any |= reader->is_open;
     if (!reader->is_open) {
-        cli_error("%s: %s", path, reader->input.error);
+        report_error(reader, path, "");
         reader->worst = CLI_EXIT_UNUSABLE;
     }
 }
@@ -188,7 +201,7 @@ static void read_one(struct capture_reader *reader) {
     if (result == CAPTURE_PACKET) {
         reader->begin_ns = reader->has_begun ? reader->begin_ns : datagram.time_ns;
         reader->has_begun = true;
-        if (is_udp) {
+        if (is_udp && (!reader->has_one_interface || datagram.interface_number == reader->one_interface)) {
             feed(reader, &datagram);
         }
         progress_line_show(&reader->summary.progress, &reader->input, reader->path_bytes);
@@ -197,7 +210,7 @@ static void read_one(struct capture_reader *reader) {
     datagram_source_close(&reader->input);
     reader->is_open = false;
     if (result == CAPTURE_DAMAGED) {
-        cli_error("%s: %s; the part before it was read", reader->paths[reader->next_path - 1], reader->input.error);
+        report_error(reader, reader->paths[reader->next_path - 1], "; the part before it was read");
         reader->worst = CLI_EXIT_UNUSABLE;
     }
 }

@@ -43,11 +43,14 @@ struct capture_reader_live {
     double seconds;                  /* 0: no limit */
 };
 
-/* Fill wire (wire_options.h), is_hex and is_writable before the start; the other members are private to the reader. */
+/* Fill wire (wire_options.h) and the next four members before the start; the others are private to the reader. */
 struct capture_reader {
     struct wire_options wire;
     gboolean is_hex;
-    bool is_writable; /* copy each datagram, so that the caller can change its bytes */
+    bool is_writable;       /* copy each datagram, so that the caller can change its bytes */
+    bool has_one_interface; /* read only the packets of one interface of each file, and ignore the others */
+    uint32_t one_interface;
+    bool is_wire_borrowed;
     struct capture_reader_live live;
 
     char **paths;
@@ -77,6 +80,8 @@ void input_datagram_to_print(const struct input_datagram *captured, struct ue_co
 
 /* Initialises wire; clear frees everything, also if nothing was started. */
 void capture_reader_init(struct capture_reader *reader);
+/* With the options of another reader, which must outlive this one; it prints nothing. */
+void capture_reader_init_like(struct capture_reader *reader, const struct capture_reader *other);
 void capture_reader_clear(struct capture_reader *reader);
 
 /* The time of the last datagram of any connection, for ue_findings_finish; 0 if the selection may end before it. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The commands in README.md, docs/program.md and docs/json.md run and print the output that is shown there (sessions.py)."""
+"""The commands in README.md, docs/guide.md, docs/program.md and docs/json.md run and print the output that is shown there (sessions.py)."""
 import os
 import pathlib
 import re
@@ -88,6 +88,9 @@ class Documents(unittest.TestCase):
 
     def test_program(self):
         self.compare("docs/program.md")
+
+    def test_guide(self):
+        self.assertGreater(self.compare("docs/guide.md"), 10)
 
     def test_size(self):
         lines = (ROOT / "README.md").read_text().splitlines()

@@ -58,6 +58,8 @@ class Valid(unittest.TestCase):
     def test_info(self):
         for path in CAPTURES:
             schema.check("connection", output("info", "--json", "--bits", path))
+        ends = [ROOT / f"captures/ends-{end}.pcapng" for end in ("client", "server")]
+        schema.check("both_ends", [connection["both_ends"] for connection in output("info", "--json", *ends)])
 
     def test_generate(self):
         for arguments in (["mixed", "--duration=2"], ["timeout"], ["close-reasons", "--generation=4.13", "--duration=2"],

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp info with the captures of both ends: losses, delays and clocks, against what the simulator knows."""
+import collections
+import json
+import pathlib
+import struct
+import tempfile
+import unittest
+
+import blocks
+import classic_pcap
+import pcapng
+import uerudp
+
+WAYS = ("c2s", "s2c")
+SERVER_PORT = 7777
+MS = 1_000_000
+
+Ends = collections.namedtuple("Ends", "client server sent")
+
+
+def info(*arguments, status=None):
+    """The connections, and what standard error says."""
+    result = uerudp.run("info", "--json", *arguments, status=status)
+    return [json.loads(line) for line in result.stdout.splitlines()], result.stderr.decode()
+
+
+def text_of(*arguments):
+    return uerudp.run("info", *arguments, status=None).stdout.decode()
+
+
+def frame_of(packet, client_ip=bytes([10, 0, 0, 1]), client_port=None):
+    """An Ethernet frame with the addresses of a network behind a NAT."""
+    ports = [client_port if client_port and port != SERVER_PORT else port for port in (packet.source, packet.destination)]
+    ips = [bytes([10, 0, 0, 2]) if port == SERVER_PORT else client_ip for port in ports]
+    udp = struct.pack(">HHHH", *ports, 8 + len(packet.payload), 0) + packet.payload
+    return bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0) + b"".join(ips) + udp
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def generate(self, scenario, *options):
+        """One run, captured at both ends."""
+        paths = [self.path / f"{end}.pcapng" for end in ("client", "server")]
+        for path in paths:
+            uerudp.run("generate", scenario, *options, "--capture-at", path.stem, "--output", path)
+        return Ends(*paths, json.loads((self.path / "client.sent.json").read_text()))
+
+    def write(self, name, packets, **nat):
+        path = self.path / name
+        path.write_bytes(classic_pcap.file([(packet.time_ns // 1000, frame_of(packet, **nat)) for packet in packets],
+                                           blocks.ETHERNET))
+        return path
+
+    def compare(self, ends, connection, least=0.98):
+        """Losses, arrivals and delays are those of the simulator. Packets that were sent before the other capture began
+        or after it ended cannot be compared; they are few."""
+        found = connection["both_ends"]
+        for way in WAYS:
+            datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == way and sent["stream"] == connection["stream"]]
+            arrived = [sent for sent in datagrams if sent["arrived"]]
+            missing = collections.Counter(sent["packet_id"] for sent in datagrams if not sent["arrived"])
+            counts = found[way]
+            self.assertEqual(len(datagrams), counts["sent"] + counts["not_comparable"])
+            self.assertEqual(len(arrived), counts["arrived"])
+            self.assertEqual(sum(sent["length"] for sent in arrived), counts["arrived_bytes"])
+            self.assertEqual(sum(len(sent["arrived"]) - 1 for sent in arrived), counts["arrived_again"])
+            self.assertEqual((0, 0), (counts["only_acknowledged"], counts["not_seen_leaving"]))
+            self.assertEqual(len(datagrams) - len(arrived), counts["lost"] + counts["not_comparable"])
+            self.assertGreaterEqual(counts["sent"], least * len(datagrams))
+            self.assertEqual(counts["lost"], sum(loss["count"] for loss in counts["losses"]))
+            for loss in counts["losses"]:
+                if loss["count"] == 1:
+                    self.assertGreater(missing[loss["first_packet_id"]], 0, loss)
+            self.compare_delays(arrived, counts)
+        return found
+
+    def compare_delays(self, arrived, counts):
+        delays = sorted((int(sent["arrived"][0]) - int(sent["time"])) / MS for sent in arrived)
+        for percent, key in ((50, "p50"), (90, "p90"), (99, "p99"), (100, "max")):
+            truth = delays[max(0, -(-len(delays) * percent // 100) - 1)]
+            self.assertAlmostEqual(truth, counts["delay_ms"][key], delta=1, msg=key)
+
+
+class Truth(Folder):
+    def test_scenarios(self):
+        for scenario, options in (("clean", ()), ("mixed", ()), ("lossy", ()), ("burst", ()), ("duplicate", ()), ("legacy", ()),
+                                  ("jitter", ()), ("wrap", ()), ("login-lossy", ()), ("sealed", ("--corrupt", "0")),
+                                  ("game", ("--generation", "4.13", "--loss", "0.05")), ("mixed", ("--seed", "7"))):
+            with self.subTest(scenario, options=options):
+                ends = self.generate(scenario, *options)
+                (connection,), said = info(ends.client, ends.server)
+                self.assertEqual(0, self.compare(ends, connection, least=0.5)["client_end"])
+                self.assertIn("client.pcapng and server.pcapng have the same packets of 1 connection", said)
+
+    def test_connections(self):
+        ends = self.generate("game", "--connections", "3", "--loss", "0.1", "--duration", "5")
+        connections, _ = info(ends.client, ends.server)
+        self.assertEqual(3, len(connections))
+        for connection in connections:
+            self.compare(ends, connection)
+
+    def test_restart(self):
+        """The client's address changes; the sidecar numbers it as one connection."""
+        ends = self.generate("restart", "--generation", "5.4", "--tick", "5")
+        (connection,), _ = info(ends.client, ends.server)
+        self.compare(ends, connection, least=0.5)
+
+    def test_order(self):
+        """The report is of the first file; the comparison does not depend on the order."""
+        ends = self.generate("mixed")
+        (one,), _ = info(ends.client, ends.server)
+        (two,), _ = info(ends.server, ends.client)
+        self.assertEqual((0, 1), (one["both_ends"]["client_end"], two["both_ends"]["client_end"]))
+        self.assertNotEqual(one["lost"], two["lost"])
+        for way in WAYS:
+            for key in ("sent", "arrived", "lost", "not_accepted", "out_of_order", "arrived_again"):
+                self.assertEqual(one["both_ends"][way][key], two["both_ends"][way][key], key)
+
+
+class Clocks(Folder):
+    def test_offset(self):
+        """Of a quarter of a second, and of years."""
+        for shift in (0.25, -0.25, 3600, -100_000_000):
+            with self.subTest(shift):
+                ends = self.generate("game", "--loss", "0.02", "--jitter", "5")
+                shifted = self.path / "shifted.pcapng"
+                uerudp.run("edit", f"--shift={shift}", ends.server, shifted)
+                (connection,), _ = info(ends.client, shifted)
+                clock = self.compare(ends, connection)["clock"]
+                self.assertAlmostEqual(1000 * shift, clock["offset_ms"], delta=0.5)
+                self.assertAlmostEqual(25, clock["offset_bound_ms"], delta=1)
+                (connection,), _ = info(shifted, ends.client)
+                self.assertAlmostEqual(-1000 * shift, connection["both_ends"]["clock"]["offset_ms"], delta=0.5)
+
+    def test_drift(self):
+        ends = self.generate("game", "--duration", "60", "--jitter", "4", "--loss", "0.02")
+        packets = pcapng.read(ends.server)
+        begin = packets[0].time_ns
+        for ppm in (80, -80):
+            drifting = self.write("drifting.pcap", [packet._replace(time_ns=packet.time_ns + (packet.time_ns - begin) * ppm // 1_000_000)
+                                                    for packet in packets])
+            for order in ((ends.client, drifting), (drifting, ends.client)):
+                (connection,), _ = info(*order)
+                clock = self.compare(ends, connection)["clock"]
+                self.assertAlmostEqual(ppm if order[0] == ends.client else -ppm, clock["drift_ppm"], delta=8)
+                self.assertLess(clock["drift_error_ppm"], 10)
+
+    def test_no_drift(self):
+        """Delays that vary are no drift."""
+        for seed in range(1, 6):
+            ends = self.generate("game", "--duration", "20", "--jitter", "30", "--seed", seed)
+            (connection,), _ = info(ends.client, ends.server)
+            self.assertIsNone(self.compare(ends, connection)["clock"]["drift_ppm"])
+        self.assertIn("shows no drift", text_of(ends.client, ends.server))
+
+    def test_asymmetry(self):
+        """Half of the difference goes into the offset; the sum of the delays stays right."""
+        ends = self.generate("game")
+        slow = self.write("slow.pcap", sorted((packet._replace(time_ns=packet.time_ns + 20 * MS) if packet.destination == SERVER_PORT
+                                               else packet for packet in pcapng.read(ends.server)), key=lambda packet: packet.time_ns))
+        (connection,), _ = info(ends.client, slow)
+        found = connection["both_ends"]
+        self.assertAlmostEqual(10, found["clock"]["offset_ms"], delta=0.1)
+        self.assertAlmostEqual(35, found["clock"]["offset_bound_ms"], delta=0.1)
+        self.assertAlmostEqual(35, found["c2s"]["delay_ms"]["p50"], delta=0.1)  # in truth 45
+        self.assertAlmostEqual(35, found["s2c"]["delay_ms"]["p50"], delta=0.1)  # in truth 25
+        self.assertIn("half of the difference is in the offset", text_of(ends.client, slow))
+
+    def test_clock_was_set(self):
+        """A step of the clock explains what no straight line does: no delay is stated, and losses are still right."""
+        ends = self.generate("game", "--loss", "0.05")
+        packets = pcapng.read(ends.server)
+        middle = packets[len(packets) // 2].time_ns
+        stepped = self.write("stepped.pcap", [packet._replace(time_ns=packet.time_ns + (500 * MS if packet.time_ns > middle else 0))
+                                              for packet in packets])
+        (connection,), _ = info(ends.client, stepped)
+        found = connection["both_ends"]
+        self.assertIsNone(found["clock"])
+        for way in WAYS:
+            datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == way]
+            self.assertIsNone(found[way]["delay_ms"])
+            self.assertEqual(sum(1 for sent in datagrams if sent["arrived"]), found[way]["arrived"])
+        self.assertIn("a clock was set", text_of(ends.client, stepped))
+
+
+class Captures(Folder):
+    def test_nat(self):
+        """The server sees other addresses than the client."""
+        ends = self.generate("game", "--loss", "0.05")
+        behind = self.write("nat.pcap", pcapng.read(ends.client), client_ip=bytes([192, 168, 0, 7]), client_port=61000)
+        (connection,), _ = info(behind, ends.server)
+        self.compare(ends, connection)
+        self.assertEqual("192.168.0.7:61000", connection["client"])
+
+    def test_interfaces(self):
+        """Two interfaces of one file are both ends, also with a word for each."""
+        ends = self.generate("lossy")
+        frames = sorted([(packet, number) for number, path in enumerate((ends.server, ends.client)) for packet in pcapng.read(path)],
+                        key=lambda pair: pair[0].time_ns)
+        opts = [blocks.options("<", (2, name), (blocks.TSRESOL, b"\x09")) for name in (b"at the server", b"at the client")]
+        merged = self.path / "merged.pcapng"
+        merged.write_bytes(blocks.section() + b"".join(blocks.interface(opts=opt) for opt in opts) +
+                           b"".join(blocks.enhanced(frame_of(packet), packet.time_ns, number=number) for packet, number in frames))
+        for options in ((), ("--vantage=server,client",)):
+            (connection,), said = info(merged, *options)
+            found = self.compare(ends, connection)
+            self.assertEqual((["at the server", "at the client"], 1),
+                             (found["captures"], found["client_end"]))
+            self.assertIn("at the server and at the client have the same packets", said)
+        self.assertIn("--vantage", uerudp.run("info", "--vantage=server,client,client", merged, status=2).stderr.decode())
+
+    def test_rotated(self):
+        """Files of one capture have no packet in common: they are read as one, and nothing is compared."""
+        ends = self.generate("game", "--loss", "0.05")
+        parts = [self.path / f"part{number}.pcapng" for number in range(2)]
+        for part, frames in zip(parts, ("1-300", "301-100000")):
+            uerudp.run("edit", f"--frames={frames}", ends.client, part)
+        (whole,), _ = info(ends.client)
+        (joined,), said = info(*parts)
+        self.assertIn("2 files are read as one capture", said)
+        self.assertNotIn("both_ends", joined)
+        self.assertEqual([whole[key] for key in ("packets", "bytes", "acked", "not_acked", "lost")],
+                         [joined[key] for key in ("packets", "bytes", "acked", "not_acked", "lost")])
+        (both,), _ = info(*parts, ends.server)  # a capture of one end that was rotated
+        self.compare(ends, both)
+        (both,), _ = info(*parts, ends.server, "--vantage=client,client,server")
+        self.compare(ends, both)
+
+    def test_same_network_chatter(self):
+        """Equal datagrams of another protocol in files of one capture do not make them both ends."""
+        ends = self.generate("game")
+        packets = pcapng.read(ends.client)
+        chatter = [pcapng.Packet("", 0, 5353, 5353, b"announcement %d" % number, "") for number in range(20)]
+        parts = [self.write(f"{number}.pcap", sorted(part + [packet._replace(time_ns=part[5].time_ns) for packet in chatter],
+                                                     key=lambda packet: packet.time_ns))
+                 for number, part in enumerate((packets[:300], packets[300:]))]
+        (connection,), said = info(*parts)
+        self.assertIn("2 files are read as one capture", said)
+        self.assertNotIn("both_ends", connection)
+        self.assertEqual(sum(1 for packet in packets if packet.destination == SERVER_PORT), connection["packets"]["c2s"])
+
+    def test_other_connections(self):
+        """Captures of two clients have nothing in common."""
+        one = self.generate("game", "--seed", "5").client.rename(self.path / "one.pcapng")
+        two = self.generate("game", "--seed", "6").client
+        connections, said = info(one, two)
+        self.assertIn("2 files are read as one capture", said)
+        self.assertFalse(any("both_ends" in connection for connection in connections))
+
+    def test_same_point(self):
+        """A capture and its copy."""
+        ends = self.generate("lossy")
+        (connection,), _ = info(ends.client, ends.client)
+        for way in WAYS:
+            self.assertEqual((0, 0), (connection["both_ends"][way]["lost"], connection["both_ends"][way]["not_seen_leaving"]))
+        self.assertIn("no packet needs time between them", text_of(ends.client, ends.client))
+
+    def test_incomplete(self):
+        """Packets that the receiver acknowledged were not lost, although its capture lacks them; packets that its sender's
+        capture lacks did not come from nowhere."""
+        ends = self.generate("game")
+        packets = pcapng.read(ends.server)
+        dropped = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][100:110]
+        lacking = self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in dropped])
+        (connection,), _ = info(ends.client, lacking)
+        counts = connection["both_ends"]["c2s"]
+        self.assertEqual((0, 10, 0), (counts["lost"], counts["only_acknowledged"], counts["not_seen_leaving"]))
+        packets = pcapng.read(ends.client)
+        dropped = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][100:107]
+        lacking = self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in dropped])
+        (connection,), _ = info(lacking, ends.server)
+        counts = connection["both_ends"]["c2s"]
+        self.assertEqual((0, 0, 7), (counts["lost"], counts["only_acknowledged"], counts["not_seen_leaving"]))
+
+    def test_part(self):
+        """A capture of a part of the time: what it cannot have is neither sent nor lost."""
+        ends = self.generate("game", "--loss", "0.1")
+        part = self.path / "part.pcapng"
+        uerudp.run("edit", "--from=0", "--to=3", ends.server, part)
+        (connection,), _ = info(ends.client, part)
+        for way in WAYS:
+            counts = connection["both_ends"][way]
+            self.assertAlmostEqual(0.1, counts["lost"] / counts["sent"], delta=0.06)
+            self.assertGreater(counts["not_comparable"] + counts["arrived"], 100)
+        (ranged,), _ = info(ends.client, ends.server, "--from=1", "--to=2")
+        (whole,), _ = info(ends.client, ends.server)
+        for way in WAYS:
+            self.assertLess(ranged["both_ends"][way]["sent"], whole["both_ends"][way]["sent"] / 2)
+            inside = [loss for loss in whole["both_ends"][way]["losses"] if 1.0 < loss["time_s"] + 0.0 < 2.0]
+            self.assertAlmostEqual(len(inside), len(ranged["both_ends"][way]["losses"]), delta=1)
+
+    def test_cut(self):
+        """A snap length leaves the beginning of each datagram, which identifies it."""
+        ends = self.generate("lossy")
+        packets = pcapng.read(ends.server)
+        cut = self.path / "cut.pcap"
+        cut.write_bytes(classic_pcap.file([(packet.time_ns // 1000, frame_of(packet)) for packet in packets], blocks.ETHERNET, 96))
+        (connection,), _ = info(ends.client, cut)
+        for way in WAYS:
+            datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == way]
+            self.assertEqual(sum(1 for sent in datagrams if sent["arrived"]), connection["both_ends"][way]["arrived"])
+
+    def test_one_direction(self):
+        """Packets of one side only show neither end nor delay; with --vantage they show losses."""
+        ends = self.generate("game", "--loss", "0.05")
+        only = [self.write(f"{path.stem}.pcap", [packet for packet in pcapng.read(path) if packet.destination == SERVER_PORT])
+                for path in (ends.client, ends.server)]
+        (connection,), _ = info(*only)
+        self.assertIsNone(connection["both_ends"]["client_end"])
+        self.assertIn("--vantage", text_of(*only))
+        (connection,), _ = info(*only, "--vantage=client,server")
+        counts = connection["both_ends"]["c2s"]
+        datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == "c2s"]
+        self.assertEqual(sum(1 for sent in datagrams if sent["arrived"]), counts["arrived"])
+        self.assertIsNone(counts["delay_ms"])
+
+
+class Vantage(Folder):
+    def test_words(self):
+        ends = self.generate("lossy")
+        (connection,), _ = info(ends.server, ends.client, "--vantage=server,client")
+        self.assertEqual(1, self.compare(ends, connection)["client_end"])
+        for words in ("client", "client,client", "client,server,server", "here,there", ""):
+            result = uerudp.run("info", f"--vantage={words}", ends.client, ends.server, status=2)
+            self.assertIn("--vantage", result.stderr.decode(), words)
+        self.assertIn("interfaces", uerudp.run("info", "--vantage=client,server", ends.client, status=2).stderr.decode())
+
+    def test_contradiction(self):
+        """Packets cannot arrive before they are sent: the times decide, and the report says so."""
+        ends = self.generate("lossy")
+        (connection,), _ = info(ends.client, ends.server, "--vantage=server,client")
+        self.compare(ends, connection)
+        self.assertIn("the times contradict --vantage", text_of(ends.client, ends.server, "--vantage=server,client"))
+
+
+if __name__ == "__main__":
+    uerudp.main()

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tools/both_ends/clock_fit.h"
+
+#define COUNT 400
+#define MS INT64_C(1000000)
+#define STEP_NS (50 * MS)
+#define BEGIN_NS INT64_C(1767225600000000000)
+
+static struct clock_sample samples[2][COUNT];
+static const struct clock_sample *const both[2] = {samples[0], samples[1]};
+static const size_t counts[2] = {COUNT, COUNT};
+
+/* Packets every 50 ms, of delay_ns and up to jitter_ns more, between clocks with this offset and drift. */
+static void fill(int64_t offset_ns, double drift, const int64_t delay_ns[2], int64_t jitter_ns) {
+    srand(1);
+    for (int i = 0; i < COUNT; i++) {
+        for (int way = 0; way < 2; way++) {
+            int64_t since_ns = i * STEP_NS, delay = delay_ns[way] + (jitter_ns != 0 ? rand() % jitter_ns : 0);
+            samples[way][i].time_ns = BEGIN_NS + since_ns;
+            samples[way][i].ahead_ns = offset_ns + (int64_t)(drift * (double)since_ns) + (way == 0 ? delay : -delay);
+        }
+    }
+}
+
+static void assert_near(int64_t expected, int64_t actual, int64_t within) {
+    assert_true(llabs(expected - actual) <= within);
+}
+
+static void test_offset(void **state) {
+    (void)state;
+    fill(-7 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 0);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+    assert_int_equal(-7 * MS, fit.offset_ns);
+    assert_int_equal(30 * MS, fit.bound_ns);
+    assert_false(fit.has_drift);
+    assert_int_equal(-7 * MS, clock_fit_offset_ns(&fit, BEGIN_NS + COUNT * STEP_NS));
+}
+
+/* Half of the difference is in the offset, which its bound covers. */
+static void test_asymmetry(void **state) {
+    (void)state;
+    fill(0, 0, (const int64_t[]){50 * MS, 10 * MS}, 0);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_int_equal(20 * MS, fit.offset_ns);
+    assert_int_equal(30 * MS, fit.bound_ns);
+}
+
+static void test_drift(void **state) {
+    (void)state;
+    fill(3 * MS, 50e-6, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_true(fit.has_drift);
+    assert_near(50, (int64_t)(fit.drift * 1e6), 15);
+    assert_near(4 * MS, clock_fit_offset_ns(&fit, BEGIN_NS + COUNT * STEP_NS), MS / 2);
+}
+
+/* What varies by chance is no drift. */
+static void test_no_drift(void **state) {
+    (void)state;
+    fill(3 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 40 * MS);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_false(fit.has_drift);
+    assert_true(fit.drift_error > 0);
+    assert_near(3 * MS, fit.offset_ns, MS);
+}
+
+/* On a fast network a drift of which the parts show little leaves some delays negative, unless it is assumed. */
+static void test_fast_network(void **state) {
+    (void)state;
+    fill(0, 40e-6, (const int64_t[]){50000, 50000}, 20000);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+    assert_true(fit.has_drift);
+    assert_near(0, clock_fit_offset_ns(&fit, BEGIN_NS), 30000);
+}
+
+static void test_step(void **state) {
+    (void)state;
+    fill(0, 0, (const int64_t[]){10 * MS, 10 * MS}, MS);
+    for (int i = COUNT / 2; i < COUNT; i++) {
+        samples[0][i].ahead_ns += 300 * MS;
+        samples[1][i].ahead_ns += 300 * MS;
+    }
+    assert_int_equal(CLOCK_FIT_NOT_LINEAR, clock_fit_of(both, counts).result);
+}
+
+static void test_one_way(void **state) {
+    (void)state;
+    fill(9 * MS, 0, (const int64_t[]){10 * MS, 10 * MS}, 0);
+    const size_t one[2] = {COUNT, 0};
+    struct clock_fit fit = clock_fit_of(both, one);
+    assert_int_equal(CLOCK_FIT_ONE_WAY, fit.result);
+    assert_int_equal(19 * MS, fit.offset_ns);
+    assert_int_equal(CLOCK_ORDER_UNKNOWN, clock_order_of(both, one));
+    assert_int_equal(CLOCK_FIT_ONE_WAY, clock_fit_of(both, (const size_t[2]){0, 0}).result);
+}
+
+static void test_order(void **state) {
+    (void)state;
+    const struct clock_sample *const swapped[2] = {samples[1], samples[0]};
+    for (int64_t offset_ms = -1000; offset_ms <= 1000; offset_ms += 500) {
+        fill(offset_ms * MS, 60e-6, (const int64_t[]){5 * MS, 9 * MS}, 40 * MS);
+        assert_int_equal(CLOCK_ORDER_FIRST, clock_order_of(both, counts));
+        assert_int_equal(CLOCK_ORDER_SECOND, clock_order_of(swapped, counts));
+    }
+    fill(0, 0, (const int64_t[]){0, 0}, 0);
+    assert_int_equal(CLOCK_ORDER_SAME, clock_order_of(both, counts));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_offset),       cmocka_unit_test(test_asymmetry), cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_no_drift),     cmocka_unit_test(test_step),      cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),
+    };
+    return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
+}

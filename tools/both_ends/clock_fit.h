@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* How far the clock of one capture is ahead of that of another, from packets that both have. */
+#ifndef UERUDP_TOOLS_BOTH_ENDS_CLOCK_FIT_H
+#define UERUDP_TOOLS_BOTH_ENDS_CLOCK_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A packet in both captures. */
+struct clock_sample {
+    int64_t time_ns;  /* in the first capture */
+    int64_t ahead_ns; /* its time in the second capture less that in the first: offset of the clock, plus delay if it
+                         went from the first to the second, less delay if it went the other way */
+};
+
+/* Which of two capture points the packets of a side pass first. */
+enum clock_order {
+    CLOCK_ORDER_UNKNOWN, /* both captures have packets of one side only, or none */
+    CLOCK_ORDER_FIRST,   /* packets of side 0 the first point, those of side 1 the second */
+    CLOCK_ORDER_SECOND,  /* the reverse */
+    CLOCK_ORDER_SAME     /* no packet needs time between them */
+};
+
+/* samples: by the side that sent them. Every delay is positive, so packets of a side whose packets go from the first
+   point to the second are seen with a greater difference than those of the other side, whatever the clocks are. */
+enum clock_order clock_order_of(const struct clock_sample *const samples[2], const size_t counts[2]);
+
+enum clock_fit_result {
+    CLOCK_FIT_KNOWN,
+    CLOCK_FIT_ONE_WAY,   /* packets of one direction only: the delay cannot be told from the offset */
+    CLOCK_FIT_NOT_LINEAR /* no straight line leaves all delays positive: a clock was set */
+};
+
+/* offset(t) = offset_ns + drift * (t - reference_ns), of the second clock against the first. */
+struct clock_fit {
+    enum clock_fit_result result;
+    int64_t reference_ns; /* of the first clock */
+    int64_t offset_ns;    /* exact, if the fastest packets of both directions needed equally long; unless the result is
+                             KNOWN, only what the samples have on average */
+    double drift;         /* 0 unless has_drift */
+    double drift_error;   /* standard error */
+    bool has_drift;       /* it differs from 0 by more than chance */
+    int64_t bound_ns;     /* offset_ns is wrong by at most this: half of the least round trip */
+};
+
+/* Fits the line. samples[0] went from the first capture point to the second, samples[1] the other way. */
+struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const size_t counts[2]);
+
+/* The offset at a time of the first clock. */
+int64_t clock_fit_offset_ns(const struct clock_fit *fit, int64_t time_ns);
+
+#endif

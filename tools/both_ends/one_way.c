@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/both_ends/one_way.h"
+
+#include <stdlib.h>
+
+#include <uerudp/time_ns.h>
+
+/* By how much a packet may seem to arrive before it was sent. */
+#define TOLERANCE_NS INT64_C(1000000)
+
+void one_way_init(struct one_way *way) {
+    *way = (struct one_way){.losses = g_array_new(FALSE, FALSE, sizeof(struct one_way_loss)),
+                            .delays_ns = g_array_new(FALSE, FALSE, sizeof(int64_t))};
+}
+
+void one_way_clear(struct one_way *way) {
+    g_array_unref(way->losses);
+    g_array_unref(way->delays_ns);
+}
+
+/* ---- clocks ---- */
+
+/* The time of the first clock. */
+static int64_t second_to_first(const struct clock_fit *fit, int64_t time_ns) {
+    return ue_time_ns_since(time_ns, clock_fit_offset_ns(fit, ue_time_ns_since(time_ns, fit->offset_ns)));
+}
+
+static int64_t receiver_ahead_ns(const void *user, int64_t time_ns) {
+    const struct one_way_input *input = user;
+    return input->is_from_first ? ue_time_ns_since(time_ns, second_to_first(input->fit, time_ns))
+                                : -clock_fit_offset_ns(input->fit, time_ns);
+}
+
+static int64_t to_first_ns(const struct one_way_input *input, bool is_sender, int64_t time_ns) {
+    return is_sender == input->is_from_first ? time_ns : second_to_first(input->fit, time_ns);
+}
+
+/* ---- reports ---- */
+
+enum reported { REPORTED_UNKNOWN, REPORTED_LOST, REPORTED_DELIVERED };
+
+/* By id; of one id, delivered last. */
+static gint compare_reports(gconstpointer a, gconstpointer b) {
+    const struct end_report *one = a, *two = b;
+    if (one->packet_id != two->packet_id) {
+        return one->packet_id < two->packet_id ? -1 : 1;
+    }
+    return (int)one->is_delivered - (int)two->is_delivered;
+}
+
+static enum reported reported(const GArray *reports, int64_t packet_id) {
+    guint begin = 0, end = reports->len; /* the first report of a higher id */
+    while (begin < end) {
+        guint middle = begin + (end - begin) / 2;
+        if (g_array_index(reports, struct end_report, middle).packet_id <= packet_id) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    const struct end_report *report = begin != 0 ? &g_array_index(reports, struct end_report, begin - 1) : NULL;
+    if (packet_id < 0 || report == NULL || report->packet_id != packet_id) {
+        return REPORTED_UNKNOWN;
+    }
+    return report->is_delivered ? REPORTED_DELIVERED : REPORTED_LOST;
+}
+
+/* ---- one direction ---- */
+
+struct computing {
+    struct one_way *way;
+    const struct one_way_input *input;
+    GArray *reports;           /* sorted */
+    GArray *arrivals;          /* struct packet_arrival, by index in arrived */
+    guint *places;             /* by index in sent: index in arrived; NONE: it did not arrive */
+    int64_t least_ns, most_ns; /* delays */
+};
+
+static bool is_in_range(const struct computing *computing, bool is_sender, int64_t time_ns) {
+    int64_t first_ns = to_first_ns(computing->input, is_sender, time_ns);
+    return first_ns >= computing->input->from_ns && first_ns <= computing->input->to_ns;
+}
+
+static const struct end_datagram *sent_at(const struct computing *computing, guint index) {
+    return &g_array_index(computing->input->sent, struct end_datagram, index);
+}
+
+static const struct end_datagram *arrived_at(const struct computing *computing, guint index) {
+    return &g_array_index(computing->input->arrived, struct end_datagram, index);
+}
+
+static int64_t delay_ns(const struct computing *computing, guint sent, guint arrived) {
+    int64_t time_ns = arrived_at(computing, arrived)->time_ns;
+    int64_t sender_ns = ue_time_ns_since(time_ns, receiver_ahead_ns(computing->input, time_ns));
+    return ue_time_ns_since(sender_ns, sent_at(computing, sent)->time_ns);
+}
+
+static void match(struct computing *computing) {
+    const struct one_way_input *input = computing->input;
+    bool is_known = input->fit->result == CLOCK_FIT_KNOWN;
+    computing->arrivals = packet_arrivals_find(input->sent, input->arrived, receiver_ahead_ns, input,
+                                               is_known ? TOLERANCE_NS : PACKET_MATCH_SPAN_NS);
+    computing->places = g_new(guint, (gsize)input->sent->len + 1);
+    for (guint i = 0; i < input->sent->len; i++) {
+        computing->places[i] = PACKET_MATCH_NONE;
+    }
+    computing->least_ns = INT64_MAX;
+    computing->most_ns = INT64_MIN;
+    for (guint i = 0; i < input->arrived->len; i++) {
+        guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
+        if (sent != PACKET_MATCH_NONE) {
+            int64_t delay = delay_ns(computing, sent, i);
+            computing->places[sent] = i;
+            computing->least_ns = MIN(computing->least_ns, delay);
+            computing->most_ns = MAX(computing->most_ns, delay);
+        }
+    }
+}
+
+/* ---- what was sent ---- */
+
+/* Whether the receiver's capture lasted when the packet would have arrived. */
+static bool is_in_receiver(const struct computing *computing, const struct end_datagram *sent) {
+    const struct end_capture *receiver = computing->input->receiver;
+    int64_t arrival_ns = ue_time_ns_add(to_first_ns(computing->input, true, sent->time_ns), computing->least_ns);
+    return arrival_ns >= to_first_ns(computing->input, false, receiver->first_ns) &&
+           arrival_ns <= to_first_ns(computing->input, false, receiver->last_ns);
+}
+
+static void add_loss(const struct computing *computing, const struct end_datagram *sent, bool is_next) {
+    struct one_way *way = computing->way;
+    way->counts.lost++;
+    if (!is_next) {
+        const struct one_way_loss loss = {.first_frame = sent->frame,
+                                          .first_id = sent->packet_id,
+                                          .time_ns = to_first_ns(computing->input, true, sent->time_ns)};
+        g_array_append_val(way->losses, loss);
+    }
+    struct one_way_loss *run = &g_array_index(way->losses, struct one_way_loss, way->losses->len - 1);
+    run->count++;
+    run->last_frame = sent->frame;
+    run->last_id = sent->packet_id;
+}
+
+/* id_shift: packet ids of the receiver's capture less those of the sender's. */
+static bool is_acknowledged(const struct computing *computing, const struct end_datagram *sent, int64_t id_shift) {
+    return sent->packet_id >= 0 && reported(computing->reports, sent->packet_id + id_shift) == REPORTED_DELIVERED;
+}
+
+static void count_sent(struct computing *computing) {
+    struct one_way_counts *counts = &computing->way->counts;
+    int64_t id_shift = 0;
+    bool is_next = false; /* the packet before was lost */
+    for (guint i = 0; i < computing->input->sent->len; i++) {
+        const struct end_datagram *sent = sent_at(computing, i);
+        guint place = computing->places[i];
+        const struct end_datagram *arrived = place != PACKET_MATCH_NONE ? arrived_at(computing, place) : NULL;
+        bool is_lost = false;
+        if (arrived != NULL && arrived->packet_id >= 0 && sent->packet_id >= 0) {
+            id_shift = arrived->packet_id - sent->packet_id;
+        }
+        if (!is_in_range(computing, true, sent->time_ns)) {
+            continue;
+        }
+        if (arrived == NULL && !is_in_receiver(computing, sent)) {
+            counts->outside++;
+            continue;
+        }
+        counts->sent++;
+        counts->sent_bytes += sent->bytes;
+        if (arrived != NULL) {
+            counts->arrived++;
+            counts->arrived_bytes += sent->bytes;
+        } else if (is_acknowledged(computing, sent, id_shift)) {
+            counts->not_captured++;
+        } else {
+            is_lost = true;
+            add_loss(computing, sent, is_next);
+        }
+        is_next = is_lost;
+    }
+}
+
+/* ---- what arrived ---- */
+
+/* An arrival that is later than all before it, in the order of sending. */
+struct newest {
+    guint sent;
+    int64_t time_ns;
+};
+
+/* How long after the first packet that was sent later; -1: there is none. */
+static int64_t reordered_by_ns(const GArray *newest, guint sent, int64_t time_ns) {
+    guint begin = 0, end = newest->len;
+    while (begin < end) {
+        guint middle = begin + (end - begin) / 2;
+        if (g_array_index(newest, struct newest, middle).sent <= sent) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin < newest->len ? MAX(0, ue_time_ns_since(time_ns, g_array_index(newest, struct newest, begin).time_ns))
+                               : -1;
+}
+
+/* Whether the sender's capture lasted when the packet can have left. */
+static bool is_in_sender(const struct computing *computing, const struct end_datagram *arrived) {
+    const struct end_capture *sender = computing->input->sender;
+    int64_t time_ns = to_first_ns(computing->input, false, arrived->time_ns);
+    int64_t most_ns = MAX(computing->most_ns, 0), least_ns = computing->least_ns == INT64_MAX ? 0 : computing->least_ns;
+    return ue_time_ns_since(time_ns, most_ns) >= to_first_ns(computing->input, true, sender->first_ns) &&
+           ue_time_ns_since(time_ns, least_ns) <= to_first_ns(computing->input, true, sender->last_ns);
+}
+
+static void count_unmatched(const struct computing *computing, guint index) {
+    const struct end_datagram *arrived = arrived_at(computing, index);
+    if (!is_in_range(computing, false, arrived->time_ns)) {
+        return;
+    }
+    if (g_array_index(computing->arrivals, struct packet_arrival, index).is_copy) {
+        computing->way->counts.copies++;
+    } else if (is_in_sender(computing, arrived)) {
+        computing->way->counts.unsent++;
+    }
+}
+
+static void count_match(const struct computing *computing, guint index, guint sent, GArray *newest) {
+    struct one_way *way = computing->way;
+    const struct end_datagram *arrived = arrived_at(computing, index);
+    int64_t by_ns = reordered_by_ns(newest, sent, arrived->time_ns);
+    if (by_ns < 0) {
+        const struct newest next = {sent, arrived->time_ns};
+        g_array_append_val(newest, next);
+    }
+    if (!is_in_range(computing, true, sent_at(computing, sent)->time_ns)) {
+        return;
+    }
+    way->counts.reordered += by_ns >= 0;
+    way->reordered_by_ns = MAX(way->reordered_by_ns, by_ns);
+    if (reported(computing->reports, arrived->packet_id) == REPORTED_LOST) {
+        way->counts.dropped++;
+        way->counts.dropped_late += by_ns >= 0;
+    }
+    int64_t delay = delay_ns(computing, sent, index);
+    g_array_append_val(way->delays_ns, delay);
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b) {
+    const int64_t *one = a, *two = b;
+    return (*one > *two) - (*one < *two);
+}
+
+static void finish_delays(struct one_way *way, bool is_known) {
+    double sum = 0;
+    for (guint i = 1; i < way->delays_ns->len; i++) {
+        sum += llabs(g_array_index(way->delays_ns, int64_t, i) - g_array_index(way->delays_ns, int64_t, i - 1));
+    }
+    way->jitter_ns = way->delays_ns->len > 1 ? sum / (way->delays_ns->len - 1) : 0;
+    g_array_sort(way->delays_ns, compare_times);
+    if (!is_known) {
+        g_array_set_size(way->delays_ns, 0);
+    }
+}
+
+static void count_arrived(struct computing *computing) {
+    GArray *newest = g_array_new(FALSE, FALSE, sizeof(struct newest));
+    for (guint i = 0; i < computing->input->arrived->len; i++) {
+        guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
+        if (sent == PACKET_MATCH_NONE) {
+            count_unmatched(computing, i);
+        } else {
+            count_match(computing, i, sent, newest);
+        }
+    }
+    g_array_unref(newest);
+    finish_delays(computing->way, computing->input->fit->result == CLOCK_FIT_KNOWN);
+}
+
+void one_way_compute(struct one_way *way, const struct one_way_input *input) {
+    struct computing computing = {.way = way, .input = input};
+    computing.reports = g_array_sized_new(FALSE, FALSE, sizeof(struct end_report), input->reports->len);
+    if (input->reports->len != 0) {
+        g_array_append_vals(computing.reports, input->reports->data, input->reports->len);
+    }
+    g_array_sort(computing.reports, compare_reports);
+    match(&computing);
+    if (computing.least_ns == INT64_MAX) { /* nothing arrived */
+        computing.least_ns = 0;
+        computing.most_ns = 0;
+    }
+    count_sent(&computing);
+    count_arrived(&computing);
+    g_array_unref(computing.reports);
+    g_array_unref(computing.arrivals);
+    g_free(computing.places);
+}
+
+int64_t one_way_delay_ns(const struct one_way *way, unsigned percent) {
+    guint count = way->delays_ns->len;
+    guint64 rank = ((guint64)count * percent + 99) / 100;
+    return g_array_index(way->delays_ns, int64_t, rank != 0 ? rank - 1 : 0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What happened to the packets of one side between two capture points. */
+#ifndef UERUDP_TOOLS_BOTH_ENDS_ONE_WAY_H
+#define UERUDP_TOOLS_BOTH_ENDS_ONE_WAY_H
+
+#include "tools/both_ends/clock_fit.h"
+#include "tools/both_ends/packet_match.h"
+
+/* Consecutive packets of the sender's capture that were lost on the way. */
+struct one_way_loss {
+    guint count;
+    uint64_t first_frame, last_frame; /* in the sender's capture */
+    int64_t first_id, last_id;        /* -1: a handshake message, or not known */
+    int64_t time_ns;                  /* of the first, by the first clock */
+};
+
+struct one_way_counts {
+    uint64_t sent, sent_bytes;       /* in the sender's capture, while the receiver's capture lasted */
+    uint64_t arrived, arrived_bytes; /* of them, those in the receiver's capture */
+    uint64_t lost;                   /* of them, those that are not, and that the receiver did not acknowledge */
+    uint64_t not_captured; /* of them, those that are not, although the receiver acknowledged them: its capture is
+                              incomplete */
+    uint64_t outside;      /* sent when the receiver's capture had not begun or was over; not in sent */
+    uint64_t copies;       /* arrivals of packets that had arrived before */
+    uint64_t unsent;       /* arrivals that the sender's capture does not have, while it lasted */
+    uint64_t dropped;      /* arrived, but the receiver reported them as not received */
+    uint64_t dropped_late; /* of dropped, those that arrived after a packet that was sent later */
+    uint64_t reordered;    /* arrived after a packet that was sent later */
+};
+
+struct one_way {
+    struct one_way_counts counts;
+    GArray *losses;          /* struct one_way_loss, in the order of time */
+    GArray *delays_ns;       /* int64_t, ascending; empty if the clocks are not known */
+    double jitter_ns;        /* mean difference between the delays of consecutive arrivals */
+    int64_t reordered_by_ns; /* the longest time after a packet that was sent later */
+};
+
+/* A direction of a pair. */
+struct one_way_input {
+    const GArray *sent, *arrived; /* struct end_datagram */
+    const GArray *reports;        /* struct end_report of the receiver, in its capture */
+    const struct end_capture *sender, *receiver;
+    bool is_from_first;          /* the sender's capture is the first of the fit */
+    const struct clock_fit *fit; /* of the second clock against the first */
+    int64_t from_ns, to_ns;      /* of the first clock: only packets sent in this time */
+};
+
+void one_way_init(struct one_way *way);
+void one_way_clear(struct one_way *way);
+void one_way_compute(struct one_way *way, const struct one_way_input *input);
+
+/* Nearest rank; there must be delays. */
+int64_t one_way_delay_ns(const struct one_way *way, unsigned percent);
+
+#endif

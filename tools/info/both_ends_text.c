@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/both_ends_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "tools/info/text_report.h"
+#include "tools/print/phrase.h"
+
+#define PPM 1e6
+#define NS_PER_MS 1e6
+
+/* ---- table ---- */
+
+typedef struct phrase cell_function(const struct one_way *way);
+
+static void row(struct text_buffer *out, const char *label, cell_function *cell, const struct one_way ways[2]) {
+    text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, cell(&ways[0]).text, cell(&ways[1]).text);
+}
+
+static struct phrase packets_and_bytes(uint64_t packets, uint64_t bytes) {
+    struct phrase words;
+    g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
+    return words;
+}
+
+static struct phrase sent(const struct one_way *way) {
+    return packets_and_bytes(way->counts.sent, way->counts.sent_bytes);
+}
+
+static struct phrase arrived(const struct one_way *way) {
+    return packets_and_bytes(way->counts.arrived, way->counts.arrived_bytes);
+}
+
+static struct phrase share(uint64_t count, uint64_t of) {
+    struct phrase words;
+    g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%.1f %%)", count,
+               of != 0 ? 100.0 * (double)count / (double)of : 0.0);
+    return words;
+}
+
+static struct phrase lost(const struct one_way *way) {
+    return share(way->counts.lost, way->counts.sent);
+}
+
+static struct phrase dropped(const struct one_way *way) {
+    struct phrase words = share(way->counts.dropped, way->counts.arrived);
+    if (way->counts.dropped_late != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", %" PRIu64 " of them late", way->counts.dropped,
+                   way->counts.dropped_late);
+    }
+    return words;
+}
+
+static struct phrase not_captured(const struct one_way *way) {
+    return share(way->counts.not_captured, way->counts.sent);
+}
+
+static struct phrase number(uint64_t count) {
+    struct phrase words;
+    g_snprintf(words.text, sizeof words.text, "%" PRIu64, count);
+    return words;
+}
+
+static struct phrase outside(const struct one_way *way) {
+    return number(way->counts.outside);
+}
+
+static struct phrase copies(const struct one_way *way) {
+    return number(way->counts.copies);
+}
+
+static struct phrase unsent(const struct one_way *way) {
+    return number(way->counts.unsent);
+}
+
+static struct phrase reordered(const struct one_way *way) {
+    struct phrase words = number(way->counts.reordered);
+    if (way->counts.reordered != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", by up to %.1f ms", way->counts.reordered,
+                   phrase_milliseconds(way->reordered_by_ns));
+    }
+    return words;
+}
+
+static struct phrase two_times(double first_ns, double second_ns) {
+    struct phrase words;
+    g_snprintf(words.text, sizeof words.text, "%.1f ms, %.1f ms", first_ns / NS_PER_MS, second_ns / NS_PER_MS);
+    return words;
+}
+
+static struct phrase middle_delays(const struct one_way *way) {
+    return way->delays_ns->len == 0 ? (struct phrase){"-"}
+                                    : two_times((double)one_way_delay_ns(way, 50), (double)one_way_delay_ns(way, 99));
+}
+
+static struct phrase extreme_delays(const struct one_way *way) {
+    return way->delays_ns->len == 0 ? (struct phrase){"-"}
+                                    : two_times((double)one_way_delay_ns(way, 0), (double)one_way_delay_ns(way, 100));
+}
+
+static struct phrase jitter(const struct one_way *way) {
+    struct phrase words = {"-"};
+    if (way->counts.arrived > 1) {
+        g_snprintf(words.text, sizeof words.text, "%.1f ms", way->jitter_ns / NS_PER_MS);
+    }
+    return words;
+}
+
+static void print_table(struct text_buffer *out, const struct both_ends_connection *connection) {
+    const struct one_way *ways = connection->ways;
+    const struct one_way_counts *up = &ways[0].counts, *down = &ways[1].counts;
+    static const struct {
+        size_t offset; /* in struct one_way_counts; the row is printed if the count is not 0 */
+        const char *label;
+        cell_function *cell;
+    } rare[] = {{offsetof(struct one_way_counts, not_captured), "only acknowledged", not_captured},
+                {offsetof(struct one_way_counts, dropped), "arrived, not accepted", dropped},
+                {offsetof(struct one_way_counts, copies), "arrived again", copies},
+                {offsetof(struct one_way_counts, unsent), "not seen leaving", unsent},
+                {offsetof(struct one_way_counts, outside), "cannot be compared", outside}};
+    row(out, "sent", sent, ways);
+    row(out, "arrived", arrived, ways);
+    row(out, "lost on the way", lost, ways);
+    for (size_t i = 0; i < G_N_ELEMENTS(rare); i++) {
+        uint64_t counts = *(const uint64_t *)(const void *)((const char *)up + rare[i].offset) +
+                          *(const uint64_t *)(const void *)((const char *)down + rare[i].offset);
+        if (counts != 0) {
+            row(out, rare[i].label, rare[i].cell, ways);
+        }
+    }
+    row(out, "out of order", reordered, ways);
+    if (connection->fit.result == CLOCK_FIT_KNOWN) {
+        row(out, "delay p50, p99", middle_delays, ways);
+        row(out, "delay least, most", extreme_delays, ways);
+    }
+    row(out, "jitter", jitter, ways);
+}
+
+/* ---- sentences ---- */
+
+static void print_names(struct text_buffer *out, const struct info_connection *info) {
+    const struct both_ends_connection *connection = info->both_ends;
+    const char *client = info->ends->captures[connection->client_end]->name;
+    const char *server = info->ends->captures[!connection->client_end]->name;
+    text_buffer_add(out, "    ");
+    text_buffer_add_utf8(out, client, TEXT_ESCAPE_PLAIN);
+    text_buffer_add(out, " is the client's end, ");
+    text_buffer_add_utf8(out, server, TEXT_ESCAPE_PLAIN);
+    text_buffer_add(out, " the server's");
+    text_buffer_add(out, connection->order == CLOCK_ORDER_SAME ? ": no packet needs time between them, so that they "
+                                                                 "are in one place"
+                         : connection->order == CLOCK_ORDER_UNKNOWN ? ", as --vantage says"
+                         : connection->is_contradicted
+                             ? ": the times contradict --vantage, by which packets would arrive "
+                               "before they are sent"
+                             : "");
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
+    if (fit->has_drift) {
+        text_buffer_add_format(out, " and %s %.1f ppm (standard error %.1f)", fit->drift < 0 ? "loses" : "gains",
+                               fabs(fit->drift) * PPM, fit->drift_error * PPM);
+    } else if (fit->drift_error > 0) {
+        text_buffer_add_format(out, " and shows no drift (standard error %.1f ppm)", fit->drift_error * PPM);
+    } else {
+        text_buffer_add(out, "; these are too few packets to show a drift");
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_clock(struct text_buffer *out, const struct info_connection *info) {
+    const struct clock_fit *fit = &info->both_ends->fit;
+    const char *const names[] = {info->ends->captures[0]->name, info->ends->captures[1]->name};
+    if (fit->result == CLOCK_FIT_ONE_WAY) {
+        text_buffer_add(out,
+                        "    delays are not known: the captures have common packets of one side only, and delay and "
+                        "clock offset cannot be told apart\n");
+    } else if (fit->result == CLOCK_FIT_NOT_LINEAR) {
+        text_buffer_add(out,
+                        "    delays are not known: a clock was set while the captures lasted, because with any offset "
+                        "and drift some packets would arrive before they are sent\n");
+    } else {
+        text_buffer_add(out, "    the clock of ");
+        text_buffer_add_utf8(out, names[1], TEXT_ESCAPE_PLAIN);
+        text_buffer_add_format(out, " is %.3f ms %s that of ", fabs((double)fit->offset_ns) / NS_PER_MS,
+                               fit->offset_ns < 0 ? "behind" : "ahead of");
+        text_buffer_add_utf8(out, names[0], TEXT_ESCAPE_PLAIN);
+        text_buffer_add_format(out, " (± %.3f ms)", phrase_milliseconds(fit->bound_ns));
+        print_drift(out, fit);
+        text_buffer_add(
+            out, "    offset and delays are right if the fastest packets of both directions needed equally long; "
+                 "else half of the difference is in the offset:\n"
+                 "    one direction's delays are too long by it, the other's too short. Their sum is right "
+                 "in any case\n");
+    }
+}
+
+/* ---- losses ---- */
+
+static gint by_length(gconstpointer a, gconstpointer b) {
+    const struct one_way_loss *one = *(const struct one_way_loss *const *)a,
+                              *two = *(const struct one_way_loss *const *)b;
+    if (one->count != two->count) {
+        return one->count > two->count ? -1 : 1;
+    }
+    return (one->first_frame > two->first_frame) - (one->first_frame < two->first_frame);
+}
+
+static GPtrArray *longest_losses(const struct one_way *way) {
+    GPtrArray *sorted = g_ptr_array_new();
+    for (guint i = 0; i < way->losses->len; i++) {
+        g_ptr_array_add(sorted, &g_array_index(way->losses, struct one_way_loss, i));
+    }
+    g_ptr_array_sort(sorted, by_length);
+    return sorted;
+}
+
+static void print_ids(struct text_buffer *out, const struct one_way_loss *loss) {
+    if (loss->first_id < 0 || loss->last_id < 0) {
+        text_buffer_add_format(out, "%s of the handshake or without an id", phrase_count(loss->count, "packet").text);
+    } else if (loss->count == 1) {
+        text_buffer_add_format(out, "packet %" PRId64, loss->first_id);
+    } else {
+        text_buffer_add_format(out, "%u packets in a row, %" PRId64 " to %" PRId64, loss->count, loss->first_id,
+                               loss->last_id);
+    }
+}
+
+static void print_loss(struct text_buffer *out, const struct info_connection *info, unsigned role,
+                       const struct one_way_loss *loss) {
+    unsigned sender = role == 0 ? info->both_ends->client_end : !info->both_ends->client_end;
+    text_buffer_add_format(out, "    lost %s to %s: ", phrase_side(role), phrase_side(!role));
+    print_ids(out, loss);
+    text_buffer_add_format(out, " (frame%s %" PRIu64, loss->count > 1 ? "s" : "", loss->first_frame);
+    if (loss->count > 1) {
+        text_buffer_add_format(out, " to %" PRIu64, loss->last_frame);
+    }
+    text_buffer_add(out, " of ");
+    text_buffer_add_utf8(out, info->ends->captures[sender]->name, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_char(out, ')');
+    if (info->course->implausible == 0) {
+        text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(loss->time_ns - info->course->first_ns));
+        info_print_time(out, loss->time_ns, "%H:%M:%S", 1);
+        text_buffer_add_char(out, ']');
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_losses(struct text_buffer *out, const struct info_connection *info, unsigned role) {
+    GPtrArray *sorted = longest_losses(&info->both_ends->ways[role]);
+    guint shown = MIN(sorted->len, info->findings.per_kind_max);
+    for (guint i = 0; i < shown; i++) {
+        print_loss(out, info, role, g_ptr_array_index(sorted, i));
+    }
+    if (sorted->len > shown) {
+        text_buffer_add_format(out, "      and %u more losses %s to %s\n", sorted->len - shown, phrase_side(role),
+                               phrase_side(!role));
+    }
+    g_ptr_array_unref(sorted);
+}
+
+/* ---- the section ---- */
+
+void info_print_both_ends(struct text_buffer *out, const struct info_connection *info) {
+    if (info->both_ends == NULL) {
+        return;
+    }
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
+    if (!info->both_ends->has_ends) {
+        text_buffer_add(out,
+                        "    the captures have common packets of one side only, so that the times do not show which "
+                        "one is the client's end: --vantage says it\n");
+        return;
+    }
+    print_table(out, info->both_ends);
+    print_names(out, info);
+    print_clock(out, info);
+    print_losses(out, info, 0);
+    print_losses(out, info, 1);
+}
