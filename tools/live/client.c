@@ -68,7 +68,7 @@ void live_client_send(struct live_client *client, uint64_t now_ns) {
     }
 }
 
-/* Only errors that last close a connection. */
+/* Only errors that last close a connection (endpoint.md 33.2). */
 static void check_socket(struct live_client *client, uint64_t now_ns) {
     if (ue_conn_state(client->conn) == UE_CONN_CLOSED) {
         return;

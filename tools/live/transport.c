@@ -149,6 +149,7 @@ void live_error_timer_update(struct live_error_timer *timer, uint64_t now_ns, en
     }
 }
 
+/* endpoint.md 33.2. */
 bool live_error_timer_is_expired(const struct live_error_timer *timer, uint64_t now_ns) {
     return timer->since_ns != 0 && now_ns - timer->since_ns > LIVE_ERROR_TIMEOUT_NS;
 }

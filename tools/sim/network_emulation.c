@@ -32,6 +32,7 @@ struct entry {
     bool is_incoming;
 };
 
+/* endpoint.md 38.2. */
 static const struct entry entries[] = {
     {{"PktLoss", "%", 100}, LOSS, false},
     {{"PktLossMinSize", "bytes", BYTES_MAX}, LOSS_MIN, false},
@@ -71,6 +72,7 @@ static void limit_lag(struct sim_link_config *config, uint64_t max_ns) {
     config->jitter_ns += max_ns > config->delay_ns ? max_ns - config->delay_ns : 0;
 }
 
+/* endpoint.md 38.2. */
 static void apply(struct sim_link_config *config, enum parameter parameter, uint32_t value) {
     uint64_t ns = value * NS_PER_MS;
     switch (parameter) {

@@ -97,6 +97,7 @@ static void see_server(void *user, const struct sim_link_report *report) {
 
 /* ---- setup ---- */
 
+/* endpoint.md 38.1. */
 static bool make_links(struct simulation *sim) {
     const struct sim_scenario *scenario = sim->scenario;
     for (enum ue_role from = UE_ROLE_CLIENT; from <= UE_ROLE_SERVER; from++) {

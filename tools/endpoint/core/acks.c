@@ -14,6 +14,7 @@ static bool waits_for_open(const struct ue_channel *channel) {
     return false;
 }
 
+/* endpoint.md 15.3, 15.4. */
 static void released(struct ue_channel_table *channels, struct ue_channel *channel, bool is_closed) {
     if (channel->temporary && channel->open_acked) {
         ue_channel_clean_up(channels, channel);
@@ -23,6 +24,7 @@ static void released(struct ue_channel_table *channels, struct ue_channel *chann
     }
 }
 
+/* endpoint.md 15.2, 15.3, 15.4. */
 static void ack_channel(struct ue_channel_table *channels, struct ue_channel *channel,
                         const struct ue_written *written) {
     struct ue_out_rec *next;
@@ -36,6 +38,7 @@ static void ack_channel(struct ue_channel_table *channels, struct ue_channel *ch
     released(channels, channel, ue_channel_release(channels, channel));
 }
 
+/* endpoint.md 15.4, 15.5, 15.6. */
 static void nak_channel(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                         const struct ue_written *written) {
     struct ue_out_rec *next;
@@ -62,6 +65,7 @@ static void report(struct ue_common *common, int64_t packet_id, bool delivered) 
     }
 }
 
+/* endpoint.md 15.2, 15.5, 31.3. */
 static void handle_report(struct ue_sender *s, uint64_t now_ns, int64_t packet_id, bool delivered) {
     struct ue_written written;
     report(s->common, packet_id, delivered);
@@ -85,6 +89,7 @@ static void handle_report(struct ue_sender *s, uint64_t now_ns, int64_t packet_i
     }
 }
 
+/* endpoint.md 1.7. */
 void ue_ack_everything(struct ue_sender *s, uint64_t now_ns) {
     while (s->last_notified_id + 1 < s->out_packet_id) {
         handle_report(s, now_ns, ++s->last_notified_id, true);
@@ -92,7 +97,7 @@ void ue_ack_everything(struct ue_sender *s, uint64_t now_ns) {
     ue_free_closed_channels(s->channels);
 }
 
-/* Acks come before the packet's own bunches: repetitions are written first. */
+/* Acks come before the packet's own bunches: repetitions are written first (endpoint.md 8.7, 11.2, 15.1). */
 bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet) {
     struct ue_notify_acks acks;
     uint16_t seq;
@@ -113,7 +118,7 @@ bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packe
     return s->common->life.state != UE_CONN_CLOSED;
 }
 
-/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 36). */
+/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 36.3, 36.5). */
 void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue_ack *ack) {
     struct ue_legacy_acks acks;
     int64_t packet_id;
@@ -141,7 +146,7 @@ void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue
     }
 }
 
-/* From 4.20 on every build exchanges frame times. */
+/* From 4.20 on every build exchanges frame times (endpoint.md 36.1). */
 void ue_send_legacy_ack(struct ue_sender *s, uint64_t now_ns, int64_t packet_id) {
     bool is_server = ue_is_server(s->common);
     bool is_timed = s->common->out_context.profile.channel == UE_CHANNEL_PACKED &&
@@ -156,6 +161,7 @@ void ue_send_legacy_ack(struct ue_sender *s, uint64_t now_ns, int64_t packet_id)
     ue_send_buffer_append(s, now_ns, &item);
 }
 
+/* endpoint.md 36.2. */
 void ue_send_legacy_acks_again(struct ue_sender *s, uint64_t now_ns) {
     int64_t packet_id;
     while (ue_legacy_next_resend(&s->legacy, &packet_id)) {

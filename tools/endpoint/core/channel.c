@@ -39,6 +39,7 @@ static bool grow(struct ue_channel_table *table) {
     return true;
 }
 
+/* endpoint.md 20.3. */
 struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, uint32_t index) {
     struct ue_channel_entry *entry = ue_channel_entry_find(table, index);
     if (entry != NULL || (table->count * 4 >= table->capacity * 3 && !grow(table))) {
@@ -81,6 +82,7 @@ void ue_partial_drop(struct ue_share *share, struct ue_channel *channel) {
     }
 }
 
+/* endpoint.md 20.4. */
 void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *entry) {
     struct ue_channel *channel = entry->channel;
     if (channel == NULL) {
@@ -396,7 +398,7 @@ static uint32_t name_of(enum ue_channel_kind kind) {
     }
 }
 
-/* A channel on an index with missing numbers has bunches to send from the beginning. */
+/* A channel on an index with missing numbers has bunches to send from the beginning (endpoint.md 20.4). */
 struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t index, enum ue_channel_kind kind) {
     struct ue_channel_entry *entry = ue_channel_entry_get(channels, index);
     struct ue_channel *channel = entry != NULL ? ue_channel_new(channels, entry, kind) : NULL;
@@ -408,6 +410,7 @@ struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t
     return channel;
 }
 
+/* endpoint.md 20.5, 21.2. */
 void ue_channel_clean_up(struct ue_channel_table *channels, struct ue_channel *channel) {
     struct ue_event event = {.type = UE_EVENT_CHANNEL_CLOSED,
                              .channel = channel->index,
@@ -423,6 +426,7 @@ void ue_channel_clean_up(struct ue_channel_table *channels, struct ue_channel *c
     }
 }
 
+/* endpoint.md 8.9, 15.3. */
 void ue_free_closed_channels(struct ue_channel_table *channels) {
     if (!channels->has_close_acked) {
         return;

@@ -23,6 +23,7 @@ static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason caus
     return length;
 }
 
+/* endpoint.md 32.1, 32.4. */
 void ue_send_close_reason(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason,
                           enum ue_close_reason cause) {
     char text[128];
@@ -36,14 +37,14 @@ void ue_send_close_reason(struct ue_sender *s, uint64_t now_ns, enum ue_close_re
     }
 }
 
-static void tell_failure(struct ue_sender *s, uint64_t now_ns) {
+static void send_failure(struct ue_sender *s, uint64_t now_ns) {
     static const char text[] = "Outgoing reliable buffer overflow";
     struct ue_message message = {.type = UE_MESSAGE_FAILURE, .param_count = 1};
     message.params[UE_FAILURE_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, (sizeof text - 1) * 8};
     ue_control_send(s, now_ns, &message);
 }
 
-/* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
+/* The reason and the close of channel 0; no wait for an answer (endpoint.md 32.1, 32.2). */
 static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
     struct ue_channel_entry *entry = ue_channel_entry_find(s->channels, 0);
     if (entry == NULL || entry->channel == NULL || entry->channel->closing || !ue_may_send(s->channels)) {
@@ -51,7 +52,7 @@ static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reaso
     }
     ue_send_close_reason(s, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
-        tell_failure(s, now_ns);
+        send_failure(s, now_ns);
         ue_send_buffer_flush(s, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
@@ -60,6 +61,7 @@ static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reaso
     }
 }
 
+/* endpoint.md 32.1. */
 bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
     if (!s->common->life.close_wish.is_wanted || s->common->life.state == UE_CONN_CLOSED ||
         s->common->life.is_leaving) {

@@ -10,7 +10,7 @@ static void init_notify(struct ue_sender *s, uint16_t in, uint16_t out) {
     }
 }
 
-/* The sequences of both sides are known (endpoint.md 10): in is the peer's first, out the own. */
+/* The sequences of both sides are known (endpoint.md 10.1, 10.4): in is the peer's first, out the own. */
 void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
     int32_t mask = (int32_t)c->common.out_context.ch_seq_bound - 1;
     c->receiver.in_packet_id = (int64_t)in - 1;
@@ -27,6 +27,7 @@ void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uin
     c->common.statistics.traffic.second_begin_ns = now_ns;
 }
 
+/* endpoint.md 1.1, 1.2, 1.5, 21.1. */
 static void come_up(struct ue_conn *c) {
     uint32_t opened;
     bool has_control = (!ue_is_server(&c->common) || c->common.config.no_login) && !ue_has_internal_ack(&c->common);
@@ -38,6 +39,7 @@ static void come_up(struct ue_conn *c) {
     }
 }
 
+/* endpoint.md 1.5. */
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
     ue_conn_begin_input(c);
     if (c->common.life.state != UE_CONN_INVALID) {
@@ -66,6 +68,7 @@ static void set_accepted(struct ue_conn *c, uint64_t now_ns, const struct ue_acc
     set_version(&c->common, accepted->version, accepted->session_id, accepted->client_id);
 }
 
+/* endpoint.md 1.3, 5.4. */
 void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
     ue_conn_begin_input(c);
     if (ue_is_server(&c->common) && ue_is_up(&c->common)) {
@@ -74,6 +77,7 @@ void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted
     }
 }
 
+/* endpoint.md 1.2. */
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
     ue_conn_begin_input(c);
     if (c->common.life.state != UE_CONN_INVALID || !ue_is_server(&c->common)) {
@@ -93,6 +97,7 @@ void ue_conn_send_handshake(struct ue_conn *c) {
     }
 }
 
+/* endpoint.md 1.1. */
 void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_begin_input(c);
     if (c->common.life.state != UE_CONN_INVALID || ue_is_server(&c->common)) {
@@ -104,6 +109,7 @@ void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_send_handshake(c);
 }
 
+/* endpoint.md 1.1, 1.3, 3.5. */
 static void finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result) {
     switch (result) {
     case UE_CLIENT_HANDSHAKE_CONNECTED:
@@ -122,7 +128,7 @@ static void finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_
     ue_conn_send_handshake(c);
 }
 
-/* The client may have missed the Ack (endpoint.md 2). */
+/* The client may have missed the Ack (endpoint.md 2.7). */
 static void answer_handshake(struct ue_conn *c) {
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
     if (!c->handshake.answers) {
@@ -134,6 +140,7 @@ static void answer_handshake(struct ue_conn *c) {
     }
 }
 
+/* endpoint.md 2.7, 8.2. */
 void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     c->common.statistics.counters.handshakes += ue_is_up(&c->common);
     if (ue_is_server(&c->common)) {
@@ -148,6 +155,7 @@ void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t
         ue_client_handshake_receive(&c->handshake.client, now_ns, bytes, size_bytes, c->receiver.last_packet_ns));
 }
 
+/* endpoint.md 6.6. */
 void ue_conn_admit(struct ue_conn *c) {
     c->common.life.is_admitted = true;
     if (c->common.life.state == UE_CONN_PENDING) {

@@ -28,6 +28,7 @@ static void fill_ns(uint64_t *value, uint64_t otherwise) {
     *value = *value != 0 ? *value : otherwise;
 }
 
+/* endpoint.md 1.7. */
 static void fill_defaults(struct ue_conn_config *config) {
     config->settings.internal_ack |= config->driver == UE_DRIVER_DEMO;
     config->any_channel |= config->no_login;

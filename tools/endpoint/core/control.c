@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channel 0: its messages wait when the reliable buffer is full, and its open is sent again (endpoint.md 22, 21).
- */
+/* Channel 0: its messages wait when the reliable buffer is full, and its open is sent again (endpoint.md 22, 21). */
 #include "tools/endpoint/core/sender.h"
 
 #define MESSAGE_BYTES_MAX 8192
@@ -28,6 +27,7 @@ static bool is_to_wait(const struct ue_sender *s, const struct ue_channel_entry 
            (s->control_queue.count != 0 || (entry->channel->out_count != 0 && !ue_send_has_room(s, entry, bunch)));
 }
 
+/* endpoint.md 21.4. */
 enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                         const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     if (!is_to_wait(s, entry, bunch)) {
@@ -60,6 +60,7 @@ static struct ue_outgoing queued_bunch(const struct ue_output_block *block) {
     return (struct ue_outgoing){.reliable = true, .data = {block->bytes + sizeof bits, 0, bits}};
 }
 
+/* endpoint.md 21.4. */
 static void send_queued(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_packet_range range;
     while (s->control_queue.first != NULL && !entry->channel->closing) {
@@ -81,13 +82,14 @@ void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *
     }
 }
 
-/* Until the server has the channel, the loss of the first messages cannot be noticed (endpoint.md 21.1). */
+/* Until the server has the channel, the loss of the first messages cannot be noticed (endpoint.md 15.7, 21.1). */
 static void repeat_opening(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel) {
     if (channel->out_count <= RESEND_BUNCHES_MAX && now_ns > RESEND_AFTER_NS) {
         ue_control_repeat(s, now_ns, channel, now_ns - RESEND_AFTER_NS);
     }
 }
 
+/* endpoint.md 21.1, 21.4, 29.3. */
 void ue_control_tick(struct ue_sender *s, uint64_t now_ns) {
     struct ue_channel_entry *entry = ue_channel_entry_find(s->channels, 0);
     if (entry == NULL || entry->channel == NULL) {

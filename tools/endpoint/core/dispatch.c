@@ -47,6 +47,7 @@ bool ue_channel_kind_of(const struct ue_common *common, const struct ue_bunch *b
     return bunch->has_name && kind_of_name(common, &bunch->name, kind);
 }
 
+/* endpoint.md 16.4. */
 static bool is_same_kind(const struct ue_common *common, const struct ue_channel *channel,
                          const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
@@ -79,6 +80,7 @@ static bool copy_name(struct ue_common *common, struct ue_channel *channel, cons
     return true;
 }
 
+/* endpoint.md 16.15. */
 static struct ue_channel *channel_of_peer(struct ue_channel_table *channels, const struct ue_bunch *bunch,
                                           enum ue_channel_kind kind) {
     struct ue_channel *channel = ue_channel_create(channels, bunch->channel, kind);
@@ -98,7 +100,8 @@ static bool is_control(const struct ue_common *common, const struct ue_bunch *bu
     return bunch->channel == 0 && ue_channel_kind_of(common, bunch, &kind) && kind == UE_KIND_CONTROL;
 }
 
-/* Whether bunches for a channel that is not there may come at all now; UE_CLOSE_NONE: yes. */
+/* Whether bunches for a channel that is not there may come at all now; UE_CLOSE_NONE: yes
+   (endpoint.md 16.7, 16.8, 16.9). */
 static enum ue_close_reason premature(const struct ue_channel_table *channels, const struct ue_bunch *bunch) {
     if (ue_has_internal_ack(channels->common) || channels->common->config.no_login) {
         return UE_CLOSE_NONE;
@@ -114,6 +117,7 @@ static enum ue_close_reason premature(const struct ue_channel_table *channels, c
     return bunch->channel == 0 && bunch->close ? UE_CLOSE_BUNCH_PREMATURE_CONTROL_CLOSE : UE_CLOSE_NONE;
 }
 
+/* endpoint.md 16.14, 20.5, 20.7, 20.8. */
 static bool may_be_opened_by_peer(const struct ue_common *common, enum ue_channel_kind kind) {
     if (ue_has_internal_ack(common) || common->config.no_login || common->config.any_opener) {
         return true;
@@ -125,7 +129,8 @@ static bool may_be_opened_by_peer(const struct ue_common *common, enum ue_channe
     }
 }
 
-/* A bunch for a channel that is not there. *created: the channel, when there is one now. */
+/* A bunch for a channel that is not there. *created: the channel, when there is one now
+   (endpoint.md 16.11, 16.12, 16.13, 16.14, 16.15, 20.1). */
 static struct ue_bunch_outcome create(struct ue_channel_table *channels, const struct ue_bunch *bunch,
                                       struct ue_channel **created) {
     enum ue_channel_kind kind;
@@ -149,7 +154,7 @@ static struct ue_bunch_outcome create(struct ue_channel_table *channels, const s
     return ACCEPTED;
 }
 
-/* The full number of a reliable bunch; unreliable parts are numbered by their packet. */
+/* The full number of a reliable bunch; unreliable parts are numbered by their packet (endpoint.md 16.2). */
 static int64_t full_ch_seq(const struct ue_receiver *r, const struct ue_bunch *bunch, int32_t in_reliable) {
     if (!bunch->reliable) {
         return bunch->partial ? r->in_packet_id : 0;
@@ -159,6 +164,7 @@ static int64_t full_ch_seq(const struct ue_receiver *r, const struct ue_bunch *b
                : ue_seq_expand(bunch->ch_seq, in_reliable, r->common->in_context.ch_seq_bound);
 }
 
+/* endpoint.md 16.6, 19.6. */
 static enum ue_close_reason refused_flags(const struct ue_common *common, const struct ue_bunch *bunch) {
     if (!ue_is_server(common)) {
         return UE_CLOSE_NONE;
@@ -168,7 +174,7 @@ static enum ue_close_reason refused_flags(const struct ue_common *common, const 
                                : UE_CLOSE_NONE;
 }
 
-/* What is wrong with a header, whatever data follow; UE_CLOSE_NONE: nothing. */
+/* What is wrong with a header, whatever data follow; UE_CLOSE_NONE: nothing (endpoint.md 16.1, 16.3, 16.4). */
 static enum ue_close_reason refused_header(const struct ue_common *common, const struct ue_channel *channel,
                                            const struct ue_bunch *bunch) {
     if (bunch->channel >= common->config.max_channels) {
@@ -181,6 +187,7 @@ static enum ue_close_reason refused_header(const struct ue_common *common, const
     return is_wrong ? UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE : UE_CLOSE_NONE;
 }
 
+/* endpoint.md 16.1, 16.2, 16.3, 16.4, 16.6, 16.7, 16.8, 16.9, 16.10, 16.16. */
 static struct ue_bunch_outcome receive_bunch(struct ue_receiver *r, uint64_t now_ns, const struct ue_bunch *bunch) {
     struct ue_channel_entry *entry = ue_channel_entry_find(r->channels, bunch->channel);
     struct ue_channel *channel = entry != NULL ? entry->channel : NULL;
@@ -210,6 +217,7 @@ static struct ue_bunch_outcome receive_bunch(struct ue_receiver *r, uint64_t now
     return ue_receive_raw_bunch(r, now_ns, entry, bunch, ch_seq);
 }
 
+/* endpoint.md 16.1, 16.3, 16.5. */
 static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     switch (fault->field) {
     case UE_F_BUNCH_NAME_HARDCODED:
@@ -223,11 +231,12 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     }
 }
 
-/* Of a bunch whose data are cut off: its header counts first. */
+/* Of a bunch whose data are cut off: its header counts first (endpoint.md 16.1, 16.3, 16.4). */
 static enum ue_close_reason refused_cut(const struct ue_channel_table *channels, const struct ue_bunch *bunch) {
     return refused_header(channels->common, ue_channel_find(channels, bunch->channel), bunch);
 }
 
+/* endpoint.md 8.9, 16.5. */
 bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches) {
     struct ue_bunch_outcome all = ACCEPTED;

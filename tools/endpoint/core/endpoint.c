@@ -4,7 +4,7 @@
 
 #define VOICE_INDEX 1
 #define FIRST_FREE_INDEX 2 /* 0 is the index of Control, 1 of Voice */
-
+/* endpoint.md 20.5, 20.7, 20.8. */
 bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind) {
     if (ue_has_internal_ack(common) || common->config.no_login) {
         return true;
@@ -16,6 +16,7 @@ bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind) {
     }
 }
 
+/* endpoint.md 20.5, 20.6, 20.7. */
 static int64_t free_index(const struct ue_channel_table *channels, enum ue_channel_kind kind) {
     int64_t index = kind == UE_KIND_CONTROL ? 0 : kind == UE_KIND_VOICE ? VOICE_INDEX : FIRST_FREE_INDEX;
     while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < channels->common->config.max_channels &&
@@ -47,6 +48,7 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
     return UE_OK;
 }
 
+/* endpoint.md 39.3, 39.5. */
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range) {
     ue_conn_begin_input(c);

@@ -16,7 +16,7 @@ void ue_legacy_free(struct ue_legacy *l) {
 }
 
 /* Grows the list for one more id, or moves the ids to its begin if half of it was read. */
-static bool list_make_room(struct ue_ack_list *list, struct ue_share *share) {
+static bool list_grow(struct ue_ack_list *list, struct ue_share *share) {
     if (list->begin > list->count / 2) {
         list->count -= list->begin;
         memmove(list->ids, list->ids + list->begin, list->count * sizeof *list->ids);
@@ -34,14 +34,14 @@ static bool list_make_room(struct ue_ack_list *list, struct ue_share *share) {
 }
 
 static bool list_append(struct ue_ack_list *list, struct ue_share *share, int64_t id) {
-    if (list->count == list->capacity && !list_make_room(list, share)) {
+    if (list->count == list->capacity && !list_grow(list, share)) {
         return false;
     }
     list->ids[list->count++] = id;
     return true;
 }
 
-static bool list_take(struct ue_ack_list *list, int64_t *id) {
+static bool list_pop(struct ue_ack_list *list, int64_t *id) {
     if (list->begin == list->count) {
         return false;
     }
@@ -64,13 +64,13 @@ void ue_legacy_flushed(struct ue_legacy *l) {
         return;
     }
     int64_t id;
-    while (list_take(&l->queued, &id)) {
+    while (list_pop(&l->queued, &id)) {
         list_append(&l->resend, l->share, id); /* without memory: this one was written once only */
     }
 }
 
 bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id) {
-    return list_take(&l->resend, packet_id);
+    return list_pop(&l->resend, packet_id);
 }
 
 /* endpoint.md 36.3, 36.5. */

@@ -36,7 +36,7 @@ static uint64_t probe_after_ns(const struct ue_common *common, uint64_t elapsed_
     return by_rtt > 2 * elapsed_ns ? by_rtt : 2 * elapsed_ns;
 }
 
-/* The fate of a burst's last packet is learnt only from a later one. */
+/* The loss of the last packet of a burst is detected only by a later one (endpoint.md 39.1). */
 static void probe(struct ue_sender *s, uint64_t now_ns) {
     struct ue_channel *channel = NULL;
     uint64_t wait_ns = probe_after_ns(s->common, (uint64_t)s->frame_time_ms * 1000000);
@@ -65,7 +65,7 @@ void ue_options_tick(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
-/* The reason and the close behind it: the peer waits for the first while it has only the second. */
+/* Sends CloseReason and the close again: the peer may lack either (endpoint.md 39.7). */
 void ue_options_repeat_close(struct ue_sender *s, uint64_t now_ns) {
     struct ue_channel *channel = ue_channel_find(s->channels, 0);
     if (channel == NULL || now_ns - s->last_probe_ns < CLOSE_REPEATS_NS) {

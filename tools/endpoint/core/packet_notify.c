@@ -67,7 +67,7 @@ static void record_append(struct ue_ack_record *record, struct ue_share *share, 
 }
 
 /* What the packet that the peer acknowledges with `ack` had reported (TakeRecord). */
-static uint16_t record_take(struct ue_notify *n, uint16_t ack) {
+static uint16_t record_pop(struct ue_notify *n, uint16_t ack) {
     struct ue_ack_record *record = &n->record;
     int32_t index = seq_difference(ack, record->first_seq);
     if (index < 0) { /* forgotten for lack of memory */
@@ -112,7 +112,7 @@ void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, s
     count -= acks->lost_behind;
     acks->lost_before = count > reach ? count - reach : 0;
 
-    uint16_t known = record_take(n, header->ack);
+    uint16_t known = record_pop(n, header->ack);
     if (n->generation == UE_ACKS_PLAIN || ue_seq_newer(known, n->in_ack_seq_ack)) {
         n->in_ack_seq_ack = known;
     }

@@ -26,6 +26,7 @@ struct received_packet {
     struct ue_fault fault;
 };
 
+/* endpoint.md 34.1. */
 static void fail(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
     ue_event_emit_fault(s->common, reason, fault, 0);
     ue_want_close(s->common, reason, UE_CLOSE_NONE);
@@ -36,7 +37,7 @@ static bool is_handler_field(enum ue_field field) {
     return field >= UE_F_HANDLER_ENCRYPTED && field <= UE_F_HANDLER_PLAIN;
 }
 
-/* The outer terminator is the handlers', the inner one the connection's. */
+/* The outer terminator is the handlers', the inner one the connection's (endpoint.md 8.1, 8.4, 8.8, 34.1). */
 static enum ue_close_reason reason_of(const struct received_packet *p) {
     switch (p->fault.field) {
     case UE_F_TERMINATOR:
@@ -57,7 +58,7 @@ static enum ue_close_reason reason_of(const struct received_packet *p) {
     }
 }
 
-/* Until when handshake packets are answered depends on the generation. */
+/* Until when handshake packets are answered depends on the generation (endpoint.md 2.7). */
 static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
     const struct ue_profile *profile = &c->common.in_context.profile;
     bool is_old = profile->handshake <= UE_HANDSHAKE_B && profile->packet == UE_PACKET_LEGACY;
@@ -67,13 +68,14 @@ static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 8.4, 31.2. */
 static void read_jitter(struct ue_common *common, uint64_t now_ns, const struct received_packet *p) {
     if (p->head.packet.has_info && !p->from.is_from_cache) {
         ue_jitter_feed(&common->statistics.jitter, p->head.packet.jitter_ms, now_ns);
     }
 }
 
-/* The rest of the packet info: frame times and ping. */
+/* The rest of the packet info: frame times and ping (endpoint.md 8.8, 31.3). */
 static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet) {
     bool has_info = packet->has_info || s->common->in_context.profile.packet == UE_PACKET_KBPS;
     if (!has_info) {
@@ -172,7 +174,7 @@ struct ue_early_packet *ue_order_cache_pop(struct ue_order_cache *r, bool whole)
     return early;
 }
 
-/* ReceivedPacket steps 5 and 6: true when the packet is not for now. */
+/* ReceivedPacket steps 5 and 6: true when the packet is not for now (endpoint.md 8.5, 8.6, 9.1). */
 static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p,
                                uint32_t delta) {
     bool corrects = r->common->in_context.profile.order_cache && !r->common->config.no_order_cache;
@@ -198,7 +200,8 @@ static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const str
     }
 }
 
-/* The peer waits for acks on packets with bunches; without any, only a quiet endpoint lets it wait. */
+/* The peer waits for acks on packets with bunches; without any, only a quiet endpoint lets it wait
+   (endpoint.md 8.10, 39.2). */
 static void set_answer_due(struct ue_sender *s, uint32_t bunches) {
     bool is_quiet =
         s->common->config.options.quiet && bunches == 0 && ue_notify_unreported(&s->notify) < QUIET_REPORTS_MAX;
@@ -206,6 +209,7 @@ static void set_answer_due(struct ue_sender *s, uint32_t bunches) {
     s->dirty_acks++;
 }
 
+/* endpoint.md 13.1. */
 static void flush_if_many_reports(struct ue_sender *s, uint64_t now_ns) {
     if (s->common->in_context.profile.acks == UE_ACKS_PLAIN && s->dirty_acks >= FORCED_FLUSH_ACKS) {
         ue_send_buffer_flush(s, now_ns);
@@ -220,7 +224,7 @@ static void count_lost(struct ue_common *common, int64_t missing) {
     common->statistics.traffic.in_lost += (uint32_t)missing;
 }
 
-/* Returns whether a bunch was refused: the packet then counts as not delivered (endpoint.md 8.9). */
+/* Returns whether a bunch was refused: the packet then counts as not delivered (endpoint.md 8.9, 12.3). */
 static bool dispatch(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p, uint32_t *bunches) {
     bool is_refused = ue_dispatch(r, now_ns, p->from.bytes, p->rest, bunches);
     ue_carry_out_close(r->sender, now_ns);
@@ -229,6 +233,7 @@ static bool dispatch(struct ue_receiver *r, uint64_t now_ns, const struct receiv
     return is_refused;
 }
 
+/* endpoint.md 8.5, 8.6, 8.7, 8.8, 8.9, 8.10, 10.3, 12.3, 13.3. */
 static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
     uint32_t bunches, delta = ue_notify_delta(&r->sender->notify, packet);
@@ -257,6 +262,7 @@ static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct 
     return !is_refused;
 }
 
+/* endpoint.md 36.1, 36.4. */
 static bool receive_legacy(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     int64_t packet_id = ue_seq_expand(p->head.packet.seq, r->in_packet_id, UE_PACKET_SEQ_MAX);
@@ -277,6 +283,7 @@ static bool receive_legacy(struct ue_receiver *r, uint64_t now_ns, const struct 
     return !is_refused;
 }
 
+/* endpoint.md 1.7. */
 static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     r->in_packet_id++;
@@ -284,12 +291,13 @@ static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const s
     return !dispatch(r, now_ns, p, &bunches);
 }
 
-/* Counts of 8 to 15 are never sent by an engine before 5.8. */
+/* Counts of 8 to 15 are never sent by an engine before 5.8 (endpoint.md 39.9). */
 static bool has_odd_history(const struct ue_common *common, const struct received_packet *p) {
     uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, common->limits.prefix_bits, 4);
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
+/* endpoint.md 8.4. */
 static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     c->receiver.last_receive_ns = now_ns;
     c->receiver.last_packet_ns = now_ns;
@@ -309,6 +317,7 @@ static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct rece
     return is_delivered;
 }
 
+/* endpoint.md 8.3. */
 static bool has_our_ids(const struct ue_common *common, const struct ue_prefix *prefix) {
     return !common->in_context.ids ||
            (prefix->session_id == common->session_id && prefix->client_id == common->client_id);
@@ -318,7 +327,8 @@ static bool is_header_usable(const struct received_packet *p) {
     return p->fault.status == UE_OK || reason_of(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
 }
 
-/* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong. */
+/* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong
+   (endpoint.md 8.1). */
 static bool holds_nothing(const struct ue_common *common, const struct received_packet *p) {
     size_t begin = common->limits.prefix_bits;
     size_t bits = 8 * p->from.size_bytes;
@@ -327,19 +337,21 @@ static bool holds_nothing(const struct ue_common *common, const struct received_
            (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
 }
 
+/* endpoint.md 8.1, 8.4. */
 static void refuse(struct ue_sender *s, uint64_t now_ns, const struct received_packet *p) {
     if (!holds_nothing(s->common, p)) {
         fail(s, now_ns, reason_of(p), &p->fault);
     }
 }
 
-/* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
+/* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way
+   (endpoint.md 8.3). */
 static bool is_forged(struct ue_receiver *r, const struct received_packet *p) {
     r->peer_encrypts |= p->from.is_encrypted;
     return r->peer_encrypts && !p->from.is_encrypted && !p->from.is_from_cache;
 }
 
-/* Returns whether it was a packet that counts as delivered. */
+/* Returns whether it was a packet that counts as delivered (endpoint.md 8.1, 8.2, 8.3). */
 static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
     struct received_packet p;
     p.from = from;
@@ -371,6 +383,7 @@ bool ue_receive_datagram(struct ue_conn *c, uint64_t now_ns, const uint8_t *byte
     return receive_arrival(c, now_ns, from);
 }
 
+/* endpoint.md 9.4, 9.5. */
 static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     struct ue_early_packet *early;
     while (c->common.life.state != UE_CONN_CLOSED &&
@@ -381,7 +394,7 @@ static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     }
 }
 
-/* Encrypted datagrams are read as the clear ones that they hold. */
+/* Encrypted datagrams are read as the clear ones that they hold (endpoint.md 8.1, 8.3). */
 static void receive_encrypted(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     bool was_clear = false;
     uint8_t *clear = ue_share_alloc(&c->common.share, size_bytes);
@@ -405,6 +418,7 @@ static void count_in(struct ue_common *common, size_t size_bytes) {
     common->statistics.traffic.in_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
 }
 
+/* endpoint.md 7.1, 39.7. */
 void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     ue_conn_begin_input(c);
     if (c->common.life.state == UE_CONN_CLOSED) {
@@ -426,6 +440,7 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
     flush_cache(c, now_ns, false);
 }
 
+/* endpoint.md 9.5, 39.6. */
 void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_begin_input(c);
     uint64_t wait_ns = c->common.config.options.reorder_wait_ns;

@@ -135,6 +135,7 @@ static struct reassembly append(struct ue_share *share, struct ue_channel *chann
     return result(p->complete ? REASSEMBLY_COMPLETE : REASSEMBLY_INCOMPLETE);
 }
 
+/* endpoint.md 18.1. */
 static struct reassembly begin(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
                                int64_t ch_seq, int64_t packet_id, uint32_t max_bytes) {
     struct ue_partial *p = channel->partial;
@@ -166,7 +167,7 @@ static bool fits(const struct ue_partial *p, const struct ue_bunch *part, int64_
            ue_partial_is_next(p->reliable, p->ch_seq, ch_seq);
 }
 
-/* endpoint.md 18.2. */
+/* endpoint.md 18.1, 18.2. */
 static struct reassembly refuse(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part) {
     if (channel->partial == NULL || !channel->partial->reliable) {
         ue_partial_drop(share, channel);
@@ -180,7 +181,8 @@ static struct reassembly refuse(struct ue_share *share, struct ue_channel *chann
     return assembled;
 }
 
-/* Handles one part. ch_seq: the full number of a reliable part, the packet id of an unreliable one. */
+/* Handles one part. ch_seq: the full number of a reliable part, the packet id of an unreliable one
+   (endpoint.md 18.1, 18.2, 18.3). */
 static struct reassembly reassemble(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
                                     int64_t ch_seq, int64_t packet_id, uint32_t max_bytes) {
     if (part->partial_initial) {
@@ -241,6 +243,7 @@ static void describe(struct ue_event *event, const struct ue_channel *channel, c
     };
 }
 
+/* endpoint.md 19.1. */
 static void open_remotely(struct ue_common *common, struct ue_channel *channel, const struct whole *w) {
     channel->open_packets = w->packets;
     channel->open_acked = true;
@@ -254,7 +257,7 @@ static void open_remotely(struct ue_common *common, struct ue_channel *channel, 
     }
 }
 
-/* Changes the state by the quotas: counts of this second, and how long this frame has delivery. */
+/* Whether the rules of opening let a bunch pass (endpoint.md 19.1, 19.2, 19.3). */
 static bool is_open_for(struct ue_common *common, struct ue_channel *channel, const struct whole *w,
                         struct delivery *delivery) {
     bool both = ue_kind_both_open(channel->kind) || common->config.no_login || common->config.any_opener;
@@ -283,7 +286,7 @@ static struct ue_channel *same_channel(const struct ue_channel_table *channels, 
     return channel != NULL && channel->id == id ? channel : NULL;
 }
 
-/* block: room for the event, allocated before anything was changed. */
+/* block: room for the event, allocated before anything was changed (endpoint.md 19.4, 19.5). */
 static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                const struct whole *w, struct ue_output_block *block) {
     struct delivery delivery = {0};
@@ -352,7 +355,7 @@ static void deliver_exports(struct ue_common *common, const struct ue_channel *c
     *block = NULL;
 }
 
-/* Exports are the package map's: they do not wait for the rest of the bunch. */
+/* Exports are the package map's: they do not wait for the rest of the bunch (endpoint.md 17.1). */
 static void split_off_exports(struct ue_common *common, struct ue_channel *channel, const struct ue_bunch *part,
                               struct room *room) {
     struct ue_partial *p = channel->partial;
@@ -419,7 +422,8 @@ static struct delivery receive_in_turn(struct ue_receiver *r, uint64_t now_ns, s
 
 /* ---- order ---- */
 
-/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 16.17). */
+/* A bunch that breaks a rule ends a client's connection to a server; a client only reports it (endpoint.md
+   16.17, 39.8). */
 static struct ue_bunch_outcome bunch_error(struct ue_common *common, enum ue_close_reason cause, uint32_t channel,
                                            bool skip) {
     ue_event_emit_fault(common, cause, NULL, channel);
@@ -437,7 +441,8 @@ static struct ue_bunch_outcome outcome_of(struct ue_common *common, const struct
     return (struct ue_bunch_outcome){delivery->is_refused, ue_is_ending(common)};
 }
 
-/* The entry's number moves before anything can fail, unless there was no memory to take the bunch with. */
+/* The entry's number moves before anything can fail, unless there was no memory to take the bunch with
+   (endpoint.md 17.3, 17.4). */
 static struct delivery deliver_next(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry,
                                     const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
     int32_t before = entry->in_reliable;
@@ -450,7 +455,8 @@ static struct delivery deliver_next(struct ue_receiver *r, uint64_t now_ns, stru
     return delivery;
 }
 
-/* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect. */
+/* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect
+   (endpoint.md 17.3, 17.4). */
 static struct ue_bunch_outcome deliver_waiting(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_bunch_outcome outcome = ACCEPTED;
     while (entry->channel != NULL && !ue_is_ending(r->common) && !outcome.is_over) {
@@ -473,6 +479,7 @@ static struct ue_bunch_outcome deliver_waiting(struct ue_receiver *r, uint64_t n
     return outcome;
 }
 
+/* endpoint.md 17.4. */
 void ue_deliver_waiting(struct ue_receiver *r, uint64_t now_ns) {
     if (!r->channels->has_waiting_in_rec) {
         return;
@@ -485,6 +492,7 @@ void ue_deliver_waiting(struct ue_receiver *r, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 17.2. */
 static struct ue_bunch_outcome keep_early(struct ue_receiver *r, struct ue_channel_entry *entry,
                                           const struct ue_bunch *bunch, int64_t ch_seq) {
     if (bunch->partial_exports_final) {
@@ -499,7 +507,7 @@ static struct ue_bunch_outcome keep_early(struct ue_receiver *r, struct ue_chann
     }
 }
 
-/* ReceivedRawBunch. */
+/* ReceivedRawBunch (endpoint.md 17.2, 17.3). */
 struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry,
                                              const struct ue_bunch *bunch, int64_t ch_seq) {
     if (bunch->reliable && ch_seq != (int64_t)entry->in_reliable + 1) {

@@ -19,7 +19,8 @@ static void remember_last(struct ue_sender *s, const struct ue_channel *channel,
     }
 }
 
-/* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
+/* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch
+   (endpoint.md 10.5, 25.2). */
 static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
                      struct ue_out_rec *out, bool merge) {
     struct ue_send_buffer *p = &s->send_buffer;
@@ -60,7 +61,7 @@ static void flush_if_full(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
-/* The limit is reached when the last packet that it allows takes no more. */
+/* The limit is reached when the last packet that it allows takes no more (endpoint.md 39.4). */
 static bool is_burst_over(const struct ue_sender *s, const struct ue_out_rec *out) {
     uint32_t limit = s->common->config.options.burst_limit;
     bool continues = s->burst_packet_id == s->out_packet_id &&
@@ -68,7 +69,7 @@ static bool is_burst_over(const struct ue_sender *s, const struct ue_out_rec *ou
     return limit != 0 && s->burst_packets >= limit && !continues;
 }
 
-/* Sends what a queue holds while it can. Returns how many bunches left. */
+/* Sends what a queue holds while it can. Returns how many bunches left (endpoint.md 25.3, 39.4). */
 static uint32_t drain(struct ue_sender *s, uint64_t now_ns, struct ue_out_queue *queue) {
     uint32_t count = 0;
     for (struct ue_out_rec *out; (out = ue_out_queue_pop(&s->common->share, queue)) != NULL; count++) {
@@ -88,6 +89,7 @@ static void send_retransmissions(struct ue_sender *s, uint64_t now_ns) {
     s->common->statistics.counters.out_bunches_resent += drain(s, now_ns, &s->channels->resends);
 }
 
+/* endpoint.md 15.5, 25.3. */
 void ue_retransmit(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
     ue_out_queue_push(&s->channels->resends, channel, out);
     send_retransmissions(s, now_ns);
@@ -107,6 +109,7 @@ struct part {
     bool is_partial;
 };
 
+/* endpoint.md 23.2, 23.4, 23.8. */
 static void describe_part(struct ue_out_rec *out, const struct ue_outgoing *from, const struct part *part, bool open) {
     out->open = open && part->is_first;
     out->close = from->close && part->is_last;
@@ -119,6 +122,7 @@ static void describe_part(struct ue_out_rec *out, const struct ue_outgoing *from
     out->partial_final = part->is_partial && part->is_last;
 }
 
+/* endpoint.md 15.6. */
 static bool send_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from, const struct part *part, bool open, bool merge) {
     struct ue_out_rec out = {0};
@@ -129,7 +133,7 @@ static bool send_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_chan
     return send_raw(s, now_ns, channel, &item, NULL, merge);
 }
 
-/* A numbered bunch must arrive, if not now then later. */
+/* A numbered bunch must arrive, if not now then later (endpoint.md 25.1, 25.3). */
 static void send_numbered(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                           bool merge) {
     if (ue_send_is_waiting(s) || !send_out(s, now_ns, channel, out, merge)) {
@@ -150,6 +154,7 @@ static uint8_t *join(struct ue_sender *s, struct ue_view more, size_t *bits) {
     return joined;
 }
 
+/* endpoint.md 23.5, 24.1, 24.2. */
 static bool may_merge(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_outgoing *from) {
     const struct ue_send_buffer *p = &s->send_buffer;
     const struct ue_last *last = &p->last;
@@ -195,7 +200,7 @@ static bool write_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_cha
     return send_raw(s, now_ns, channel, &item, NULL, true);
 }
 
-/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 24). */
+/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 24.1). */
 static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
     struct ue_send_buffer *p = &s->send_buffer;
@@ -220,6 +225,7 @@ static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_chan
     return is_merged;
 }
 
+/* endpoint.md 22.1. */
 uint32_t ue_send_room_parts(const struct ue_sender *s, const struct ue_channel_entry *entry, bool closes) {
     if (ue_has_internal_ack(s->common)) {
         return UINT32_MAX;
@@ -232,6 +238,7 @@ uint32_t ue_send_room_parts(const struct ue_sender *s, const struct ue_channel_e
     return used < limit ? limit - used : 0;
 }
 
+/* endpoint.md 23.3, 23.6. */
 static size_t count_parts(const struct ue_common *common, const struct ue_outgoing *bunch) {
     size_t parts = bunch->data.bits > common->limits.single_bits
                        ? (bunch->data.bits + common->limits.part_bits - 1) / common->limits.part_bits
@@ -239,6 +246,7 @@ static size_t count_parts(const struct ue_common *common, const struct ue_outgoi
     return parts + bunch->export_count;
 }
 
+/* endpoint.md 23.3, 23.6. */
 static struct part part_at(const struct ue_common *common, const struct ue_outgoing *bunch, size_t index,
                            size_t count) {
     struct part part = {.is_first = index == 0, .is_last = index + 1 == count, .is_partial = count > 1};
@@ -255,7 +263,8 @@ static struct part part_at(const struct ue_common *common, const struct ue_outgo
     return part;
 }
 
-/* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed. */
+/* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed (endpoint.md
+   25.1). */
 static struct ue_out_rec *new_outs(struct ue_common *common, const struct ue_outgoing *bunch, size_t count, bool open) {
     struct ue_out_rec *first = NULL;
     for (size_t i = count; i > 0; i--) {
@@ -273,7 +282,7 @@ static struct ue_out_rec *new_outs(struct ue_common *common, const struct ue_out
     return first;
 }
 
-/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20).
+/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20.4).
    False: no memory. */
 static bool send_pending_out_rec(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry) {
     struct ue_outgoing nothing = {.channel = entry->index, .reliable = true};
@@ -315,6 +324,7 @@ bool ue_send_is_waiting(const struct ue_sender *s) {
     return s->channels->resends.first != NULL || s->channels->unsent.first != NULL;
 }
 
+/* endpoint.md 25.3, 29.3. */
 void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
     send_retransmissions(s, now_ns);
     if (s->channels->resends.first == NULL) {
@@ -325,12 +335,13 @@ void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 22.2. */
 static enum ue_status overflow(struct ue_common *common) {
     ue_want_close(common, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
     return UE_E_FULL;
 }
 
-/* All parts, or where memory is short none. */
+/* All parts, or where memory is short none (endpoint.md 23.2, 23.9, 25.1). */
 static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
@@ -365,7 +376,7 @@ static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue
     return UE_OK;
 }
 
-/* endpoint.md 23.6 and 23.7: how many parts, and whether they fit the reliable buffer. */
+/* Whether all fragments of a bunch fit OutRec, and whether it becomes reliable (endpoint.md 22.2, 23.6, 23.7). */
 static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
@@ -389,7 +400,7 @@ static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue
     return send_parts(s, now_ns, entry, bunch, count, range);
 }
 
-/* A bunch that no packet could take would be tried for ever. */
+/* A bunch that no packet could take would be tried for ever (endpoint.md 23.1). */
 static enum ue_status check_sizes(const struct ue_common *common, const struct ue_outgoing *bunch) {
     for (size_t i = 0; i < bunch->export_count; i++) {
         if (bunch->exports[i].bits > common->limits.single_bits) {
@@ -400,6 +411,7 @@ static enum ue_status check_sizes(const struct ue_common *common, const struct u
     return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
+/* endpoint.md 20.2, 22.1, 22.2, 23.2. */
 enum ue_status ue_send_check(const struct ue_sender *s, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = entry->channel;
@@ -432,7 +444,8 @@ enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_chann
     return send_split(s, now_ns, entry, bunch, range);
 }
 
-/* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20). */
+/* Voice is dropped when there is no room, and is reliable until the peer has the channel
+   (endpoint.md 20.6, 30.4). */
 static enum ue_status send_voice(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;

@@ -26,7 +26,7 @@ size_t ue_send_buffer_free_bits(const struct ue_sender *s) {
     return reserved < s->common->limits.buffer_bits ? s->common->limits.buffer_bits - reserved : 0;
 }
 
-/* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate. */
+/* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate (endpoint.md 31.1). */
 static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
     enum ue_packet_layout layout = s->common->out_context.profile.packet;
     packet->has_info = layout >= UE_PACKET_JITTER && !s->flushed_this_tick;
@@ -93,12 +93,14 @@ static bool write_head(struct ue_sender *s, uint64_t now_ns, uint8_t *bytes, siz
     return ue_datagram_encode_head(&s->common->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
+/* endpoint.md 30.3. */
 bool ue_sender_is_ready(const struct ue_sender *s) {
     struct ue_send_budget budget = s->budget;
     return ue_has_internal_ack(s->common) ||
            ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(s), false);
 }
 
+/* endpoint.md 26.2, 28.2. */
 bool ue_send_buffer_begin(struct ue_sender *s, uint64_t now_ns) {
     struct ue_send_buffer *p = &s->send_buffer;
     if (p->block != NULL) {
@@ -137,6 +139,7 @@ bool ue_send_buffer_put(struct ue_sender *s, const struct ue_item *item) {
     return true;
 }
 
+/* endpoint.md 26.2, 27.3. */
 static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
     struct ue_send_buffer *p = &s->send_buffer;
     uint8_t head[HEAD_BYTES_MAX];
@@ -184,6 +187,7 @@ static uint32_t wire_ch_seq(const struct ue_common *common, int32_t ch_seq) {
     return ue_has_internal_ack(common) ? 0 : (uint32_t)ch_seq & (common->out_context.ch_seq_bound - 1);
 }
 
+/* endpoint.md 23.8. */
 void ue_out_bunch_fill(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch) {
     *bunch = (struct ue_bunch){
@@ -247,6 +251,7 @@ static void repeat_of(struct ue_sender *s, struct ue_channel *channel) {
     }
 }
 
+/* endpoint.md 39.11. */
 static void repeat_reliable(struct ue_sender *s) {
     if (!s->common->config.options.repeat_reliable || ue_is_legacy(s->common) || ue_has_internal_ack(s->common)) {
         return;
@@ -302,6 +307,7 @@ static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
     return block->size_bytes;
 }
 
+/* endpoint.md 27.4. */
 static void count_out(struct ue_sender *s, size_t size_bytes) {
     s->common->statistics.counters.out_packets++;
     s->common->statistics.counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
@@ -311,6 +317,7 @@ static void count_out(struct ue_sender *s, size_t size_bytes) {
     ue_send_budget_sent(&s->budget, (uint32_t)size_bytes);
 }
 
+/* endpoint.md 10.5, 27.3, 39.10. */
 static void send_packet(struct ue_sender *s, uint64_t now_ns) {
     size_t size_bytes = finish(s);
     if (refresh_head(s, now_ns)) {
@@ -330,11 +337,13 @@ static void send_packet(struct ue_sender *s, uint64_t now_ns) {
     s->flushed_this_tick = true;
 }
 
+/* endpoint.md 27.1. */
 static bool is_keep_alive_due(const struct ue_sender *s, uint64_t now_ns) {
     return now_ns - s->last_send_ns > s->common->config.keep_alive_ns && !ue_is_ending(s->common) &&
            !ue_has_internal_ack(s->common);
 }
 
+/* endpoint.md 27.1, 27.2. */
 void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns) {
     s->send_buffer.last.end_bit = 0;
     s->time_sensitive = false;
@@ -356,6 +365,7 @@ void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns) {
     send_packet(s, now_ns);
 }
 
+/* endpoint.md 25.2. */
 bool ue_send_buffer_append(struct ue_sender *s, uint64_t now_ns, const struct ue_item *item) {
     if (!ue_send_buffer_begin(s, now_ns)) {
         return false;

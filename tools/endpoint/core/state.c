@@ -16,6 +16,7 @@ static const bool transitions[][UE_CONN_CLOSED + 1] = {
 };
 #endif
 
+/* endpoint.md 1.4. */
 void ue_enter_state(struct ue_common *common, enum ue_conn_state state) {
     assert(transitions[common->life.state][state]);
     common->life.state = state;

@@ -9,6 +9,7 @@ static uint64_t timeout_ns(const struct ue_common *common) {
     return common->life.is_admitted ? common->config.timeout_ns : common->config.connect_timeout_ns;
 }
 
+/* endpoint.md 33.1. */
 static bool is_silent(const struct ue_receiver *r, uint64_t now_ns) {
     return !r->common->config.no_timeouts && !ue_has_internal_ack(r->common) &&
            now_ns - r->last_receive_ns > timeout_ns(r->common);
@@ -29,6 +30,7 @@ static bool is_control_lost(const struct ue_channel_table *channels) {
     return entry != NULL && entry->channel == NULL && entry->in_reliable != channels->in_first;
 }
 
+/* endpoint.md 29.3. */
 static void tick_channels(struct ue_sender *s, uint64_t now_ns) {
     if (is_control_lost(s->channels)) {
         ue_end(s->common, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
@@ -38,6 +40,7 @@ static void tick_channels(struct ue_sender *s, uint64_t now_ns) {
     ue_control_tick(s, now_ns);
 }
 
+/* endpoint.md 29.5. */
 static void tick_flush(struct ue_sender *s, uint64_t now_ns) {
     if (ue_is_legacy(s->common) && ue_may_send(s->channels)) {
         ue_send_legacy_acks_again(s, now_ns);
@@ -48,6 +51,7 @@ static void tick_flush(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 29.6. */
 static void tick_budget(struct ue_conn *c, uint64_t elapsed_ns) {
     if (ue_has_internal_ack(&c->common)) {
         return;
@@ -78,7 +82,7 @@ static bool is_stalled(const struct ue_common *common, uint64_t now_ns, const st
     return now_ns - channel->progress_ns > common->config.stall_timeout_ns;
 }
 
-/* Unreliable parts are never sent again; a reliable bunch cannot be skipped. */
+/* Unreliable parts are never sent again; a reliable bunch cannot be skipped (endpoint.md 17.6). */
 static void give_up(struct ue_common *common, struct ue_channel *channel) {
     if (channel->in_first == NULL && is_part_missing(channel) && !channel->partial->reliable) {
         ue_partial_drop(&common->share, channel);
@@ -88,6 +92,7 @@ static void give_up(struct ue_common *common, struct ue_channel *channel) {
     ue_want_close(common, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_RECEIVED_NEXT_BUNCH_FAIL);
 }
 
+/* endpoint.md 17.6. */
 static void tick_stalls(struct ue_conn *c, uint64_t now_ns) {
     if (c->common.config.stall_timeout_ns == 0 || now_ns - c->clock.last_stall_look_ns < STALL_LOOKS_NS) {
         return;
@@ -101,6 +106,7 @@ static void tick_stalls(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 29.2, 29.3, 29.4, 29.5, 29.6. */
 static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
     if (ue_has_internal_ack(&c->common)) {
         ue_ack_everything(&c->sender, now_ns);

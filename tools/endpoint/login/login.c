@@ -5,7 +5,6 @@
 #include "tools/endpoint/login/login_text.h"
 
 #define MAX_CLIENT_RATE 100000
-#define CLOSE_NAMES_MAX 128
 #define HELLO_BITS_MIN 16 /* type and endian byte */
 #define UNIQUE_ID_PLAIN (1u << 3)
 #define UNIQUE_ID_NONE (UE_UNIQUE_ID_ENCODED | UE_UNIQUE_ID_EMPTY)
@@ -21,22 +20,22 @@ static struct ue_message new_message(const struct ue_login *l, uint8_t type) {
 }
 
 /* When not even a control message fits, nothing can follow. */
-static void say(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
+static void send_message(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     if (ue_conn_send_message(l->conn, now_ns, message) != UE_OK) {
         ue_conn_close(l->conn, now_ns, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
     }
 }
 
-static void say_text(struct ue_login *l, uint64_t now_ns, uint8_t type, const char *text) {
+static void send_text(struct ue_login *l, uint64_t now_ns, uint8_t type, const char *text) {
     uint8_t units[2 * UE_LOGIN_TEXT_BYTES];
     struct ue_message m = new_message(l, type);
     m.params[0].text = ue_text_from_utf8(text, units);
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
-static void say_only(struct ue_login *l, uint64_t now_ns, uint8_t type) {
+static void send_plain(struct ue_login *l, uint64_t now_ns, uint8_t type) {
     struct ue_message m = new_message(l, type);
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
 static void fail(struct ue_login *l, uint64_t now_ns, enum ue_close_reason reason) {
@@ -44,17 +43,10 @@ static void fail(struct ue_login *l, uint64_t now_ns, enum ue_close_reason reaso
     ue_conn_close(l->conn, now_ns, reason);
 }
 
-static void copy_text(char *to, const char *from, size_t size_bytes) {
-    const char *end = memchr(from, 0, size_bytes - 1);
-    size_t length = end != NULL ? (size_t)(end - from) : size_bytes - 1;
-    memcpy(to, from, length);
-    to[length] = 0;
-}
-
 static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
-    copy_text(l->status.failure, text, sizeof l->status.failure);
+    ue_login_copy_text(l->status.failure, text, sizeof l->status.failure);
     ue_send_close_reason(&l->conn->sender, now_ns, reason, UE_CLOSE_NONE);
-    say_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
+    send_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
     fail(l, now_ns, reason);
 }
 
@@ -63,27 +55,29 @@ static void admit(struct ue_login *l) {
     ue_conn_admit(l->conn);
 }
 
+/* endpoint.md 1.6. */
 static bool is_beacon(const struct ue_login *l) {
     return l->conn->common.config.driver == UE_DRIVER_BEACON;
 }
 
 /* ---- client ---- */
 
-static void say_own_hello(struct ue_login *l, uint64_t now_ns) {
+static void send_own_hello(struct ue_login *l, uint64_t now_ns) {
     uint8_t units[2 * UE_LOGIN_TEXT_BYTES];
     struct ue_message m = new_message(l, UE_MESSAGE_HELLO);
     m.params[UE_HELLO_LITTLE_ENDIAN].number = 1;
     m.params[UE_HELLO_NETWORK_VERSION].number = l->conn->common.config.network_version;
     m.params[UE_HELLO_ENCRYPTION_TOKEN].text = ue_text_from_utf8(l->config.encryption_token, units);
     m.params[UE_HELLO_FEATURES].number = l->conn->common.config.network_features;
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
-static void say_hello(struct ue_login *l, uint64_t now_ns) {
+/* endpoint.md 6.1. */
+static void send_hello(struct ue_login *l, uint64_t now_ns) {
     if (l->config.hello != NULL) {
-        say(l, now_ns, l->config.hello);
+        send_message(l, now_ns, l->config.hello);
     } else {
-        say_own_hello(l, now_ns);
+        send_own_hello(l, now_ns);
     }
     l->status.state = UE_LOGIN_GREETED;
     ue_conn_flush(l->conn, now_ns);
@@ -99,43 +93,32 @@ static struct ue_unique_id unique_id_of(const char *utf8, uint8_t *units) {
     return id;
 }
 
-/* "?Name=<player><options>" */
-static void write_url(const struct ue_login_config *config, char *url) {
-    static const char prefix[] = "?Name=";
-    url[0] = 0;
-    if (config->player != NULL) {
-        strcpy(url, prefix);
-        strcat(url, config->player);
-    }
-    if (config->url != NULL) {
-        strcat(url, config->url);
-    }
-}
-
-static void say_own_login(struct ue_login *l, uint64_t now_ns) {
+static void send_own_login(struct ue_login *l, uint64_t now_ns) {
     uint8_t response[4], url_units[4 * UE_LOGIN_URL_BYTES];
     uint8_t id_units[2 * UE_LOGIN_TEXT_BYTES], platform_units[2 * UE_LOGIN_TEXT_BYTES];
     char url[2 * UE_LOGIN_URL_BYTES];
-    write_url(&l->config, url);
+    ue_login_write_url(&l->config, url);
     struct ue_message m = new_message(l, UE_MESSAGE_LOGIN);
     m.params[UE_LOGIN_RESPONSE].text = ue_text_from_utf8("0", response);
     m.params[UE_LOGIN_URL].text = ue_text_from_utf8(url, url_units);
     m.unique_id = unique_id_of(l->config.unique_id, id_units);
     m.params[UE_LOGIN_PLATFORM].text = ue_text_from_utf8(l->config.platform, platform_units);
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
+/* endpoint.md 6.3, 6.4. */
 static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)message; /* any text: no cryptography, the answer is the same to each (protocol.md 12) */
     if (l->config.login != NULL) {
-        say(l, now_ns, l->config.login);
+        send_message(l, now_ns, l->config.login);
     } else {
-        say_own_login(l, now_ns);
+        send_own_login(l, now_ns);
     }
     l->status.state = UE_LOGIN_ASKED;
     ue_conn_flush(l->conn, now_ns);
 }
 
+/* endpoint.md 6.2. */
 static void read_encryption_ack(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)message;
     if (l->conn->common.encryption == NULL) {
@@ -145,18 +128,19 @@ static void read_encryption_ack(struct ue_login *l, uint64_t now_ns, const struc
     l->conn->sender.is_encrypting = true;
 }
 
-static void say_net_speed(struct ue_login *l, uint64_t now_ns) {
+static void send_net_speed(struct ue_login *l, uint64_t now_ns) {
     struct ue_message m = new_message(l, UE_MESSAGE_NETSPEED);
     m.params[UE_NETSPEED_RATE].number = (uint32_t)l->conn->sender.budget.net_speed;
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
+/* endpoint.md 6.5. */
 static void read_welcome(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     ue_text_to_utf8(message->params[UE_WELCOME_MAP].text, l->status.map, sizeof l->status.map);
     ue_text_to_utf8(message->params[UE_WELCOME_GAME].text, l->status.game, sizeof l->status.game);
     ue_text_to_utf8(message->params[UE_WELCOME_REDIRECT_URL].text, l->status.redirect_url,
                     sizeof l->status.redirect_url);
-    say_net_speed(l, now_ns);
+    send_net_speed(l, now_ns);
     l->welcomed_ns = now_ns;
     l->status.state = UE_LOGIN_WELCOMED;
 }
@@ -172,34 +156,36 @@ static void read_failure(struct ue_login *l, uint64_t now_ns, const struct ue_me
     fail(l, now_ns, UE_CLOSE_FAILURE_RECEIVED);
 }
 
-static void say_own_beacon_join(struct ue_login *l, uint64_t now_ns) {
+static void send_own_beacon_join(struct ue_login *l, uint64_t now_ns) {
     uint8_t type_units[2 * UE_LOGIN_TEXT_BYTES], id_units[2 * UE_LOGIN_TEXT_BYTES];
     struct ue_message m = new_message(l, UE_MESSAGE_BEACON_JOIN);
     m.params[UE_BEACON_JOIN_TYPE].text = ue_text_from_utf8(l->config.beacon_type, type_units);
     m.unique_id = unique_id_of(l->config.unique_id, id_units);
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
 }
 
+/* endpoint.md 6.9. */
 static void read_beacon_welcome(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)message;
-    say_net_speed(l, now_ns);
+    send_net_speed(l, now_ns);
     if (l->config.beacon_join != NULL) {
-        say(l, now_ns, l->config.beacon_join);
+        send_message(l, now_ns, l->config.beacon_join);
     } else {
-        say_own_beacon_join(l, now_ns);
+        send_own_beacon_join(l, now_ns);
     }
     l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
 }
 
+/* endpoint.md 6.9. */
 static void read_beacon_guid(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     l->status.peer_guid = message->params[UE_BEACON_ASSIGN_GUID_GUID].number;
     if (l->config.beacon_join != NULL) {
         struct ue_message m = new_message(l, UE_MESSAGE_BEACON_NET_GUID_ACK);
         m.params[UE_BEACON_NET_GUID_ACK_TYPE] = l->config.beacon_join->params[UE_BEACON_JOIN_TYPE];
-        say(l, now_ns, &m);
+        send_message(l, now_ns, &m);
     } else {
-        say_text(l, now_ns, UE_MESSAGE_BEACON_NET_GUID_ACK, l->config.beacon_type);
+        send_text(l, now_ns, UE_MESSAGE_BEACON_NET_GUID_ACK, l->config.beacon_type);
     }
     admit(l);
     ue_conn_flush(l->conn, now_ns);
@@ -207,15 +193,15 @@ static void read_beacon_guid(struct ue_login *l, uint64_t now_ns, const struct u
 
 /* ---- server ---- */
 
-/* Eight hexadecimal digits of a clock, as the engine's; clients give them no meaning. */
-static void say_challenge(struct ue_login *l, uint64_t now_ns) {
+/* Eight hexadecimal digits of a clock, as the engine's; clients give them no meaning (endpoint.md 6.3). */
+static void send_challenge(struct ue_login *l, uint64_t now_ns) {
     static const char digits[] = "0123456789ABCDEF";
     char text[9] = {0};
     uint64_t clock = now_ns / 100;
     for (size_t i = 0; i < 8; i++) {
         text[i] = digits[clock >> (28 - 4 * i) & 15];
     }
-    say_text(l, now_ns, UE_MESSAGE_CHALLENGE, text);
+    send_text(l, now_ns, UE_MESSAGE_CHALLENGE, text);
     l->status.state = UE_LOGIN_CHALLENGED;
     ue_conn_flush(l->conn, now_ns);
 }
@@ -227,17 +213,19 @@ static bool is_compatible(const struct ue_login *l, const struct ue_message *hel
            (!has_features || l->status.peer_features == own->network_features);
 }
 
-static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
+/* endpoint.md 6.2, 6.11. */
+static void send_upgrade(struct ue_login *l, uint64_t now_ns) {
     struct ue_message m = new_message(l, UE_MESSAGE_UPGRADE);
     m.params[UE_UPGRADE_NETWORK_VERSION].number = l->conn->common.config.network_version;
     m.params[UE_UPGRADE_FEATURES].number = l->conn->common.config.network_features;
     if (is_beacon(l)) {
         m.param_count = 1; /* beacon hosts leave the features out (endpoint.md 6) */
     }
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
     fail(l, now_ns, UE_CLOSE_OUTDATED_CLIENT);
 }
 
+/* endpoint.md 6.2. */
 static bool token_is_good(const struct ue_login *l) {
     const char *expected = l->config.encryption_token;
     if (l->status.token[0] == 0) {
@@ -246,19 +234,20 @@ static bool token_is_good(const struct ue_login *l) {
     return l->conn->common.encryption != NULL && (expected == NULL || strcmp(l->status.token, expected) == 0);
 }
 
-/* The acknowledgement leaves in clear; everything behind it is encrypted. */
+/* EncryptionAck leaves in clear, everything after it is encrypted (endpoint.md 6.2). */
 static void begin_encryption(struct ue_login *l, uint64_t now_ns) {
-    say_only(l, now_ns, UE_MESSAGE_ENCRYPTION_ACK);
+    send_plain(l, now_ns, UE_MESSAGE_ENCRYPTION_ACK);
     ue_conn_flush(l->conn, now_ns);
     l->conn->sender.is_encrypting = true;
 }
 
+/* endpoint.md 6.2, 6.8. */
 static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     l->status.peer_version = (uint32_t)message->params[UE_HELLO_NETWORK_VERSION].number;
     l->status.peer_features = (uint16_t)message->params[UE_HELLO_FEATURES].number;
     ue_text_to_utf8(message->params[UE_HELLO_ENCRYPTION_TOKEN].text, l->status.token, sizeof l->status.token);
     if (!is_compatible(l, message)) {
-        say_upgrade(l, now_ns);
+        send_upgrade(l, now_ns);
         return;
     }
     if (!token_is_good(l)) {
@@ -271,10 +260,11 @@ static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_mess
     if (is_beacon(l) && !l->config.beacon_login) {
         ue_login_welcome(l, now_ns);
     } else {
-        say_challenge(l, now_ns);
+        send_challenge(l, now_ns);
     }
 }
 
+/* endpoint.md 6.4. */
 static void read_login(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     ue_text_to_utf8(message->params[UE_LOGIN_URL].text, l->status.url, sizeof l->status.url);
     ue_text_to_utf8(message->params[UE_LOGIN_PLATFORM].text, l->status.platform, sizeof l->status.platform);
@@ -285,16 +275,17 @@ static void read_login(struct ue_login *l, uint64_t now_ns, const struct ue_mess
     }
 }
 
+/* endpoint.md 6.4, 6.8. */
 void ue_login_welcome(struct ue_login *l, uint64_t now_ns) {
     uint8_t map[2 * UE_LOGIN_TEXT_BYTES], game[2 * UE_LOGIN_TEXT_BYTES], redirect[2 * UE_LOGIN_TEXT_BYTES];
     if (is_beacon(l)) {
-        say_only(l, now_ns, UE_MESSAGE_BEACON_WELCOME);
+        send_plain(l, now_ns, UE_MESSAGE_BEACON_WELCOME);
     } else {
         struct ue_message m = new_message(l, UE_MESSAGE_WELCOME);
         m.params[UE_WELCOME_MAP].text = ue_text_from_utf8(l->config.map, map);
         m.params[UE_WELCOME_GAME].text = ue_text_from_utf8(l->config.game, game);
         m.params[UE_WELCOME_REDIRECT_URL].text = ue_text_from_utf8(l->config.redirect_url, redirect);
-        say(l, now_ns, &m);
+        send_message(l, now_ns, &m);
     }
     l->welcomed_ns = now_ns;
     l->status.state = UE_LOGIN_WELCOMED;
@@ -305,18 +296,21 @@ void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text) {
     refuse(l, now_ns, text, l->status.state < UE_LOGIN_WELCOMED ? UE_CLOSE_PRE_LOGIN_FAILURE : UE_CLOSE_JOIN_FAILURE);
 }
 
+/* endpoint.md 30.5. */
 static void read_net_speed(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)now_ns;
     int32_t asked = (int32_t)(uint32_t)message->params[UE_NETSPEED_RATE].number;
     ue_conn_set_net_speed(l->conn, ue_net_speed_clamp(asked, l->config.max_client_rate));
 }
 
+/* endpoint.md 6.6. */
 static void read_join(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)now_ns;
     (void)message;
     admit(l);
 }
 
+/* endpoint.md 6.9. */
 static void read_beacon_join(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     static const uint8_t no_guid[UINT8_MAX / 8 + 1];
     ue_text_to_utf8(message->params[UE_BEACON_JOIN_TYPE].text, l->status.beacon_type, sizeof l->status.beacon_type);
@@ -325,11 +319,12 @@ static void read_beacon_join(struct ue_login *l, uint64_t now_ns, const struct u
     m.params[UE_BEACON_ASSIGN_GUID_GUID].number = l->config.beacon_guid;
     m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units = (struct ue_view){
         no_guid, 0, l->conn->common.out_context.settings.guid_bits}; /* a fixed width has no known layout */
-    say(l, now_ns, &m);
+    send_message(l, now_ns, &m);
     l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
 }
 
+/* endpoint.md 6.9, 6.10. */
 static void read_beacon_ack(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     char type[UE_LOGIN_TEXT_BYTES];
     ue_text_to_utf8(message->params[UE_BEACON_NET_GUID_ACK_TYPE].text, type, sizeof type);
@@ -342,28 +337,17 @@ static void read_beacon_ack(struct ue_login *l, uint64_t now_ns, const struct ue
 
 /* ---- both ---- */
 
-static bool is_close_reason(const char *text) {
-    size_t names = 1;
-    for (; *text != 0; text++) {
-        bool is_letter = (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z');
-        if (!is_letter && !(*text >= '0' && *text <= '9') && *text != '_' && *text != ',') {
-            return false;
-        }
-        names += *text == ',';
-    }
-    return names < CLOSE_NAMES_MAX;
-}
-
+/* endpoint.md 32.4. */
 static void read_close_reason(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     (void)now_ns;
-    char text[CLOSE_NAMES_MAX * 64];
+    char text[UE_LOGIN_CLOSE_NAMES_MAX * 64];
     if (l->has_close_reason) {
         return;
     }
     l->has_close_reason = true;
     ue_text_to_utf8(message->params[UE_CLOSE_REASON_TEXT].text, text, sizeof text);
-    if (is_close_reason(text)) {
-        copy_text(l->status.close_reason, text, sizeof l->status.close_reason);
+    if (ue_login_is_close_reason(text)) {
+        ue_login_copy_text(l->status.close_reason, text, sizeof l->status.close_reason);
     }
 }
 
@@ -376,7 +360,7 @@ static void ignore(struct ue_login *l, uint64_t now_ns, const struct ue_message 
 /* ---- the order ---- */
 
 #define IN(state) (1u << UE_LOGIN_##state)
-#define WELCOME_BEHIND (IN(WELCOMED) | IN(JOINING) | IN(DONE))
+#define FROM_WELCOME_ON (IN(WELCOMED) | IN(JOINING) | IN(DONE))
 #define ALWAYS UINT32_MAX
 
 /* What a message means, and in which states it may come. Elsewhere a client ignores it: whatever a server repeats, it
@@ -390,9 +374,10 @@ struct login_rule {
 struct login_rules {
     const struct login_rule *rows;
     size_t count;
-    bool is_strict; /* what has no row may come only behind Welcome */
+    bool is_strict; /* what has no row may come only after Welcome */
 };
 
+/* endpoint.md 6.7. */
 static struct login_rules rules_of(const struct ue_login *l) {
     static const struct login_rule client[] = {
         {UE_MESSAGE_ENCRYPTION_ACK, IN(GREETED), read_encryption_ack},
@@ -407,18 +392,18 @@ static struct login_rules rules_of(const struct ue_login *l) {
     static const struct login_rule game[] = {
         {UE_MESSAGE_HELLO, IN(IDLE), read_hello},
         {UE_MESSAGE_LOGIN, IN(CHALLENGED), read_login},
-        {UE_MESSAGE_NETSPEED, WELCOME_BEHIND, read_net_speed},
+        {UE_MESSAGE_NETSPEED, FROM_WELCOME_ON, read_net_speed},
         {UE_MESSAGE_JOIN, IN(WELCOMED), read_join},
         {UE_MESSAGE_JOIN, IN(DONE), ignore}, /* the player exists already */
-        {UE_MESSAGE_CLOSE_REASON, WELCOME_BEHIND, read_close_reason},
+        {UE_MESSAGE_CLOSE_REASON, FROM_WELCOME_ON, read_close_reason},
     };
     static const struct login_rule beacon[] = {
         {UE_MESSAGE_HELLO, IN(IDLE), read_hello},
         {UE_MESSAGE_LOGIN, IN(CHALLENGED), read_login},
-        {UE_MESSAGE_NETSPEED, WELCOME_BEHIND, read_net_speed},
+        {UE_MESSAGE_NETSPEED, FROM_WELCOME_ON, read_net_speed},
         {UE_MESSAGE_BEACON_JOIN, IN(WELCOMED), read_beacon_join},
         {UE_MESSAGE_BEACON_NET_GUID_ACK, IN(JOINING), read_beacon_ack},
-        {UE_MESSAGE_CLOSE_REASON, WELCOME_BEHIND, read_close_reason},
+        {UE_MESSAGE_CLOSE_REASON, FROM_WELCOME_ON, read_close_reason},
     };
     if (l->conn->common.config.role == UE_ROLE_CLIENT) {
         return (struct login_rules){client, sizeof client / sizeof *client, false};
@@ -429,6 +414,7 @@ static struct login_rules rules_of(const struct ue_login *l) {
     return (struct login_rules){game, sizeof game / sizeof *game, true};
 }
 
+/* endpoint.md 6.7, 6.12. */
 static void break_order(struct ue_login *l, uint64_t now_ns) {
     if (is_beacon(l)) {
         refuse(l, now_ns, "Join failure, unexpected message.", UE_CLOSE_JOIN_FAILURE);
@@ -437,18 +423,19 @@ static void break_order(struct ue_login *l, uint64_t now_ns) {
     }
 }
 
-static uint32_t here(const struct ue_login *l) {
+static uint32_t state_bit(const struct ue_login *l) {
     return 1u << l->status.state;
 }
 
-static void take_message(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
+/* endpoint.md 6.7. */
+static void handle_message(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     struct login_rules rules = rules_of(l);
-    bool is_misplaced = (here(l) & WELCOME_BEHIND) == 0;
+    bool is_misplaced = (state_bit(l) & FROM_WELCOME_ON) == 0;
     for (size_t i = 0; i < rules.count; i++) {
         if (rules.rows[i].type != message->type) {
             continue;
         }
-        if ((rules.rows[i].states & here(l)) != 0) {
+        if ((rules.rows[i].states & state_bit(l)) != 0) {
             rules.rows[i].read(l, now_ns, message);
             return;
         }
@@ -459,24 +446,25 @@ static void take_message(struct ue_login *l, uint64_t now_ns, const struct ue_me
     }
 }
 
-static bool is_games(const struct ue_login *l, uint8_t type) {
+static bool is_game_message(const struct ue_login *l, uint8_t type) {
     return (l->config.game_messages[type / 64] >> type % 64 & 1) != 0;
 }
 
-/* The byte order that a client announces counts for the whole connection; only this machine's own is spoken here. */
+/* The byte order that a client announces counts for the whole connection; only this machine's own is spoken here
+   (endpoint.md 21.3). */
 static bool begins_with_hello(struct ue_view data) {
     return data.bits >= HELLO_BITS_MIN && ue_view_load(data, 0, 8) == UE_MESSAGE_HELLO && ue_view_load(data, 8, 8) == 1;
 }
 
-/* Returns whether the game wants to see the bunch. */
-static bool take_messages(struct ue_login *l, uint64_t now_ns, struct ue_view data) {
+/* Returns whether the game wants to see the bunch (endpoint.md 21.3). */
+static bool handle_messages(struct ue_login *l, uint64_t now_ns, struct ue_view data) {
     bool wanted = false;
     for (size_t bit = 0; bit < data.bits && l->conn->common.life.state != UE_CONN_CLOSED;) {
         struct ue_message message;
         struct ue_fault fault;
         enum ue_status status = ue_message_decode(&l->conn->common.in_context, data, &bit, &message, &fault);
-        wanted |= is_games(l, message.type);
-        if (status == UE_E_TYPE && is_games(l, message.type)) {
+        wanted |= is_game_message(l, message.type);
+        if (status == UE_E_TYPE && is_game_message(l, message.type)) {
             break;
         }
         if (status != UE_OK) {
@@ -485,21 +473,21 @@ static bool take_messages(struct ue_login *l, uint64_t now_ns, struct ue_view da
                                      : UE_CLOSE_CONTROL_CHANNEL_MESSAGE_FAIL);
             break;
         }
-        take_message(l, now_ns, &message);
+        handle_message(l, now_ns, &message);
     }
     return wanted;
 }
 
-static bool take_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
+static bool handle_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
     struct ue_login *l = user;
-    if (c->common.config.role == UE_ROLE_SERVER && !l->has_heard) {
-        l->has_heard = true;
+    if (c->common.config.role == UE_ROLE_SERVER && !l->has_received) {
+        l->has_received = true;
         if (!begins_with_hello(bunch->data)) {
             fail(l, now_ns, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK);
             return true;
         }
     }
-    return !take_messages(l, now_ns, bunch->data);
+    return !handle_messages(l, now_ns, bunch->data);
 }
 
 /* ---- the program's side ---- */
@@ -527,7 +515,7 @@ enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct
     if (l->config.max_client_rate == 0) {
         l->config.max_client_rate = MAX_CLIENT_RATE;
     }
-    ue_conn_set_hook(c, take_bunch, l);
+    ue_conn_set_hook(c, handle_bunch, l);
     return UE_OK;
 }
 
@@ -556,7 +544,7 @@ static bool is_client(const struct ue_login *l) {
     return l->conn->common.config.role == UE_ROLE_CLIENT;
 }
 
-/* What the server opens first is the player (HandleClientPlayer). */
+/* What the server opens first is the player (HandleClientPlayer; endpoint.md 6.6). */
 static bool has_actor(const struct ue_conn *c) {
     for (uint32_t i = 0; i < c->channels.capacity; i++) {
         const struct ue_channel_entry *entry = c->channels.slots[i];
@@ -567,14 +555,15 @@ static bool has_actor(const struct ue_conn *c) {
     return false;
 }
 
+/* endpoint.md 6.1, 6.5, 6.6. */
 void ue_login_tick(struct ue_login *l, uint64_t now_ns) {
     if (!is_client(l) || l->conn->common.life.state != UE_CONN_PENDING) {
         return;
     }
     if (l->status.state == UE_LOGIN_IDLE) {
-        say_hello(l, now_ns);
+        send_hello(l, now_ns);
     } else if (l->status.state == UE_LOGIN_WELCOMED && now_ns - l->welcomed_ns >= l->config.load_ns) {
-        say_only(l, now_ns, UE_MESSAGE_JOIN);
+        send_plain(l, now_ns, UE_MESSAGE_JOIN);
         l->status.state = UE_LOGIN_JOINING;
     } else if (l->status.state == UE_LOGIN_JOINING && !is_beacon(l) && has_actor(l->conn)) {
         admit(l);

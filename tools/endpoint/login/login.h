@@ -10,7 +10,7 @@ struct ue_login {
     struct ue_conn *conn;
     struct ue_login_status status;
     uint64_t welcomed_ns;
-    bool has_heard;        /* server: the first message was handled */
+    bool has_received;     /* server: the first message was handled */
     bool has_close_reason; /* only the first one counts */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/login/login_text.h"
 
+#include <string.h>
+
 #define REPLACEMENT 0xfffdu
 #define FLAG_PADDED 4u
 
@@ -72,4 +74,37 @@ void ue_unique_id_to_utf8(const struct ue_unique_id *id, char *utf8, size_t size
         utf8[count++] = digits[ue_view_load(id->bytes, i / 2 * 8 + (i % 2 == 0 ? 4 : 0), 4)];
     }
     utf8[count] = 0;
+}
+
+/* endpoint.md 32.4. */
+bool ue_login_is_close_reason(const char *text) {
+    size_t names = 1;
+    for (; *text != 0; text++) {
+        bool is_letter = (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z');
+        if (!is_letter && !(*text >= '0' && *text <= '9') && *text != '_' && *text != ',') {
+            return false;
+        }
+        names += *text == ',';
+    }
+    return names < UE_LOGIN_CLOSE_NAMES_MAX;
+}
+
+void ue_login_copy_text(char *to, const char *from, size_t size_bytes) {
+    const char *end = memchr(from, 0, size_bytes - 1);
+    size_t length = end != NULL ? (size_t)(end - from) : size_bytes - 1;
+    memcpy(to, from, length);
+    to[length] = 0;
+}
+
+/* "?Name=<player><options>" */
+void ue_login_write_url(const struct ue_login_config *config, char *url) {
+    static const char prefix[] = "?Name=";
+    url[0] = 0;
+    if (config->player != NULL) {
+        strcpy(url, prefix);
+        strcat(url, config->player);
+    }
+    if (config->url != NULL) {
+        strcat(url, config->url);
+    }
 }

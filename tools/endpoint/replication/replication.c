@@ -26,6 +26,7 @@ static bool widths_fit(const uint32_t *widths_bits, uint32_t count, size_t *bits
     return true;
 }
 
+/* endpoint.md 37.1. */
 struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits,
                                                       uint32_t count) {
     size_t bits;
@@ -106,7 +107,7 @@ static void free_replica(struct ue_replicator *r, struct ue_replica *replica) {
     r->count--;
 }
 
-static void put_last(struct ue_replicator *r, struct ue_replica *replica) {
+static void push_last(struct ue_replicator *r, struct ue_replica *replica) {
     replica->next = NULL;
     if (r->last != NULL) {
         r->last->next = replica;
@@ -116,7 +117,7 @@ static void put_last(struct ue_replicator *r, struct ue_replica *replica) {
     r->last = replica;
 }
 
-static struct ue_replica *take_first(struct ue_replicator *r) {
+static struct ue_replica *pop_first(struct ue_replicator *r) {
     struct ue_replica *replica = r->first;
     r->first = replica->next;
     if (r->first == NULL) {
@@ -127,7 +128,7 @@ static struct ue_replica *take_first(struct ue_replicator *r) {
 
 void ue_replicator_free(struct ue_replicator *r) {
     while (r->first != NULL) {
-        free_replica(r, take_first(r));
+        free_replica(r, pop_first(r));
     }
 }
 
@@ -141,7 +142,7 @@ struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicat
         ue_share_free_block(r->share, replica);
         return NULL;
     }
-    put_last(r, replica);
+    push_last(r, replica);
     r->count++;
     object->watchers++;
     return replica;
@@ -156,7 +157,7 @@ enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, st
     return status;
 }
 
-static void take_verdict(struct ue_replicator *r, int64_t packet_id, bool delivered) {
+static void handle_report(struct ue_replicator *r, int64_t packet_id, bool delivered) {
     if (delivered) {
         r->out_ack = packet_id;
         return;
@@ -171,21 +172,21 @@ static bool is_gone(const struct ue_replicator *r, const struct ue_replica *repl
     return replica->is_closing || ue_channel_find(&r->conn->channels, replica->channel) == NULL;
 }
 
-static void forget_channel(struct ue_replicator *r, uint32_t channel) {
+static void remove_replicas(struct ue_replicator *r, uint32_t channel) {
     for (uint32_t left = r->count; left > 0; left--) {
-        struct ue_replica *replica = take_first(r);
+        struct ue_replica *replica = pop_first(r);
         if (replica->channel == channel && is_gone(r, replica)) {
             free_replica(r, replica);
         } else {
-            put_last(r, replica);
+            push_last(r, replica);
         }
     }
 }
 
 void ue_replicator_event(struct ue_replicator *r, const struct ue_event *event) {
     switch (event->type) {
-    case UE_EVENT_PACKET: take_verdict(r, event->packet_id, event->delivered); break;
-    case UE_EVENT_CHANNEL_CLOSED: forget_channel(r, event->channel); break;
+    case UE_EVENT_PACKET: handle_report(r, event->packet_id, event->delivered); break;
+    case UE_EVENT_CHANNEL_CLOSED: remove_replicas(r, event->channel); break;
     default: break;
     }
 }
@@ -229,6 +230,7 @@ static void write_update(struct ue_replication_writer *w, const struct ue_replic
     }
 }
 
+/* endpoint.md 37.1. */
 static enum ue_status send_update(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
                                   uint64_t handles, struct ue_packet_range *range) {
     size_t bits = update_bits(replica, handles);
@@ -250,7 +252,7 @@ static enum ue_status send_update(struct ue_replicator *r, uint64_t now_ns, cons
 
 /* What is new for this connection: everything at first; and once the open is acknowledged, all that was sent
    unreliably before. */
-static uint64_t news(struct ue_replica *replica, const struct ue_channel *channel) {
+static uint64_t new_handles(struct ue_replica *replica, const struct ue_channel *channel) {
     uint64_t handles = ue_changes_since(&replica->object->changes, &replica->seen);
     if (!replica->is_opened) {
         handles |= all_handles(replica->object);
@@ -262,8 +264,8 @@ static uint64_t news(struct ue_replica *replica, const struct ue_channel *channe
     return handles;
 }
 
-static void note_sent(struct ue_replicator *r, struct ue_replica *replica, const struct ue_channel *channel,
-                      uint64_t handles, struct ue_packet_range range) {
+static void record_sent(struct ue_replicator *r, struct ue_replica *replica, const struct ue_channel *channel,
+                        uint64_t handles, struct ue_packet_range range) {
     if (handles != 0) {
         ue_sent_end(&replica->sent, range);
     }
@@ -278,20 +280,20 @@ static void note_sent(struct ue_replicator *r, struct ue_replica *replica, const
 
 static void replicate(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                       const struct ue_channel *channel) {
-    uint64_t handles = ue_sent_begin(&replica->sent, news(replica, channel), r->out_ack);
+    uint64_t handles = ue_sent_begin(&replica->sent, new_handles(replica, channel), r->out_ack);
     struct ue_packet_range range;
     if (handles == 0 && replica->held == NULL && replica->is_opened) {
         return;
     }
     if (send_update(r, now_ns, replica, handles, &range) == UE_OK) {
-        note_sent(r, replica, channel, handles, range);
+        record_sent(r, replica, channel, handles, range);
     } else if (handles != 0) {
         ue_sent_fail(&replica->sent);
     }
 }
 
 /* Whether properties may go now: after a large bunch not before all reliable ones are acknowledged
-   (bPausedUntilReliableACK), and never while the channel is full of them. */
+   (bPausedUntilReliableACK), and never while the channel is full of them (endpoint.md 22.2, 23.7, 37.5). */
 static bool may_replicate(const struct ue_conn *c, struct ue_channel *channel) {
     if (channel->paused_until_acked && channel->out_count == 0) {
         channel->paused_until_acked = false;
@@ -299,7 +301,7 @@ static bool may_replicate(const struct ue_conn *c, struct ue_channel *channel) {
     return !channel->paused_until_acked && channel->out_count + 1 < c->common.limits.reliable;
 }
 
-static void give_turn(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
+static void update_replica(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
     struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
     if (channel == NULL || channel->closing || replica->is_closing) {
         return;
@@ -311,15 +313,16 @@ static void give_turn(struct ue_replicator *r, uint64_t now_ns, struct ue_replic
     }
 }
 
+/* endpoint.md 30.4, 37.5. */
 void ue_replicator_tick(struct ue_replicator *r, uint64_t now_ns) {
     for (uint32_t left = r->count; left > 0; left--) {
         if (!ue_conn_is_ready(r->conn)) {
             r->counters.not_ready++;
             return;
         }
-        struct ue_replica *replica = take_first(r);
-        give_turn(r, now_ns, replica);
-        put_last(r, replica);
+        struct ue_replica *replica = pop_first(r);
+        update_replica(r, now_ns, replica);
+        push_last(r, replica);
     }
 }
 
@@ -333,7 +336,9 @@ static uint32_t held_of(const struct ue_replica *replica, uint16_t function) {
     return count;
 }
 
-static enum ue_status hold(struct ue_replicator *r, struct ue_replica *replica, const struct ue_replicated_call *call) {
+/* endpoint.md 37.6. */
+static enum ue_status queue_call(struct ue_replicator *r, struct ue_replica *replica,
+                                 const struct ue_replicated_call *call) {
     size_t bits = call->parameters.bits;
     if (bits > UE_HELD_CALL_BITS_MAX) {
         return UE_E_LENGTH;
@@ -367,7 +372,7 @@ static enum ue_status send_call(struct ue_replicator *r, uint64_t now_ns, const 
     return ue_conn_send(r->conn, now_ns, &bunch, NULL);
 }
 
-/* A reliable call that finds the channel full ends the connection (endpoint.md 22). */
+/* A reliable call that finds the channel full ends the connection (endpoint.md 22.2, 30.4, 37.6). */
 static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_replicated_call *call) {
     if (call->reliable) {
         ue_conn_close(r->conn, now_ns, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
@@ -377,6 +382,7 @@ static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, cons
     return UE_E_FULL;
 }
 
+/* endpoint.md 37.6. */
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                const struct ue_replicated_call *call) {
     const struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
@@ -387,7 +393,7 @@ enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct 
         return UE_E_CONFLICT;
     }
     if (!call->reliable && call->multicast) {
-        return hold(r, replica, call);
+        return queue_call(r, replica, call);
     }
     bool is_full = channel->out_count + 1 >= r->conn->common.limits.reliable;
     if (is_full || (!call->reliable && !ue_conn_is_ready(r->conn))) {
@@ -411,7 +417,7 @@ void ue_mirror_free(struct ue_mirror *m) {
     ue_mirror_init(m, m->share);
 }
 
-static enum ue_status keep(struct ue_mirror *m, const struct ue_replication_block *item) {
+static enum ue_status set_value(struct ue_mirror *m, const struct ue_replication_block *item) {
     struct ue_mirror_value *v = &m->values[item->number - 1];
     size_t size_bytes = ue_bits_bytes(item->value.bits);
     uint8_t *bytes = ue_share_resize(m->share, v->bytes, size_bytes != 0 ? size_bytes : 1);
@@ -424,7 +430,7 @@ static enum ue_status keep(struct ue_mirror *m, const struct ue_replication_bloc
     return UE_OK;
 }
 
-static enum ue_status take_item(struct ue_mirror *m, const struct ue_replication_block *item) {
+static enum ue_status apply_block(struct ue_mirror *m, const struct ue_replication_block *item) {
     switch (item->kind) {
     case UE_REPLICATION_OBJECT:
         if (m->has_id && m->id != item->number) {
@@ -433,7 +439,7 @@ static enum ue_status take_item(struct ue_mirror *m, const struct ue_replication
         m->has_id = true;
         m->id = item->number;
         return UE_OK;
-    case UE_REPLICATION_PROPERTY: return keep(m, item);
+    case UE_REPLICATION_PROPERTY: return set_value(m, item);
     default: m->calls++; return UE_OK;
     }
 }
@@ -442,7 +448,7 @@ enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data) {
     struct ue_replication_reader reader = {.data = data};
     struct ue_replication_block item;
     while (ue_replication_read(&reader, &item)) {
-        enum ue_status status = take_item(m, &item);
+        enum ue_status status = apply_block(m, &item);
         if (status != UE_OK) {
             return status;
         }

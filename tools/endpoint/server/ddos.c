@@ -122,7 +122,7 @@ void ue_ddos_begin_frame(struct ue_ddos *d, uint64_t now_ns) {
 }
 
 /* Lets the state follow the quotas: what this second counted, and how long this frame has taken
- * (endpoint.md 35.2, 35.3). */
+   (endpoint.md 35.2, 35.3). */
 static void judge(struct ue_ddos *d, uint64_t now_ns) {
     struct ue_ddos_counts counts = d->second;
     counts.longest_frame_ns = now_ns - d->frame_begin_ns;
@@ -168,6 +168,7 @@ bool ue_ddos_allow_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left) {
     return !d->is_dropping;
 }
 
+/* endpoint.md 35.4. */
 bool ue_ddos_allow_connected(struct ue_ddos *d, uint64_t now_ns) {
     if (is_off(d)) {
         return true;

@@ -111,7 +111,7 @@ static struct ue_listener *new_listener(struct ue_server *s, uint64_t now_ns) {
     return ue_listener_new(&s->share.allocator, &config, now_ns);
 }
 
-static void *take_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
+static void *alloc_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
     void *block = ue_share_alloc(share, count * size_bytes);
     if (block != NULL) {
         memset(block, 0, count * size_bytes);
@@ -120,9 +120,9 @@ static void *take_zeroed(struct ue_share *share, size_t count, size_t size_bytes
 }
 
 static bool take_memory(struct ue_server *s) {
-    s->peers = take_zeroed(&s->share, s->config.max_connections, sizeof(struct ue_peer *));
-    s->recent = take_zeroed(&s->share, s->config.max_recent, sizeof *s->recent);
-    s->replies = take_zeroed(&s->share, s->config.max_replies, sizeof *s->replies);
+    s->peers = alloc_zeroed(&s->share, s->config.max_connections, sizeof(struct ue_peer *));
+    s->recent = alloc_zeroed(&s->share, s->config.max_recent, sizeof *s->recent);
+    s->replies = alloc_zeroed(&s->share, s->config.max_replies, sizeof *s->replies);
     return s->peers != NULL && s->recent != NULL && s->replies != NULL &&
            ue_table_init(&s->by_address, &s->share, s->config.max_connections) &&
            ue_table_init(&s->by_cookie, &s->share, s->config.max_connections) &&
@@ -142,7 +142,7 @@ struct ue_server *ue_server_new(const struct ue_allocator *allocator, const stru
                                 uint64_t now_ns) {
     struct ue_share share;
     ue_share_init(&share, allocator, SIZE_MAX);
-    struct ue_server *s = ue_login_check(&config->login) == UE_OK ? take_zeroed(&share, 1, sizeof *s) : NULL;
+    struct ue_server *s = ue_login_check(&config->login) == UE_OK ? alloc_zeroed(&share, 1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }
@@ -252,7 +252,7 @@ static bool has_left(const struct ue_server *s, uint64_t now_ns, const struct ue
 /* ---- addresses without connection ---- */
 
 /* False: no room, the reply is lost. */
-static bool put_reply(struct ue_server *s, const struct ue_host *to, const uint8_t *bytes, size_t size_bytes) {
+static bool enqueue_reply(struct ue_server *s, const struct ue_host *to, const uint8_t *bytes, size_t size_bytes) {
     if (size_bytes == 0) {
         return true; /* the oldest layout has no Ack */
     }
@@ -281,7 +281,7 @@ static struct ue_conn *new_conn(struct ue_server *s, uint64_t now_ns, const stru
     return conn;
 }
 
-static void enter(struct ue_server *s, struct ue_peer *peer) {
+static void insert_peer(struct ue_server *s, struct ue_peer *peer) {
     peer->index = s->peer_count;
     s->peers[s->peer_count++] = peer;
     ue_table_put(&s->by_address, hash_of(s, &peer->address), peer);
@@ -298,7 +298,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
                      const struct ue_accepted *accepted) {
     bool is_late = find_by_cookie(s, accepted->cookie) != NULL; /* a copy of a Response whose sender has moved since */
     bool has_room = s->peer_count < s->config.max_connections;
-    struct record *record = has_room && !is_late ? take_zeroed(&s->share, 1, sizeof *record) : NULL;
+    struct record *record = has_room && !is_late ? alloc_zeroed(&s->share, 1, sizeof *record) : NULL;
     if (record == NULL) {
         return false;
     }
@@ -314,7 +314,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     peer->login = has_login ? &record->login : NULL;
     peer->address = *from;
     peer->accepted_ns = now_ns;
-    enter(s, peer);
+    insert_peer(s, peer);
     s->counters.accepted++;
     return true;
 }
@@ -337,9 +337,9 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
     return true;
 }
 
-/* endpoint.md 7.3. */
-static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
-                                  const uint8_t *bytes, size_t size_bytes) {
+/* endpoint.md 5.1, 7.3, 7.4. */
+static void receive_from_unknown(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
+                                 size_t size_bytes) {
     bool left = has_left(s, now_ns, from);
     s->counters.unknown++;
     s->counters.stragglers += left;
@@ -370,7 +370,7 @@ static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const st
         }
     }
     if (is_in) {
-        put_reply(s, from, reply, reply_bytes);
+        enqueue_reply(s, from, reply, reply_bytes);
     }
 }
 
@@ -383,7 +383,7 @@ static void begin_frame(struct ue_server *s, uint64_t now_ns) {
     }
 }
 
-/* endpoint.md 7.1, 7.2. */
+/* endpoint.md 7.1, 7.2, 34.2. */
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
                        size_t size_bytes) {
     begin_frame(s, now_ns);
@@ -393,7 +393,7 @@ void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_hos
         s->counters.empty++;
         ue_ddos_count_bad(&s->ddos);
     } else if (peer == NULL) {
-        receive_from_stranger(s, now_ns, from, bytes, size_bytes);
+        receive_from_unknown(s, now_ns, from, bytes, size_bytes);
     } else if (ue_ddos_allow_connected(&s->ddos, now_ns)) {
         ue_conn_receive(peer->conn, now_ns, bytes, size_bytes);
     } else {
@@ -412,6 +412,7 @@ void ue_server_unreachable(struct ue_server *s, uint64_t now_ns, const struct ue
     }
 }
 
+/* endpoint.md 29.1. */
 void ue_server_end_receive(struct ue_server *s, uint64_t now_ns) {
     begin_frame(s, now_ns);
     for (uint32_t i = 0; i < s->peer_count; i++) {
@@ -429,7 +430,8 @@ static void add_counters(struct ue_counters *sum, const struct ue_counters *more
 #undef UE_COUNTER
 }
 
-static void bury(struct ue_server *s, uint64_t now_ns, struct ue_peer *peer) {
+/* endpoint.md 7.4, 32.3. */
+static void remove_peer(struct ue_server *s, uint64_t now_ns, struct ue_peer *peer) {
     remember(s, now_ns, &peer->address);
     add_counters(&s->counters.ended, ue_conn_counters(peer->conn));
     s->counters.buried++;
@@ -446,7 +448,7 @@ static bool is_over(const struct ue_server *s, uint64_t now_ns, const struct ue_
     return is_drained && now_ns - peer->conn->common.life.closed_ns >= linger_ns;
 }
 
-static void note_memory(struct ue_server *s) {
+static void record_memory(struct ue_server *s) {
     size_t bytes = s->share.used_bytes;
     for (uint32_t i = 0; i < s->peer_count; i++) {
         bytes += ue_conn_memory_bytes(s->peers[i]->conn, NULL);
@@ -463,10 +465,10 @@ void ue_server_tick(struct ue_server *s, uint64_t now_ns) {
         struct ue_peer *peer = s->peers[i];
         ue_conn_tick(peer->conn, now_ns);
         if (ue_conn_state(peer->conn) == UE_CONN_CLOSED && is_over(s, now_ns, peer)) {
-            bury(s, now_ns, peer);
+            remove_peer(s, now_ns, peer);
         }
     }
-    note_memory(s);
+    record_memory(s);
 }
 
 uint64_t ue_server_deadline(const struct ue_server *s) {
