@@ -74,6 +74,8 @@ struct ue_handshake_login {
     unsigned epoch;        /* restarts begun */
     unsigned restarts;     /* restarts completed */
     bool is_restarting;
+    uint64_t restart_frame; /* where the latest restart began; likewise the time */
+    int64_t restart_ns;
     bool has_channels;          /* a bunch of another channel than that of control */
     uint64_t undecodable;       /* control bunches whose messages cannot be decoded */
     uint64_t undecodable_frame; /* of the first one; likewise the time */

@@ -70,16 +70,21 @@ static void describe_versions(struct ue_login_step *step, const struct ue_handsh
     ue_text_writer_finish(&out);
 }
 
+/* A server that closed a connection also requests a restart, of packets that come late. */
+static void on_restarting(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_handshake_login *login = &findings->login;
+    login->is_restarting = !event->restart.is_withdrawn && !findings->course.is_closed;
+    if (login->is_restarting) {
+        login->epoch++;
+        login->restart_frame = event->frame;
+        login->restart_ns = event->time_ns;
+    }
+}
+
 static void on_handshake(struct ue_findings *findings, const struct ue_observed_event *event,
                          const struct ue_context *context) {
     struct ue_handshake_login *login = &findings->login;
     const struct ue_handshake *handshake = event->handshake.decoded;
-    bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
-                      (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
-    if (is_restart && !login->is_restarting) {
-        login->is_restarting = true;
-        login->epoch++;
-    }
     struct ue_login_step step = step_of(login, event, true, (uint8_t)handshake->type);
     step.answer_ns = event->handshake.answer_ns;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
@@ -160,6 +165,7 @@ void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_o
                                  const struct ue_context *context) {
     switch (event->type) {
     case UE_OBSERVED_HANDSHAKE: on_handshake(findings, event, context); break;
+    case UE_OBSERVED_RESTARTING: on_restarting(findings, event); break;
     case UE_OBSERVED_RESTARTED:
         findings->login.restarts++;
         findings->login.is_restarting = false;
@@ -234,12 +240,15 @@ static bool may_be_unseen(const struct ue_side_totals *side) {
            side->counts.missing > side->counts.nacked;
 }
 
-/* From a step to the end of the capture or the close; 0: not known. */
-static int64_t span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
+/* Until the end of the capture or the close; 0: not known. */
+static int64_t span_since(const struct ue_findings *findings, int64_t time_ns) {
     const struct ue_stream_course *course = &findings->course;
-    return course->implausible != 0
-               ? 0
-               : ue_time_ns_since(course->is_closed ? course->closed_ns : course->end_ns, step->time_ns);
+    return course->implausible != 0 ? 0
+                                    : ue_time_ns_since(course->is_closed ? course->closed_ns : course->end_ns, time_ns);
+}
+
+static int64_t span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
+    return span_since(findings, step->time_ns);
 }
 
 static bool is_answer_overdue(const struct ue_findings *findings, const struct ue_login_step *step) {
@@ -331,8 +340,10 @@ static void report_retries(const struct ue_findings *findings) {
 
 static void report_restarts(const struct ue_findings *findings) {
     const struct ue_handshake_login *login = &findings->login;
-    if (login->epoch > login->restarts) {
-        const struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART_OPEN, 0, login->epoch, 0);
+    if (login->is_restarting) {
+        struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART_OPEN, 0, 1, login->restart_frame);
+        ue_finding_set_time(&finding, login->restart_ns);
+        ue_finding_set(&finding, UE_VALUE_SPAN, span_since(findings, login->restart_ns));
         ue_findings_report(findings, &finding);
     }
     if (login->restarts != 0) {

@@ -32,6 +32,7 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_reliable_gaps_finish(findings);
     ue_packet_loss_end_bursts(findings);
     ue_silence_begin_tracker(findings, is_attempt);
+    findings->login.is_restarting = false;
     ue_side_totals_end_tracker(&findings->totals[0]);
     ue_side_totals_end_tracker(&findings->totals[1]);
 }
@@ -94,6 +95,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
     case UE_OBSERVED_CHANNEL_CLOSED: ue_connection_end_on_event(findings, event); break;
     case UE_OBSERVED_HANDSHAKE:
+    case UE_OBSERVED_RESTARTING:
     case UE_OBSERVED_RESTARTED:
     case UE_OBSERVED_OPAQUE:
     case UE_OBSERVED_NOT_LOST:

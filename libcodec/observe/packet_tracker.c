@@ -6,83 +6,6 @@
 
 #include <string.h>
 
-/* ---- handshakes ---- */
-
-static bool has_handshake(const struct ue_tracker *tracker, enum ue_handshake_type type) {
-    return type < UE_HANDSHAKE_TYPE_UNKNOWN && (tracker->handshakes >> type & 1) != 0;
-}
-
-/* The type of the message that a message answers; UE_HANDSHAKE_TYPE_UNKNOWN: none, or not known. */
-static enum ue_handshake_type request_of(const struct ue_tracker *tracker, const struct ue_handshake *handshake) {
-    switch (handshake->type) {
-    case UE_HANDSHAKE_INITIAL: return handshake->restart ? UE_HANDSHAKE_RESTART_REQUEST : UE_HANDSHAKE_TYPE_UNKNOWN;
-    case UE_HANDSHAKE_CHALLENGE:
-    case UE_HANDSHAKE_VERSION_UPGRADE: return UE_HANDSHAKE_INITIAL;
-    case UE_HANDSHAKE_RESPONSE:
-    case UE_HANDSHAKE_RESTART_RESPONSE: return UE_HANDSHAKE_CHALLENGE;
-    case UE_HANDSHAKE_ACK: return tracker->is_restarting ? UE_HANDSHAKE_RESTART_RESPONSE : UE_HANDSHAKE_RESPONSE;
-    case UE_HANDSHAKE_RESTART_REQUEST:
-    case UE_HANDSHAKE_TYPE_UNKNOWN: break;
-    }
-    return UE_HANDSHAKE_TYPE_UNKNOWN;
-}
-
-static int64_t answer_ns(const struct ue_tracker_step *p) {
-    const struct ue_tracker *tracker = p->tracker;
-    enum ue_handshake_type request = request_of(tracker, &p->head.handshake);
-    return has_handshake(tracker, request) ? ue_tracker_span_ns(tracker->handshake_ns[request], p->in->time_ns) : -1;
-}
-
-static void init_side(struct ue_tracker_side *side, uint16_t first_seq) {
-    side->first_seq = first_seq;
-    side->newest_id = side->first_id = side->reported_id = side->confirmed_id = (int64_t)first_seq - 1;
-    side->shown_id = side->freed_id = side->unread_id = side->first_id;
-    side->has_first = side->has_newest = side->has_reported = true;
-}
-
-/* The cookie holds the first sequences of both sides (protocol.md 5.7), except up to 4.17 and in a restart. */
-static void learn_sequences(struct ue_tracker_step *p) {
-    const struct ue_handshake *handshake = &p->head.handshake;
-    struct ue_tracker_side *sides = p->tracker->sides;
-    enum ue_direction sender = ue_handshake_sender(handshake->type);
-    bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body || handshake->restart;
-    if (is_bare || p->tracker->is_restarting || p->in->context->restarting || sender == UE_DIRECTION_UNKNOWN ||
-        handshake->type == UE_HANDSHAKE_INITIAL || sides[0].counts.packets + sides[1].counts.packets != 0) {
-        return;
-    }
-    unsigned server = sender == UE_SERVER_TO_CLIENT ? p->in->side : !p->in->side;
-    struct ue_sequences first = ue_cookie_sequences(handshake->cookie);
-    init_side(&sides[server], first.server);
-    init_side(&sides[!server], first.client);
-}
-
-static void handle_restart(struct ue_tracker_step *p) {
-    const struct ue_handshake *handshake = &p->head.handshake;
-    struct ue_tracker *tracker = p->tracker;
-    if (handshake->type == UE_HANDSHAKE_INITIAL) {
-        tracker->is_restarting = handshake->restart;
-    } else if (handshake->type == UE_HANDSHAKE_RESTART_RESPONSE) {
-        tracker->is_restarting = true;
-    } else if (handshake->type == UE_HANDSHAKE_ACK && tracker->is_restarting) {
-        tracker->is_restarting = false;
-        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_RESTARTED});
-    }
-}
-
-static void handle_handshake(struct ue_tracker_step *p) {
-    struct ue_tracker *tracker = p->tracker;
-    enum ue_handshake_type type = p->head.handshake.type;
-    tracker->sides[p->in->side].counts.handshakes++;
-    ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE,
-                                                   .handshake = {&p->head.handshake, &p->head.prefix, answer_ns(p)}});
-    learn_sequences(p);
-    handle_restart(p);
-    if (type < UE_HANDSHAKE_TYPE_UNKNOWN) {
-        tracker->handshakes |= (uint8_t)(1u << type);
-        tracker->handshake_ns[type] = p->in->time_ns;
-    }
-}
-
 /* ---- packets ---- */
 
 /* Initialises the ids of a side with its first packet, and expands the acks of earlier packets relative to it. */
@@ -285,6 +208,7 @@ static void handle_opaque(struct ue_tracker_step *p) {
         mark_unread(side, side->newest_id + side->opaque_count);
     }
     ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OPAQUE});
+    ue_handshake_tracker_follow(p);
 }
 
 static void handle_packet(void *user, const struct ue_packet *packet) {
@@ -316,6 +240,9 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     ue_tracker_emit(p, &event);
     if (!p->is_tracked) {
         return;
+    }
+    if (UE_UNLIKELY(p->tracker->restart != UE_TRACKER_NO_RESTART) && !p->is_late) {
+        ue_handshake_tracker_follow(p);
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
         ue_legacy_acks_correct(p);
@@ -423,7 +350,7 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
         return;
     }
     if (p.head.prefix.is_handshake) {
-        handle_handshake(&p);
+        ue_handshake_tracker_handle(&p);
     } else if (p.head.handlers.is_opaque) {
         handle_encrypted(&p);
     } else {

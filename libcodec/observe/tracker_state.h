@@ -179,9 +179,20 @@ struct ue_tracker_side {
     struct ue_tracker_counts counts;
 };
 
+/* How far a restart handshake has come: each is later than the one before it. */
+enum ue_tracker_restart {
+    UE_TRACKER_NO_RESTART,
+    UE_TRACKER_RESTART_REQUESTED, /* RestartHandshake */
+    UE_TRACKER_RESTART_BEGUN,     /* Initial with the restart bit */
+    UE_TRACKER_RESTART_ANSWERED   /* RestartResponse */
+};
+
 struct ue_tracker {
     struct ue_limited_allocator memory;
-    bool is_restarting;
+    enum ue_tracker_restart restart;
+    unsigned client;    /* the side of the client; valid during a restart */
+    bool has_restarted; /* restarted_ns is set: when the latest restart was complete */
+    int64_t restarted_ns;
     bool is_legacy;     /* packets up to 4.21 */
     uint8_t handshakes; /* bit n: a message of type n was captured */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
@@ -239,6 +250,13 @@ struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, s
 UE_INLINE int64_t ue_tracker_span_ns(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;
 }
+
+/* Processes a handshake message. */
+void ue_handshake_tracker_handle(struct ue_tracker_step *pass);
+
+/* Call for each packet that is not late while a restart is not complete: a packet may complete it, or show that it is
+   none. */
+void ue_handshake_tracker_follow(struct ue_tracker_step *pass);
 
 /* Stores and emits that this datagram acks or naks a packet of the other side. Returns its entry; NULL when it cannot
    be stored. */

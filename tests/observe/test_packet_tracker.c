@@ -303,27 +303,6 @@ static void packets_disprove_a_cookie(void **state) {
     tracker_fixture_expect(&shared_fixture, "5 c packet 9000, 0 in flight\n5 c bunch 0 on 0: 7, 1 in flight\n");
 }
 
-static void a_restart_keeps_the_numbers(void **state) {
-    (void)state;
-    shake(500, 1027);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 1027, 499, 0);
-    shared_fixture.length = 0;
-    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
-    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
-    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
-    tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
-    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 1028, 499, 0);
-    tracker_fixture_expect(&shared_fixture, "6 s handshake 4\n"
-                                            "7 c handshake 0 after 10\n"
-                                            "8 s handshake 1 after 10\n"
-                                            "9 c handshake 5 after 10\n"
-                                            "10 s handshake 3 after 10\n"
-                                            "10 s reset\n"
-                                            "11 c packet 1028, 2 in flight\n");
-    assert_int_equal(shared_fixture_counts(SERVER)->handshakes, 5);
-}
-
 /* ---- packets that cannot be tracked ---- */
 
 static void without_a_number_nothing_is_told(void **state) {
@@ -379,7 +358,6 @@ int main(void) {
         IN(a_reset_history_reaches_further_back),
         IN(the_handshake_says_where_numbers_begin),
         IN(packets_disprove_a_cookie),
-        IN(a_restart_keeps_the_numbers),
         IN(without_a_number_nothing_is_told),
         IN(without_memory_packets_are_told_and_not_known_again),
         cmocka_unit_test(without_any_memory_there_is_no_tracker),

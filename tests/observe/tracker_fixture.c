@@ -127,6 +127,9 @@ static void on_event(void *user, const struct ue_observed_event *event) {
                               event->channel.close_reason);
         say_span(fixture, event->channel.open_ns);
         break;
+    case UE_OBSERVED_RESTARTING:
+        tracker_fixture_print(fixture, event->restart.is_withdrawn ? "no restart" : "restarts");
+        break;
     case UE_OBSERVED_RESTARTED: tracker_fixture_print(fixture, "reset"); break;
     default: fail(); /* only the reassembly emits messages */
     }

@@ -2,8 +2,8 @@
 /* What the observer reports of a connection, as far as a capture shows it (protocol.md 6, 9, 10; endpoint.md 7 to 29).
    The tracker and the reassembly, which the observer consists of, report the same events through the same callbacks.
 
-   The events of a datagram have the order of the types below: HANDSHAKE (and RESTARTED); or OPAQUE; or NOT_LOST, LOST,
-   PACKET, then NEVER_SENT, ACK and NAK in the order of packet ids, then its bunches in wire order. In packets up
+   The events of a datagram have the order of the types below: RESTARTING, HANDSHAKE, RESTARTED; or OPAQUE; or NOT_LOST,
+   LOST, PACKET, then RESTARTING or RESTARTED, then NEVER_SENT, ACK and NAK in the order of packet ids, then its bunches in wire order. In packets up
    to 4.21 acks and bunches follow the wire order. A bunch is first reported by what it reveals of messages: MESSAGE of
    its exports, ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH; then, unless it is a retransmission, by
    CHANNEL_OPENED and CHANNEL_CLOSED. Last, after all bunches, are the messages of unreliable fragments in a late
@@ -20,9 +20,11 @@ extern "C" {
 
 /* A nak and a loss are different events: NAK is what a receiver reports, LOST is what is missing in the capture. */
 enum ue_observed_event_type {
-    UE_OBSERVED_HANDSHAKE, /* a handshake message */
-    UE_OBSERVED_RESTARTED, /* a restart handshake is complete: the connection continues, possibly with other addresses;
-                              no members */
+    UE_OBSERVED_HANDSHAKE,  /* a handshake message */
+    UE_OBSERVED_RESTARTING, /* `restart`: a restart handshake begins, whose first message is this one. It can begin
+                               again if a packet or message retracts it */
+    UE_OBSERVED_RESTARTED,  /* a restart handshake is complete, with this Ack or before this packet of the client: the
+                               connection continues, possibly with other addresses; no members */
     UE_OBSERVED_OPAQUE,    /* an opaque packet, whose id is not known; no members */
     UE_OBSERVED_NOT_LOST,  /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
     UE_OBSERVED_LOST,      /* packets were not captured before this packet, except opaque ones; they can still follow */
@@ -54,6 +56,10 @@ struct ue_observed_handshake {
     const struct ue_handshake *decoded;
     const struct ue_prefix *prefix;
     int64_t answer_ns; /* since the message that it answers; -1: not known */
+};
+
+struct ue_observed_restart {
+    bool is_withdrawn; /* retracts the beginning: this datagram shows that the sides continue without a restart */
 };
 
 struct ue_observed_packet {
@@ -155,6 +161,7 @@ struct ue_observed_event {
     int64_t packet_id; /* of this packet; 0: a handshake message, or an opaque packet */
     union {            /* named like the type, or as the type says */
         struct ue_observed_handshake handshake;
+        struct ue_observed_restart restart;
         struct ue_observed_lost lost;
         struct ue_observed_packet packet;
         struct ue_observed_never_sent never_sent;

@@ -117,6 +117,14 @@ def merged(*captures):
     return sorted((frame for frames in captures for frame in frames), key=lambda frame: frame.time_ns)
 
 
+SERVER_PORT = 7777  # in generated captures
+
+
+def one_way(frames, way):
+    """The frames of one direction."""
+    return [frame for frame in frames if (udp_of(frame)[2][:2] == struct.pack(">H", SERVER_PORT)) == (way == "s2c")]
+
+
 # ---- other layers below UDP ----
 
 def udp_of(frame):

@@ -4,6 +4,7 @@
 import json
 import unittest
 
+import traffic
 import uerudp
 from conversation import (CHALLENGE, CLIENT, LOGIN, NETSPEED, SERVER, WELCOME, Conversation, attempts, hello_sent,
                           lost_acks, send_login)
@@ -165,7 +166,24 @@ class Findings(unittest.TestCase):
         conv = joined()
         conv.handshake((4,))
         conv.handshake((0, 1), restart=True)
-        self.assertIn("not completed", self.only(conv, "restart")["text"])
+        conv.wait(980).handshake((1,))
+        finding = self.only(conv, "restart")
+        first = len(conv.objects) - 3
+        self.assertEqual([first], finding["frames"])
+        self.assertIn(f"began in frame {first} was not completed, in the 1040 ms", finding["text"])
+
+    def test_restart_in_one_direction(self):
+        for way in traffic.WAYS:
+            frames = traffic.one_way(traffic.generate("restart").frames, way)
+            found = [(finding["severity"], finding["text"]) for connection in traffic.lines("info", "--json", frames=frames)
+                     for finding in connection["findings"] if finding["kind"] == "restart"]
+            self.assertEqual([("note", "the connection was restarted once")], found, way)
+
+    def test_restart_with_late_copies(self):
+        capture = traffic.generate("restart", "--seed=1", "--capture-at=server", "--reorder=0.1", "--dup=0.1", "--jitter=60")
+        connection, = traffic.lines("info", "--json", frames=capture.frames)
+        self.assertEqual(["the connection was restarted once"],
+                         [f["text"] for f in connection["findings"] if f["kind"] == "restart"])
 
     def test_pause_in_one_direction(self):
         conv = hello_sent()
