@@ -32,12 +32,32 @@ static struct ue_login_step *find_again(const struct ue_handshake_login *login, 
     return NULL;
 }
 
+/* A client repeats a message when more than 1 s has passed (endpoint.md 3.1); the network delays them differently. */
+#define RETRY_NS INT64_C(500000000)
+
+/* Whether its sender sent the message again; else it is a copy. */
+static bool is_retry(const struct ue_login_step *earlier, const struct ue_login_step *step) {
+    bool is_numbered = earlier->sent_count != 0 && step->sent_count != 0;
+    return ue_time_ns_since(step->time_ns, earlier->sent_ns) >= RETRY_NS &&
+           !(is_numbered && earlier->sent_count == step->sent_count);
+}
+
+static void add_again(struct ue_login_step *earlier, const struct ue_login_step *step) {
+    earlier->count++;
+    earlier->last_frame = step->frame;
+    earlier->last_ns = step->time_ns;
+    if (is_retry(earlier, step)) {
+        earlier->sent++;
+        earlier->sent_ns = step->time_ns;
+        earlier->sent_count = step->sent_count;
+    }
+}
+
 static void add_step(struct ue_findings *findings, const struct ue_login_step *step) {
     struct ue_handshake_login *login = &findings->login;
     struct ue_login_step *again = find_again(login, step);
     if (again != NULL) {
-        again->count++;
-        again->last_ns = step->time_ns;
+        add_again(again, step);
     } else if (login->steps.count == UE_LOGIN_STEPS_MAX ||
                !ue_array_insert(&findings->memory, &login->steps, login->steps.count, step)) {
         findings->course.login_more++;
@@ -47,8 +67,11 @@ static void add_step(struct ue_findings *findings, const struct ue_login_step *s
 static struct ue_login_step step_of(const struct ue_handshake_login *login, const struct ue_observed_event *event,
                                     bool is_handshake, uint8_t type) {
     return (struct ue_login_step){.frame = event->frame,
+                                  .last_frame = event->frame,
                                   .time_ns = event->time_ns,
                                   .last_ns = event->time_ns,
+                                  .sent = 1,
+                                  .sent_ns = event->time_ns,
                                   .side = event->side,
                                   .is_handshake = is_handshake,
                                   .type = type,
@@ -87,6 +110,7 @@ static void on_handshake(struct ue_findings *findings, const struct ue_observed_
     const struct ue_handshake *handshake = event->handshake.decoded;
     struct ue_login_step step = step_of(login, event, true, (uint8_t)handshake->type);
     step.answer_ns = event->handshake.answer_ns;
+    step.sent_count = handshake->sent_count;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
     if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
         describe_versions(&step, handshake);
@@ -218,6 +242,21 @@ static struct ue_finding finding_at(enum ue_finding_id id, const struct ue_login
     return finding;
 }
 
+static struct ue_finding finding_of_sent(enum ue_finding_id id, const struct ue_login_step *step) {
+    struct ue_finding finding = finding_at(id, step);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)step->sent);
+    finding.weight = (int64_t)step->sent;
+    return finding;
+}
+
+/* About the last of equal messages. */
+static struct ue_finding finding_after(enum ue_finding_id id, const struct ue_login_step *step) {
+    struct ue_finding finding = finding_at(id, step);
+    ue_finding_set_time(&finding, step->last_ns);
+    finding.frames[0] = step->last_frame;
+    return finding;
+}
+
 static void report_messages(const struct ue_findings *findings) {
     if (findings->login.undecodable != 0) {
         struct ue_finding finding =
@@ -228,8 +267,8 @@ static void report_messages(const struct ue_findings *findings) {
 }
 
 static void report_no_answer(const struct ue_findings *findings, const struct ue_login_step *initial) {
-    bool is_repeated = initial->count >= UE_THRESHOLD_NO_ANSWER;
-    struct ue_finding finding = finding_at(is_repeated ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET, initial);
+    bool is_repeated = initial->sent >= UE_THRESHOLD_NO_ANSWER;
+    struct ue_finding finding = finding_of_sent(is_repeated ? UE_FINDING_NO_ANSWER : UE_FINDING_NO_ANSWER_YET, initial);
     ue_finding_set(&finding, UE_VALUE_SPAN, findings->course.last_ns - initial->time_ns);
     ue_findings_report(findings, &finding);
 }
@@ -240,6 +279,16 @@ static bool may_be_unseen(const struct ue_side_totals *side) {
            side->counts.missing > side->counts.nacked;
 }
 
+/* The step with the latest message; NULL: none. */
+static const struct ue_login_step *latest_step(const struct ue_handshake_login *login) {
+    const struct ue_login_step *latest = NULL;
+    for (size_t i = 0; i < login->steps.count; i++) {
+        const struct ue_login_step *step = step_at(login, i);
+        latest = latest == NULL || step->last_frame >= latest->last_frame ? step : latest;
+    }
+    return latest;
+}
+
 /* Until the end of the capture or the close; 0: not known. */
 static int64_t span_since(const struct ue_findings *findings, int64_t time_ns) {
     const struct ue_stream_course *course = &findings->course;
@@ -248,7 +297,7 @@ static int64_t span_since(const struct ue_findings *findings, int64_t time_ns) {
 }
 
 static int64_t span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
-    return span_since(findings, step->time_ns);
+    return span_since(findings, step->last_ns);
 }
 
 static bool is_answer_overdue(const struct ue_findings *findings, const struct ue_login_step *step) {
@@ -268,9 +317,9 @@ static void report_handshake(const struct ue_findings *findings) {
         report_no_answer(findings, initial);
         return;
     }
-    const struct ue_login_step *last = step_at(login, login->steps.count - 1);
+    const struct ue_login_step *last = latest_step(login);
     bool is_stopped = last->type == UE_HANDSHAKE_CHALLENGE && is_answer_overdue(findings, last);
-    struct ue_finding finding = finding_at(is_stopped ? UE_FINDING_HANDSHAKE_STOPPED : UE_FINDING_NO_PACKET, last);
+    struct ue_finding finding = finding_after(is_stopped ? UE_FINDING_HANDSHAKE_STOPPED : UE_FINDING_NO_PACKET, last);
     ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
     finding.text = "Response";
     ue_findings_report(findings, &finding);
@@ -296,11 +345,11 @@ static const char *answer_to(const struct ue_login_step *step) {
 static void report_stopped(const struct ue_findings *findings) {
     const struct ue_handshake_login *login = &findings->login;
     const struct ue_stream_course *course = &findings->course;
-    const struct ue_login_step *last = login->steps.count != 0 ? step_at(login, login->steps.count - 1) : NULL;
+    const struct ue_login_step *last = latest_step(login);
     const char *answer = last != NULL ? answer_to(last) : NULL;
     if (answer != NULL && login->undecodable == 0 && !login->has_channels && course->login_more == 0 &&
         is_answer_overdue(findings, last)) {
-        struct ue_finding finding = finding_at(UE_FINDING_LOGIN_STOPPED, last);
+        struct ue_finding finding = finding_after(UE_FINDING_LOGIN_STOPPED, last);
         ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
         finding.text = answer;
         ue_findings_report(findings, &finding);
@@ -329,10 +378,10 @@ static void report_upgrade(const struct ue_findings *findings) {
 static void report_retries(const struct ue_findings *findings) {
     for (size_t i = 0; i < findings->login.steps.count; i++) {
         const struct ue_login_step *step = step_at(&findings->login, i);
-        if (step->is_handshake && step->side == 0 && step->count >= UE_THRESHOLD_RETRIED &&
+        if (step->is_handshake && step->side == 0 && step->sent >= UE_THRESHOLD_RETRIED &&
             findings->totals[1].datagrams != 0) {
-            struct ue_finding finding = finding_at(UE_FINDING_RETRIED, step);
-            ue_finding_set(&finding, UE_VALUE_SPAN, step->last_ns - step->time_ns);
+            struct ue_finding finding = finding_of_sent(UE_FINDING_RETRIED, step);
+            ue_finding_set(&finding, UE_VALUE_SPAN, ue_time_ns_since(step->sent_ns, step->time_ns));
             ue_findings_report(findings, &finding);
         }
     }

@@ -9,6 +9,11 @@
 
 /* ---- bursts ---- */
 
+/* Ids before the first packet of the capture can be negative: on the wire they wrap. */
+static int64_t shown_id(int64_t id) {
+    return id < 0 ? id + UE_PACKET_SEQ_MAX : id;
+}
+
 static void end_burst(struct ue_findings *findings, unsigned side) {
     struct ue_loss_burst *burst = &findings->bursts[side];
     uint64_t count = burst->count;
@@ -22,9 +27,8 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     ue_finding_set_time(&finding, burst->begun_ns);
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
-    int64_t first_id = burst->last_id - (int64_t)count + 1; /* negative: before the first packet of the capture */
-    ue_finding_set(&finding, UE_VALUE_FIRST_ID, first_id < 0 ? first_id + UE_PACKET_SEQ_MAX : first_id);
-    ue_finding_set(&finding, UE_VALUE_LAST_ID, burst->last_id);
+    ue_finding_set(&finding, UE_VALUE_FIRST_ID, shown_id(burst->last_id - (int64_t)count + 1));
+    ue_finding_set(&finding, UE_VALUE_LAST_ID, shown_id(burst->last_id));
     ue_findings_report(findings, &finding);
 }
 

@@ -42,11 +42,9 @@ static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event
     if (in_flight->at_most > side->reliable_peak.at_most) {
         side->reliable_peak.at_most = in_flight->at_most;
     }
-    /* After a gap the sequence may be damaged: the next bunch confirms it. */
-    uint32_t at_least = event->bunch.is_gap ? in_flight->at_least != 0 : in_flight->at_least;
-    if (at_least > side->reliable_peak.at_least && at_least > side->next_peak.bunches) {
+    if (in_flight->at_least > side->reliable_peak.at_least && in_flight->at_least > side->next_peak.bunches) {
         side->next_peak =
-            (struct ue_reliable_peak){at_least, event->bunch.decoded->channel, event->frame, event->time_ns};
+            (struct ue_reliable_peak){in_flight->at_least, event->bunch.decoded->channel, event->frame, event->time_ns};
     }
 }
 

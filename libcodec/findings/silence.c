@@ -55,8 +55,10 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     self->last.frame = event->frame;
     self->missing = 0;
     self->last.peer_packets = 0;
-    other->last.peer_packets++;
-    other->peer_packets_since_report++;
+    if (event->type != UE_OBSERVED_PACKET || !event->packet.is_duplicate) {
+        other->last.peer_packets++;
+        other->peer_packets_since_report++;
+    }
 }
 
 /* ---- gaps between acks ---- */
@@ -115,7 +117,10 @@ static void start_waiting(struct ue_findings *findings, const struct ue_observed
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     end_gap(findings, event->frame);
     switch (event->type) {
-    case UE_OBSERVED_LOST: findings->silence[event->side].missing += event->lost.missing; break;
+    case UE_OBSERVED_LOST:
+        findings->silence[event->side].missing += event->lost.missing;
+        findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
+        break;
     case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
     case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);

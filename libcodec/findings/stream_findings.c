@@ -93,6 +93,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_reliable_stalls_on_event(findings, event);
         break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
+    case UE_OBSERVED_OTHER_VIEW: ue_data_rate_on_event(findings, event); break;
     case UE_OBSERVED_CHANNEL_CLOSED: ue_connection_end_on_event(findings, event); break;
     case UE_OBSERVED_HANDSHAKE:
     case UE_OBSERVED_RESTARTING:
@@ -106,6 +107,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_timing_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);
         ue_client_ids_on_event(findings, event, context);
+        ue_data_rate_on_event(findings, event);
         break;
     default: break;
     }

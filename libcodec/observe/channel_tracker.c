@@ -238,6 +238,7 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
                                     step > 0);
     }
     event->in_flight = in_flight(state, id);
+    event->in_flight.at_least = event->is_gap ? 1 : event->in_flight.at_least;
 }
 
 static void count_bunch(struct ue_tracker_counts *counts, const struct ue_observed_bunch *event) {

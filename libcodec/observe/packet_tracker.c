@@ -219,6 +219,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     }
     p->packet_id = p->in->packet_ids->packet_id;
     if (is_other_view(p, side)) {
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW});
         return;
     }
     p->head.packet = *packet;

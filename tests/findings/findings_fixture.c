@@ -79,6 +79,15 @@ uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
     return fixture.packet.frame;
 }
 
+uint64_t findings_fixture_duplicate(void) {
+    struct ue_observed_event event = fixture.packet;
+    event.frame = ++fixture.packet.frame;
+    event.packet.is_duplicate = true;
+    event.packet.first_frame = event.frame - 1;
+    feed(&event);
+    return event.frame;
+}
+
 /* An event of the latest packet. */
 static struct ue_observed_event event_of(enum ue_observed_event_type type) {
     const struct ue_observed_event *packet = &fixture.packet;

@@ -33,6 +33,19 @@ static void test_burst(void **state) {
     assert_int_equal(4, burst->frames[1]);
 }
 
+/* Packets before the first one of the capture: on the wire their ids are below 16384. */
+static void test_burst_before_the_capture(void **state) {
+    (void)state;
+    findings_fixture_packet(100, SERVER, 1);
+    for (int64_t id = -6; id < -2; id++) {
+        findings_fixture_nak(id, 0);
+    }
+    findings_fixture_finish(110, true);
+    const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_UNSEEN_BURST);
+    assert_int_equal(16378, burst->values[UE_VALUE_FIRST_ID].at_least);
+    assert_int_equal(16381, burst->values[UE_VALUE_LAST_ID].at_least);
+}
+
 static void test_unseen_burst(void **state) {
     (void)state;
     lose(4, false);
@@ -92,6 +105,8 @@ static void test_loss_of_other_way_unknown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_burst_before_the_capture, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_three_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_scattered, findings_fixture_set_up, findings_fixture_tear_down),

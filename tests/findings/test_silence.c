@@ -145,6 +145,32 @@ static void test_acks_in_time(void **state) {
     assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
 }
 
+/* Packets of the server that are missing may have held the acks. */
+static void test_ack_gap_with_missing_packets(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    for (int64_t id = 1; id < 5; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    findings_fixture_lost(SERVER, 5, 5);
+    findings_fixture_packet(600, SERVER, 6);
+    findings_fixture_nak(1, 1);
+    findings_fixture_packet(610, CLIENT, 2);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
+}
+
+/* A side did not send the copies of its packets that the network made. */
+static void test_copies_in_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t id = 1; id < 4; id++) {
+        findings_fixture_packet(id * 150, CLIENT, id);
+        findings_fixture_duplicate();
+    }
+    findings_fixture_packet(600, SERVER, 2);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_SILENCE)->values[UE_VALUE_OTHERS].at_least);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_silence, findings_fixture_set_up, findings_fixture_tear_down),
@@ -162,6 +188,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_ack_gap_with_missing_packets, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copies_in_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     case UE_OBSERVED_RESTARTING:
         tracker_fixture_print(fixture, event->restart.is_withdrawn ? "no restart" : "restarts");
         break;
+    case UE_OBSERVED_OTHER_VIEW: tracker_fixture_print(fixture, "other view"); break;
     case UE_OBSERVED_RESTARTED: tracker_fixture_print(fixture, "reset"); break;
     default: fail(); /* only the reassembly emits messages */
     }

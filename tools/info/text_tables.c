@@ -92,10 +92,9 @@ static struct phrase buffer_peak(const struct info_connection *info, unsigned si
 static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {
     struct phrase words;
     int64_t span_ns = MAX(info->course->last_ns - info->course->first_ns, 1);
-    g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64,
-               (double)(info->sides[side].bytes + UE_DATAGRAM_OVERHEAD_BYTES * info->sides[side].totals->datagrams) *
-                   1e9 / (double)span_ns,
-               info->sides[side].totals->rate.peak_bytes);
+    const struct ue_side_rate *rate = &info->sides[side].totals->rate;
+    g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64, (double)rate->total_bytes * 1e9 / (double)span_ns,
+               rate->peak_bytes);
     return words;
 }
 

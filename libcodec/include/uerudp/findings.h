@@ -178,12 +178,15 @@ int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 /* Of the headers of IP and UDP. */
 #define UE_DATAGRAM_OVERHEAD_BYTES 28
 
-/* Bytes per second of a side, with IP and UDP headers. */
+/* Bytes per second of a side, with IP and UDP headers, without packets that the network duplicated and those that
+   another capture point captured before. */
 struct ue_side_rate {
     int64_t second; /* index of the current second since the stream began */
     uint64_t bytes;
     uint64_t peak_bytes; /* of the busiest second that has ended */
     int64_t peak_second;
+    uint64_t total_bytes;
+    uint64_t latest_bytes;      /* of the latest datagram */
     uint64_t saturated_seconds; /* seconds that used up the rate that the client requested */
 };
 
@@ -243,14 +246,18 @@ struct ue_stream_course {
 
 /* A message of the handshake or of the control channel, or several equal ones of a side. */
 struct ue_login_step {
-    uint64_t frame;
-    int64_t time_ns, last_ns; /* the first and the last message */
+    uint64_t frame, last_frame; /* the first and the last message */
+    int64_t time_ns, last_ns;
     unsigned side;
     bool is_handshake;
     uint8_t type;   /* enum ue_handshake_type or enum ue_message_type */
     unsigned epoch; /* restarts begun before it */
     uint64_t count;
-    int64_t answer_ns; /* of a handshake message: time since the message that it answers; -1: unknown */
+    uint64_t sent;   /* of a handshake message: how often its sender sent it at least, without copies that the network
+                        or another capture point made */
+    int64_t sent_ns; /* the last of these */
+    uint8_t sent_count; /* its number among the sender's handshake messages; 0: the layout has none */
+    int64_t answer_ns;  /* of a handshake message: time since the message that it answers; -1: unknown */
     char text[UE_LOGIN_STEP_TEXT_BYTES]; /* UTF-8: summary of the content, without what may be personal */
 };
 

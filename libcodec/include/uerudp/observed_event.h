@@ -2,12 +2,13 @@
 /* What the observer reports of a connection, as far as a capture shows it (protocol.md 6, 9, 10; endpoint.md 7 to 29).
    The tracker and the reassembly, which the observer consists of, report the same events through the same callbacks.
 
-   The events of a datagram have the order of the types below: RESTARTING, HANDSHAKE, RESTARTED; or OPAQUE; or NOT_LOST,
-   LOST, PACKET, then RESTARTING or RESTARTED, then NEVER_SENT, ACK and NAK in the order of packet ids, then its bunches in wire order. In packets up
-   to 4.21 acks and bunches follow the wire order. A bunch is first reported by what it reveals of messages: MESSAGE of
-   its exports, ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH; then, unless it is a retransmission, by
-   CHANNEL_OPENED and CHANNEL_CLOSED. Last, after all bunches, are the messages of unreliable fragments in a late
-   packet. A malformed datagram has the events before its fault, a cut one those that it was captured with. */
+   The events of a datagram have the order of the types below: RESTARTING, HANDSHAKE, RESTARTED; or OTHER_VIEW; or
+   OPAQUE; or NOT_LOST, LOST, PACKET, then RESTARTING or RESTARTED, then NEVER_SENT, ACK and NAK in the order of packet
+   ids, then its bunches in wire order. In packets up to 4.21 acks and bunches follow the wire order. A bunch is first
+   reported by what it reveals of messages: MESSAGE of its exports, ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH;
+   then, unless it is a retransmission, by CHANNEL_OPENED and CHANNEL_CLOSED. Last, after all bunches, are the messages
+   of unreliable fragments in a late packet. A malformed datagram has the events before its fault, a cut one those that
+   it was captured with. */
 #ifndef UERUDP_OBSERVED_EVENT_H
 #define UERUDP_OBSERVED_EVENT_H
 
@@ -25,10 +26,12 @@ enum ue_observed_event_type {
                                again if a packet or message retracts it */
     UE_OBSERVED_RESTARTED,  /* a restart handshake is complete, with this Ack or before this packet of the client: the
                                connection continues, possibly with other addresses; no members */
-    UE_OBSERVED_OPAQUE,    /* an opaque packet, whose id is not known; no members */
-    UE_OBSERVED_NOT_LOST,  /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
-    UE_OBSERVED_LOST,      /* packets were not captured before this packet, except opaque ones; they can still follow */
-    UE_OBSERVED_PACKET,    /* a packet */
+    UE_OBSERVED_OTHER_VIEW, /* a packet that was captured before, at another capture point; no members, and no further
+                               events */
+    UE_OBSERVED_OPAQUE,     /* an opaque packet, whose id is not known; no members */
+    UE_OBSERVED_NOT_LOST,   /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
+    UE_OBSERVED_LOST,   /* packets were not captured before this packet, except opaque ones; they can still follow */
+    UE_OBSERVED_PACKET, /* a packet */
     UE_OBSERVED_NEVER_SENT, /* an earlier packet acknowledged packets that were never sent; no ACK or NAK was reported
                                of them. This packet takes those acks back. From 4.22 on */
     UE_OBSERVED_ACK,        /* this packet reports a packet of the other side as delivered */
@@ -111,7 +114,8 @@ struct ue_observed_bunch {
                                             acknowledged to this one: the content of the reliable buffer (NumOutRec). An
                                             ack that was captured may be lost on its way to this side, or on its way
                                             still: at_least assumes that all captured acks have arrived, at_most only
-                                            those that are shown to have arrived */
+                                            those that are shown to have arrived. After a gap at_least is 1, because the
+                                            sequence may be damaged: the next bunch confirms it */
 };
 
 struct ue_observed_channel {

@@ -46,6 +46,12 @@ class Findings(unittest.TestCase):
         conv = Conversation()
         conv.handshake((0, 1, 2))
         self.assertIn("whose last message is Response of the client in frame 3", self.only(conv, "no_answer")["text"])
+        conv.wait(1000).handshake((2,))
+        self.assertIn("whose last message is Response of the client in frame 4",
+                      self.only(conv, "no_answer", besides=["handshake_retried"])["text"])
+        conv.handshake((1,))
+        self.assertIn("whose last message is Challenge of the server in frame 5",
+                      self.only(conv, "no_answer", besides=["handshake_retried"])["text"])
 
     def test_refused(self):
         conv = joined()
@@ -149,11 +155,29 @@ class Findings(unittest.TestCase):
         conv.idle(300)
         self.assertIn("did not accept the client's handshake (VersionUpgrade in frame 2", self.only(conv, "version_upgrade", besides=["handshake_retried"])["text"])
 
-    def test_retried(self):
+    def retried(self, *waits_ms):
+        """The client sends Initial, and again after each of these times."""
         conv = Conversation()
-        conv.handshake((0, 0, 0, 1, 2, 3))
-        conv.idle(300)
-        self.assertIn("Initial 3 times in 40 ms, from frame 1 on", self.only(conv, "handshake_retried", "note")["text"])
+        for wait_ms in waits_ms:
+            conv.handshake((0,))
+            conv.wait(wait_ms - conv.latency)
+        conv.handshake((0, 1, 2, 3))
+        return conv.idle(300)
+
+    def test_retried(self):
+        self.assertIn("Initial 3 times in 2000 ms, from frame 1 on",
+                      self.only(self.retried(1000, 20, 980), "handshake_retried", "note")["text"])
+
+    def test_copies_of_the_network_are_no_retries(self):
+        self.assertEqual([], self.retried(20, 400).info(status=0)["findings"])
+        capture = traffic.generate("login", "--seed=3", "--dup=1", "--delay=20")
+        connection, = traffic.lines("info", "--json", frames=capture.frames)
+        self.assertEqual(["duplicates"], [finding["kind"] for finding in connection["findings"]])
+
+    def test_no_answer_to_copies(self):
+        conv = Conversation(latency=20)
+        conv.handshake((0, 0, 0))
+        self.only(conv, "no_answer", "note")
 
     def test_restart(self):
         conv = joined()
@@ -418,6 +442,29 @@ class Findings(unittest.TestCase):
             conv.idle(50)
         finding = self.only(conv, "saturated")
         self.assertIn("the server used up the rate of 2000 bytes/s", finding["text"])
+
+    def test_copies_do_not_saturate(self):
+        conv = joined()
+        conv.send_message(CLIENT, "netspeed", rate=5000)
+        for _ in range(40):
+            conv.send(SERVER, {"channel": 5, "data": "00" * 100})
+            conv.objects += [dict(conv.objects[-1]) for _ in range(4)]
+            conv.idle(50)
+        self.only(conv, "duplicates", "note")
+        self.assertLess(conv.info()["peak_bytes_per_s"]["s2c"], 4000)
+
+    def test_another_interface_does_not_saturate(self):
+        conv = joined()
+        conv.send_message(CLIENT, "netspeed", rate=5000)
+        for _ in range(40):
+            conv.send(SERVER, {"channel": 5, "data": "00" * 100})
+            conv.idle(50)
+        frames = traffic.encode(conv.objects)
+        ends = [frame._replace(interface=number) for frame in frames for number in range(2)]
+        for captured in (frames, ends):
+            connection, = traffic.lines("info", "--json", frames=captured)
+            self.assertEqual([], connection["findings"])
+            self.assertLess(connection["peak_bytes_per_s"]["s2c"], 4000)
 
     def test_reordered(self):
         conv = joined()
