@@ -121,9 +121,7 @@ static void add_packet(struct trace_plot *plot, const struct ue_observed_event *
                                              .state = UE_TRACKER_PACKET_PENDING,
                                              .is_late = event->packet.is_late,
                                              .is_duplicate = event->packet.is_duplicate};
-    struct trace_plot_bin *bin = &plot->bins[event->side][bin_at(plot, event->time_ns)];
-    bin->packets++;
-    bin->bytes += packet.bytes;
+    plot->bins[event->side][bin_at(plot, event->time_ns)].packets++;
     struct trace_plot_packet *reported = packet.is_late ? find_packet(plot, event->side, packet.id) : NULL;
     if (reported != NULL && reported->frame == 0) { /* captured after its report */
         reported->time_ns = packet.time_ns;
@@ -344,6 +342,8 @@ static void on_finding(void *user, const struct ue_finding *finding) {
 
 void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
     plot->at = captured;
+    plot->bins[captured->observed->role][bin_at(plot, captured->observed->time_ns)].bytes +=
+        captured->observed->length_bytes;
     info_connection_on_datagram(plot->info, captured);
 }
 

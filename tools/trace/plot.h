@@ -93,7 +93,8 @@ struct trace_plot_note {
 
 /* Counts of a direction during a bin. Packets count where they were sent, as far as they were captured. */
 struct trace_plot_bin {
-    uint64_t packets, bytes;  /* captured; bytes of UDP payload */
+    uint64_t packets;         /* captured */
+    uint64_t bytes;           /* of the UDP payload of all datagrams */
     uint64_t delivered, lost; /* reported by the other side */
 };
 

@@ -116,8 +116,8 @@ class Data(unittest.TestCase):
             self.assertEqual(counts, (states[DELIVERED], states[NOT_DELIVERED] + states[ACK_LOST]), way)
             sums = {key: sum(each[key] for each in page[f"bins{side}"]) for key in ("packets", "bytes", "delivered", "lost")}
             self.assertEqual(counts, (sums["delivered"], sums["lost"]), way)
-            captured = [each["bytes"] for each in page[f"packets{side}"] if each["frame"] != 0]
-            self.assertEqual((len(captured), sum(captured)), (sums["packets"], sums["bytes"]), way)
+            captured = sum(each["frame"] != 0 for each in page[f"packets{side}"])
+            self.assertEqual((captured, info["bytes"][way]), (sums["packets"], sums["bytes"]), way)
             self.assertEqual(sorted(each["t"] for each in page[f"packets{side}"]), [each["t"] for each in page[f"packets{side}"]])
         self.assertEqual(sum(info["resends"].values()), len(page["resends"]))
         late = sum(bool(each["flags"] & LATE) for each in packets_of(page))

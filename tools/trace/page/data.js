@@ -53,10 +53,10 @@ function lowerBound(values, wanted, low = 0, high = values.length) {
    the bins, in which packets count as spread evenly. */
 const traffic = [0, 1].map(side => {
   const rows = data.tables["packets" + side], bins = data.tables["bins" + side];
-  const KEYS = ["packets", "bytes", "delivered", "lost"];
+  const KEYS = ["packets", "delivered", "lost"];
   const sums = {}, binSums = {};
   const valueOf = {
-    packets: i => +(rows.frame[i] !== 0), bytes: i => rows.bytes[i],
+    packets: i => +(rows.frame[i] !== 0),
     delivered: i => +(rows.state[i] === DELIVERED), lost: i => +(rows.state[i] >= NOT_DELIVERED),
   };
   KEYS.forEach(key => {

@@ -12,15 +12,15 @@
   }
   const keys = Array.from(worst.keys()).sort((a, b) => worst.get(b) - worst.get(a)).slice(0, LINES_MAX);
   const rest = worst.size - keys.length;
-  const lineOf = i => {
+  const lines = Uint8Array.from({ length: rows.length }, (_, i) => {
     const line = keys.indexOf(`${rows.side[i]}/${rows.channel[i]}`);
     return line < 0 ? keys.length : line;
-  };
+  });
   const longest = d3.max(rows.ms) || 0;
 
   function each(view, visit) {
     for (let i = lowerBound(rows.t, view.from - longest); i < rows.length && rows.t[i] <= view.to; i++) {
-      visit(i, view.x(rows.t[i]), view.x(rows.t[i] + rows.ms[i]), view.top + 3 + lineOf(i) * LINE);
+      visit(i, view.x(rows.t[i]), view.x(rows.t[i] + rows.ms[i]), view.top + 3 + lines[i] * LINE);
     }
   }
 
@@ -30,11 +30,16 @@
     legend: [["up", DIRECTIONS[0]], ["down", DIRECTIONS[1]], ["lost", "never known to arrive"]],
     isEmpty: () => rows.length === 0,
     draw(pen, view) {
-      ["up", "down", "lost"].forEach((colour, kind) => pen.shape({ fill: colour, alpha: 0.8, name: "stall" }, path => each(view, (i, from, to, y) => {
-        if (kind === (rows.open[i] ? 2 : rows.side[i])) {
-          path.rect(from, y, Math.max(to - from, 1.5), LINE - 4);
-        }
-      })));
+      ["up", "down", "lost"].forEach((colour, kind) => pen.shape({ fill: colour, alpha: 0.8, name: "stall" }, path => {
+        const ends = new Float64Array(keys.length + 1).fill(-1); /* from afar, what lies within a pixel is one bar */
+        each(view, (i, from, to, y) => {
+          const end = Math.max(to, from + 1.5);
+          if (kind === (rows.open[i] ? 2 : rows.side[i]) && end > ends[lines[i]] + 0.7) {
+            path.rect(from, y, end - from, LINE - 4);
+            ends[lines[i]] = end;
+          }
+        });
+      }));
       const names = keys.map(key => channelName(+key.split("/")[1])).concat(rest > 0 ? [`${rest} other channels`] : []);
       pen.shape({ fill: "back", alpha: 0.8 }, path => names.forEach((name, line) => path.rect(view.left, view.top + LINE * line + 3, name.length * 5.8 + 8, LINE - 4)));
       names.forEach((name, line) => pen.text(view.left + 4, view.top + LINE * line + 12, name, { fill: "text" }));
