@@ -10,6 +10,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
 #include "tools/info/capture_info.h"
+#include "tools/info/comparison_report.h"
 #include "tools/info/json_report.h"
 #include "tools/info/junit_report.h"
 #include "tools/info/text_report.h"
@@ -21,7 +22,7 @@
 struct info_arguments {
     struct capture_reader reader;
     struct selection selection;
-    gboolean json, summary, bits;
+    gboolean json, summary, bits, compare;
     int findings_max;
     char *color;
     char *junit;   /* the file; NULL: none */
@@ -63,10 +64,14 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "print at most this number of findings of each kind, the worst; default 5", "NUMBER"},
         COLOR_OPTION(&command->color),
         {"summary", 0, 0, G_OPTION_ARG_NONE, &command->summary, "only one line per connection, the worst first", NULL},
+        {"compare", 0, 0, G_OPTION_ARG_NONE, &command->compare,
+         "what changed from the first of two captures to the second: loss, round trips, stalls, bandwidth and "
+         "findings, "
+         "as rates",
+         NULL},
         {"vantage", 0, 0, G_OPTION_ARG_STRING, &command->vantage,
-         "compare both ends: at which end each file, or each interface of one file, was captured: client, server, or - "
-         "to "
-         "leave it out; default by the times of common packets",
+         "compare both ends: at which end each file, or each interface of one file, was captured: client, server, or "
+         "- to leave it out; default by the times of common packets",
          "END,END..."},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
@@ -86,23 +91,34 @@ static const char description[] =
     "what\n"
     "was not delivered, and how the login went; then the statistics. Findings are ordered by severity: errors (the\n"
     "connection failed, or violates the protocol), warnings (players notice them), notes.\n\n"
-    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files without a "
-    "common\n"
-    "packet are read as one capture with consecutive frame numbers. Files with the same packets are captures of both\n"
-    "ends: the report is of the first, and compares it with the other: what was lost between them, and one-way "
-    "delays.\n"
-    "Two interfaces of one file are compared in the same way.\n\n"
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files without a\n"
+    "common packet are read as one capture with consecutive frame numbers. Files with the same packets are captures\n"
+    "of both ends: the report is of the first, and compares it with the other: what was lost between them, and\n"
+    "one-way delays. Two interfaces of one file are compared in the same way.\n\n"
     "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a\n"
-    "rule), 2 wrong arguments or unusable files.\n\n"
+    "rule), 2 wrong arguments or unusable files. With --compare only the second capture decides between 0 and 1.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
     "  uerudp info --bits --stream 0 game.pcapng\n"
     "  uerudp info client.pcapng server.pcapng\n"
+    "  uerudp info --compare before.pcapng after.pcapng\n"
     "  uerudp info --summary --fail-on reliable_stall:500ms,loss:2% --junit report.xml game.pcapng\n"
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
+static bool check_compare(const struct info_arguments *command, int path_count) {
+    bool has_other = command->summary || command->bits || command->junit != NULL || command->vantage != NULL;
+    if (command->compare && (path_count != 2 || has_other)) {
+        cli_error("--compare requires two files, and excludes --summary, --bits, --junit and --vantage");
+        return false;
+    }
+    return true;
+}
+
 static bool resolve(struct info_arguments *command, int argc) {
+    if (!check_compare(command, argc - 1)) {
+        return false;
+    }
     if (!capture_reader_check_options(&command->reader, argc - 1)) {
         return false;
     }
@@ -113,10 +129,10 @@ static bool resolve(struct info_arguments *command, int argc) {
     return color_resolve(command->color, &command->out.is_colored) && wire_options_resolve(&command->reader.wire);
 }
 
-static void read_all(struct info_arguments *command, struct info_capture *infos) {
+static void read_all(struct capture_reader *reader, const struct selection *selection, struct info_capture *infos) {
     struct input_datagram captured;
-    while (capture_reader_next(&command->reader, &captured)) {
-        if (capture_reader_selects(&command->reader, &command->selection, &captured)) {
+    while (capture_reader_next(reader, &captured)) {
+        if (capture_reader_selects(reader, selection, &captured)) {
             info_capture_on_datagram(infos, &captured);
         }
     }
@@ -135,14 +151,18 @@ static int append(const char *text, size_t length, void *user) {
     return 0;
 }
 
+/* Prints a line with the object, and frees it. */
+static bool print_object(struct info_arguments *command, json_t *object) {
+    json_dump_callback(object, append, &command->out, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
+    json_decref(object);
+    text_buffer_add_char(&command->out, '\n');
+    return flush(command);
+}
+
 static bool print_json(struct info_arguments *command, const GPtrArray *list) {
     bool written = true;
     for (guint i = 0; written && i < list->len; i++) {
-        json_t *object = info_to_json(g_ptr_array_index(list, i));
-        json_dump_callback(object, append, &command->out, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-        json_decref(object);
-        text_buffer_add_char(&command->out, '\n');
-        written = flush(command);
+        written = print_object(command, info_to_json(g_ptr_array_index(list, i)));
     }
     return written;
 }
@@ -177,8 +197,9 @@ static void print_left_out(const struct info_arguments *command, const GPtrArray
     }
 }
 
-static enum cli_exit exit_status(const struct info_arguments *command, const GPtrArray *list) {
-    enum cli_exit status = capture_reader_exit_status(&command->reader);
+static enum cli_exit exit_status(const struct info_arguments *command, const struct capture_reader *reader,
+                                 const GPtrArray *list) {
+    enum cli_exit status = capture_reader_exit_status(reader);
     uint64_t failures = 0;
     for (guint i = 0; i < list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(list, i);
@@ -267,7 +288,7 @@ static enum cli_exit report(struct info_arguments *command, struct info_capture 
     name_files(&command->reader, list);
     name_ends(command, list);
     bool written = print(command, list) && write_junit(command, list);
-    enum cli_exit status = exit_status(command, list);
+    enum cli_exit status = exit_status(command, &command->reader, list);
     print_left_out(command, list);
     print_ends(command, file_count);
     capture_reader_print_totals(&command->reader);
@@ -281,13 +302,48 @@ static enum cli_exit run(struct info_arguments *command, int file_count, char **
     if (find_file_ends(command, &path_count, &paths)) {
         struct info_capture *infos = info_capture_new(&options);
         capture_reader_start(&command->reader, path_count, paths);
-        read_all(command, infos);
+        read_all(&command->reader, &command->selection, infos);
         status = find_interface_ends(command) ? report(command, infos, file_count) : CLI_EXIT_UNUSABLE;
         info_capture_free(infos);
     }
     both_ends_free(command->ends);
     capture_points_clear(&command->points);
     return status;
+}
+
+/* ---- comparison ---- */
+
+/* Reads one of the captures; its findings and files decide about *status. */
+static struct info_figures read_figures(struct info_arguments *command, struct capture_reader *reader, char **path,
+                                        enum cli_exit *status) {
+    const struct info_options options = {(unsigned)command->findings_max, false, &command->rules};
+    struct info_capture *infos = info_capture_new(&options);
+    capture_reader_start(reader, 1, path);
+    read_all(reader, &command->selection, infos);
+    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(reader, &command->selection));
+    struct info_figures figures = info_figures_of(list);
+    *status = exit_status(command, reader, list);
+    info_capture_free(infos);
+    return figures;
+}
+
+static enum cli_exit compare(struct info_arguments *command, char **paths) {
+    struct info_comparison comparison = {.names = {paths[0], paths[1]}};
+    struct capture_reader after;
+    enum cli_exit statuses[2];
+    capture_reader_init_like(&after, &command->reader);
+    after.summary.progress.is_silent = false;
+    comparison.figures[0] = read_figures(command, &command->reader, &paths[0], &statuses[0]);
+    comparison.figures[1] = read_figures(command, &after, &paths[1], &statuses[1]);
+    capture_reader_clear(&after);
+    bool is_usable = statuses[0] != CLI_EXIT_UNUSABLE && statuses[1] != CLI_EXIT_UNUSABLE, written = true;
+    if (is_usable && command->json) {
+        written = print_object(command, info_comparison_to_json(&comparison));
+    } else if (is_usable) {
+        info_print_comparison(&command->out, &comparison);
+        written = flush(command);
+    }
+    return is_usable && written ? statuses[1] : CLI_EXIT_UNUSABLE;
 }
 
 int cmd_info(int argc, char **argv) {
@@ -298,7 +354,7 @@ int cmd_info(int argc, char **argv) {
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
-        status = run(&command, argc - 1, argv + 1);
+        status = command.compare ? compare(&command, argv + 1) : run(&command, argc - 1, argv + 1);
     }
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);

@@ -100,8 +100,8 @@ class Examples(unittest.TestCase):
     def prepare(path):
         game = ROOT / "captures/mixed.pcapng"
         (path / "game.pcapng").write_bytes(game.read_bytes())
-        for end in ("client", "server"):
-            (path / f"{end}.pcapng").write_bytes((ROOT / f"captures/ends-{end}.pcapng").read_bytes())
+        for name, capture in (("client", "ends-client"), ("server", "ends-server"), ("before", "ue5.5"), ("after", "loss-burst")):
+            (path / f"{name}.pcapng").write_bytes((ROOT / f"captures/{capture}.pcapng").read_bytes())
         (path / "game.hex").write_bytes(uerudp.run("decode", "--fields=raw", ROOT / "captures/fuzz.pcapng", status=1).stdout)
         (path / "login.txt").write_bytes((ROOT / "tests/scenarios/history-overflow-unsent-acks.txt").read_bytes())
         (path / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())

@@ -59,6 +59,7 @@ class Valid(unittest.TestCase):
         for path in CAPTURES:
             schema.check("connection", output("info", "--json", "--bits", path))
         ends = [ROOT / f"captures/ends-{end}.pcapng" for end in ("client", "server")]
+        schema.check("comparison", output("info", "--json", "--compare", CAPTURES[0], LOSS))
         schema.check("both_ends", [connection["both_ends"] for connection in output("info", "--json", *ends)])
 
     def test_generate(self):

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/capture_figures.h"
+
+#include <math.h>
+
+#include "tools/print/phrase.h"
+
+#define PERCENT 100
+#define NS_PER_MS 1e6
+
+/* ---- times ---- */
+
+/* A percentile of one connection, which stands for a hundredth of its samples. */
+struct quantile {
+    int64_t value;
+    uint64_t weight;
+};
+
+static gint compare(gconstpointer a, gconstpointer b) {
+    const struct quantile *one = a, *two = b;
+    return (one->value > two->value) - (one->value < two->value);
+}
+
+static void add_quantiles(GArray *quantiles, const struct ue_histogram *histogram) {
+    for (unsigned percent = 1; histogram->count != 0 && percent <= PERCENT; percent++) {
+        struct quantile quantile = {ue_histogram_percentile(histogram, percent), histogram->count};
+        g_array_append_val(quantiles, quantile);
+    }
+}
+
+static double weighted_percentile(const GArray *quantiles, unsigned percent, double unit) {
+    double sum = 0, weight = 0;
+    for (guint i = 0; i < quantiles->len; i++) {
+        sum += (double)g_array_index(quantiles, struct quantile, i).weight;
+    }
+    for (guint i = 0; i < quantiles->len; i++) {
+        const struct quantile *quantile = &g_array_index(quantiles, struct quantile, i);
+        weight += (double)quantile->weight;
+        if (weight * PERCENT >= sum * percent) {
+            return (double)quantile->value / unit;
+        }
+    }
+    return NAN;
+}
+
+static struct info_percentiles percentiles_of(const GPtrArray *infos, size_t offset, double unit) {
+    GArray *quantiles = g_array_new(FALSE, FALSE, sizeof(struct quantile));
+    for (guint i = 0; i < infos->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(infos, i);
+        if (info->course->implausible == 0) {
+            add_quantiles(quantiles, (const void *)((const char *)info->timing + offset));
+        }
+    }
+    g_array_sort(quantiles, compare);
+    struct info_percentiles percentiles = {weighted_percentile(quantiles, 50, unit),
+                                           weighted_percentile(quantiles, 99, unit)};
+    g_array_unref(quantiles);
+    return percentiles;
+}
+
+/* ---- sums ---- */
+
+static void add_way(struct info_way_figures *way, const struct info_side *side) {
+    const struct ue_side_totals *totals = side->totals;
+    way->packets += totals->datagrams;
+    way->bytes += side->bytes + UE_DATAGRAM_OVERHEAD_BYTES * totals->datagrams;
+    way->reported += totals->counts.acked + totals->counts.nacked;
+    way->not_acked += totals->counts.nacked;
+    way->reliable += totals->counts.reliable;
+    way->resends += totals->counts.resends;
+    way->peak_bytes_per_s = MAX(way->peak_bytes_per_s, totals->rate.peak_bytes);
+}
+
+static bool has_moment(const GArray *findings) {
+    for (guint i = 0; findings != NULL && i < findings->len; i++) {
+        if (g_array_index(findings, struct info_finding, i).detected.has_time) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_findings(struct info_figures *figures, const struct info_connection *info) {
+    enum ue_finding_id stall = ue_finding_kind(UE_FINDING_STALL);
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        figures->findings[kind] += info->findings.counts[kind];
+        figures->affected[kind] += info->findings.counts[kind] != 0;
+        figures->is_of_moments[kind] |= has_moment(info->findings.kinds[kind]);
+    }
+    if (info->findings.kinds[stall] != NULL && info->findings.kinds[stall]->len != 0) {
+        const struct info_finding *longest = &g_array_index(info->findings.kinds[stall], struct info_finding, 0);
+        figures->longest_stall_ms =
+            MAX(figures->longest_stall_ms, phrase_milliseconds(longest->detected.values[UE_VALUE_SPAN].at_least));
+    }
+}
+
+struct info_figures info_figures_of(const GPtrArray *infos) {
+    struct info_figures figures = {.connections = infos->len, .has_times = infos->len != 0};
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (guint i = 0; i < infos->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(infos, i);
+        first_ns = MIN(first_ns, info->course->first_ns);
+        last_ns = MAX(last_ns, info->course->last_ns);
+        figures.has_times &= info->course->implausible == 0;
+        figures.connection_s += phrase_seconds(info->course->last_ns - info->course->first_ns);
+        add_way(&figures.ways[0], &info->sides[0]);
+        add_way(&figures.ways[1], &info->sides[1]);
+        add_findings(&figures, info);
+    }
+    figures.has_times = figures.has_times && figures.connection_s > 0;
+    figures.duration_s = figures.has_times ? phrase_seconds(last_ns - first_ns) : 0;
+    figures.rtt = percentiles_of(infos, offsetof(struct ue_timing, rtt), NS_PER_MS);
+    figures.server_frame_time = percentiles_of(infos, offsetof(struct ue_timing, frame_time_ms), 1);
+    return figures;
+}
+
+double info_figures_per_minute(const struct info_figures *figures, uint64_t count) {
+    return figures->has_times ? 60 * (double)count / figures->connection_s : NAN;
+}
+
+double info_figures_frequency(const struct info_figures *figures, unsigned kind, bool is_of_moments) {
+    if (is_of_moments) {
+        return info_figures_per_minute(figures, figures->findings[kind]);
+    }
+    return figures->connections != 0 ? (double)figures->affected[kind] / (double)figures->connections : NAN;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/comparison_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "tools/print/json.h"
+#include "tools/print/phrase.h"
+
+/* Durations and frequencies that differ by a smaller share are the same. */
+#define SAME_SHARE 0.1
+
+/* ---- figures ---- */
+
+/* A row of the table. */
+struct figure {
+    const char *key, *label, *unit;
+    int decimals;
+    unsigned way;
+    double (*compute)(const struct info_figures *figures, unsigned way);
+};
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole != 0 ? 100.0 * (double)part / (double)whole : NAN;
+}
+
+static double loss(const struct info_figures *figures, unsigned way) {
+    return percent(figures->ways[way].not_acked, figures->ways[way].reported);
+}
+
+static double resends(const struct info_figures *figures, unsigned way) {
+    return percent(figures->ways[way].resends, figures->ways[way].reliable);
+}
+
+static double bandwidth(const struct info_figures *figures, unsigned way) {
+    return figures->has_times ? (double)figures->ways[way].bytes / figures->connection_s : NAN;
+}
+
+static double packet_rate(const struct info_figures *figures, unsigned way) {
+    return figures->has_times ? (double)figures->ways[way].packets / figures->connection_s : NAN;
+}
+
+static double peak(const struct info_figures *figures, unsigned way) {
+    return figures->ways[way].peak_bytes_per_s != 0 ? (double)figures->ways[way].peak_bytes_per_s : NAN;
+}
+
+static double rtt_p50(const struct info_figures *figures, unsigned way) {
+    (void)way;
+    return figures->rtt.p50_ms;
+}
+
+static double rtt_p99(const struct info_figures *figures, unsigned way) {
+    (void)way;
+    return figures->rtt.p99_ms;
+}
+
+static double frame_time(const struct info_figures *figures, unsigned way) {
+    (void)way;
+    return figures->server_frame_time.p50_ms;
+}
+
+static double stalls(const struct info_figures *figures, unsigned way) {
+    (void)way;
+    return info_figures_per_minute(figures, figures->findings[ue_finding_kind(UE_FINDING_STALL)]);
+}
+
+static double longest_stall(const struct info_figures *figures, unsigned way) {
+    (void)way;
+    return figures->longest_stall_ms;
+}
+
+static const struct figure rows[] = {
+    {"loss_c2s_percent", "loss client to server", "%", 2, 0, loss},
+    {"loss_s2c_percent", "loss server to client", "%", 2, 1, loss},
+    {"rtt_p50_ms", "round trip p50", "ms", 1, 0, rtt_p50},
+    {"rtt_p99_ms", "round trip p99", "ms", 1, 0, rtt_p99},
+    {"stalls_per_minute", "reliable stalls", "per minute", 2, 0, stalls},
+    {"longest_stall_ms", "longest stall", "ms", 0, 0, longest_stall},
+    {"resends_c2s_percent", "resends client to server", "% of bunches", 1, 0, resends},
+    {"resends_s2c_percent", "resends server to client", "% of bunches", 1, 1, resends},
+    {"bytes_per_s_c2s", "bandwidth to the server", "bytes/s", 0, 0, bandwidth},
+    {"bytes_per_s_s2c", "bandwidth to the client", "bytes/s", 0, 1, bandwidth},
+    {"peak_bytes_per_s_c2s", "peak to the server", "bytes/s", 0, 0, peak},
+    {"peak_bytes_per_s_s2c", "peak to the client", "bytes/s", 0, 1, peak},
+    {"packets_per_s_c2s", "packets to the server", "per second", 1, 0, packet_rate},
+    {"packets_per_s_s2c", "packets to the client", "per second", 1, 1, packet_rate},
+    {"server_frame_time_ms", "server frame time p50", "ms", 0, 0, frame_time},
+};
+
+/* ---- text ---- */
+
+static struct phrase number(double value, int decimals) {
+    struct phrase words = {"-"};
+    if (!isnan(value)) {
+        g_snprintf(words.text, sizeof words.text, "%.*f", decimals, value);
+    }
+    return words;
+}
+
+/* The change of what is printed: "+0.20", "same", or nothing if one of them is not known. */
+static struct phrase change(double before, double after, int decimals) {
+    struct phrase words = {""};
+    double by = after - before;
+    if (!isnan(by)) {
+        bool is_same = fabs(by) < 0.5 * pow(10, -decimals);
+        g_snprintf(words.text, sizeof words.text, is_same ? "same" : "%+.*f", decimals, by);
+    }
+    return words;
+}
+
+static void print_figure(struct text_buffer *out, const struct info_comparison *comparison, const struct figure *row) {
+    double before = row->compute(&comparison->figures[0], row->way);
+    double after = row->compute(&comparison->figures[1], row->way);
+    if (!isnan(before) || !isnan(after)) {
+        text_buffer_add_format(out, "  %-26s %12s %12s %12s  %s\n", row->label, number(before, row->decimals).text,
+                               number(after, row->decimals).text, change(before, after, row->decimals).text, row->unit);
+    }
+}
+
+static bool differs(double a, double b) {
+    return fabs(a - b) > SAME_SHARE * fmax(a, b);
+}
+
+static void print_capture(struct text_buffer *out, const char *when, const char *name,
+                          const struct info_figures *figures) {
+    text_buffer_add_format(out, "%-7s ", when);
+    text_buffer_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_format(out, ": %s", phrase_count(figures->connections, "connection").text);
+    if (figures->has_times) {
+        text_buffer_add_format(out, ", %.1f s, %.1f s of all connections together", figures->duration_s,
+                               figures->connection_s);
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_warning(struct text_buffer *out, const struct info_figures *before,
+                          const struct info_figures *after) {
+    bool has_times = before->has_times && after->has_times;
+    bool other_players = before->connections != after->connections;
+    bool other_duration = has_times && differs(before->duration_s, after->duration_s);
+    if (!has_times) {
+        text_buffer_add(out, "a capture has no connection with plausible times: rates are not known\n");
+    } else if (other_players || other_duration) {
+        text_buffer_add_format(
+            out,
+            "the captures differ in %s%s%s: the figures are shares and rates per connection, not "
+            "totals; only the peaks and the longest stall are maxima, which grow with the duration\n",
+            other_duration ? "duration" : "", other_duration && other_players ? " and " : "",
+            other_players ? "number of connections" : "");
+    }
+}
+
+static bool is_of_moments(const struct info_comparison *comparison, unsigned kind) {
+    return comparison->figures[0].is_of_moments[kind] || comparison->figures[1].is_of_moments[kind];
+}
+
+static const char *verdict(const struct info_comparison *comparison, unsigned kind) {
+    const struct info_figures *before = &comparison->figures[0], *after = &comparison->figures[1];
+    double earlier = info_figures_frequency(before, kind, is_of_moments(comparison, kind));
+    double later = info_figures_frequency(after, kind, is_of_moments(comparison, kind));
+    if (before->findings[kind] == 0 || after->findings[kind] == 0) {
+        return before->findings[kind] == 0 ? "appeared" : "disappeared";
+    }
+    return isnan(earlier) || isnan(later) ? "in both"
+           : !differs(earlier, later)     ? "same"
+           : later > earlier              ? "more"
+                                          : "fewer";
+}
+
+/* "12 (1.7 per minute)", "in 2 of 3 connections" */
+static struct phrase frequency(const struct info_comparison *comparison, unsigned which, unsigned kind) {
+    const struct info_figures *figures = &comparison->figures[which];
+    struct phrase words;
+    if (!is_of_moments(comparison, kind)) {
+        g_snprintf(words.text, sizeof words.text, "in %" PRIu64 " of %s", figures->affected[kind],
+                   phrase_count(figures->connections, "connection").text);
+    } else if (figures->has_times) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%.1f per minute)", figures->findings[kind],
+                   info_figures_per_minute(figures, figures->findings[kind]));
+    } else {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64, figures->findings[kind]);
+    }
+    return words;
+}
+
+static bool has_finding(const struct info_comparison *comparison, unsigned kind) {
+    return comparison->figures[0].findings[kind] + comparison->figures[1].findings[kind] != 0;
+}
+
+static void print_findings(struct text_buffer *out, const struct info_comparison *comparison) {
+    bool is_any = false;
+    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "findings, per minute of a connection or by connections");
+    text_buffer_add_char(out, '\n');
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        if (has_finding(comparison, kind)) {
+            is_any = true;
+            text_buffer_add_format(out, "  %-18s %24s %24s  %s\n", ue_finding_rows[kind].name,
+                                   frequency(comparison, 0, kind).text, frequency(comparison, 1, kind).text,
+                                   verdict(comparison, kind));
+        }
+    }
+    text_buffer_add(out, is_any ? "" : "  none in either capture\n");
+}
+
+void info_print_comparison(struct text_buffer *out, const struct info_comparison *comparison) {
+    print_capture(out, "before", comparison->names[0], &comparison->figures[0]);
+    print_capture(out, "after", comparison->names[1], &comparison->figures[1]);
+    print_warning(out, &comparison->figures[0], &comparison->figures[1]);
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        print_figure(out, comparison, &rows[i]);
+    }
+    print_findings(out, comparison);
+}
+
+/* ---- JSON ---- */
+
+static json_t *real_or_null(double value) {
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *capture_object(const struct info_comparison *comparison, unsigned which) {
+    const struct info_figures *figures = &comparison->figures[which];
+    json_t *object = json_object();
+    json_object_set_new(object, "capture", json_string(comparison->names[which]));
+    json_object_set_new(object, "connections", json_integer((json_int_t)figures->connections));
+    json_object_set_new(object, "duration_s", real_or_null(figures->has_times ? figures->duration_s : NAN));
+    json_object_set_new(object, "connection_s", real_or_null(figures->has_times ? figures->connection_s : NAN));
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        json_object_set_new(object, rows[i].key, real_or_null(rows[i].compute(figures, rows[i].way)));
+    }
+    return object;
+}
+
+static json_t *finding_side(const struct info_comparison *comparison, unsigned which, unsigned kind) {
+    const struct info_figures *figures = &comparison->figures[which];
+    double rate = is_of_moments(comparison, kind) ? info_figures_per_minute(figures, figures->findings[kind]) : NAN;
+    return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)figures->findings[kind], "connections",
+                     (json_int_t)figures->affected[kind], "per_minute", real_or_null(rate));
+}
+
+json_t *info_comparison_to_json(const struct info_comparison *comparison) {
+    const struct info_figures *before = &comparison->figures[0], *after = &comparison->figures[1];
+    bool has_times = before->has_times && after->has_times;
+    json_t *findings = json_array();
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        if (has_finding(comparison, kind)) {
+            json_array_append_new(findings,
+                                  json_pack("{s:s, s:s, s:o, s:o}", "kind", ue_finding_rows[kind].name, "change",
+                                            verdict(comparison, kind), "before", finding_side(comparison, 0, kind),
+                                            "after", finding_side(comparison, 1, kind)));
+        }
+    }
+    return json_pack(
+        "{s:i, s:o, s:o, s:b, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "before", capture_object(comparison, 0), "after",
+        capture_object(comparison, 1), "same_connections", before->connections == after->connections, "same_duration",
+        has_times ? json_boolean(!differs(before->duration_s, after->duration_s)) : json_null(), "findings", findings);
+}
