@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The one place that closes a connection and tells the peer so (endpoint.md 32). What finds a reason to close records
-   it by ue_conn_want_close(); the sources at the top carry it out. */
+   it by ue_want_close(); ue_carry_out_close() carries it out. */
 #include "tools/endpoint/core/sender.h"
 
 #define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
@@ -62,20 +62,19 @@ static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reaso
 }
 
 /* endpoint.md 32.1. */
-bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
-    if (!s->common->life.close_wish.is_wanted || s->common->life.state == UE_CONN_CLOSED ||
-        s->common->life.is_leaving) {
-        return s->common->life.state == UE_CONN_CLOSED;
+void ue_close_as_wanted(struct ue_sender *s, uint64_t now_ns) {
+    struct ue_life *life = &s->common->life;
+    if (life->state == UE_CONN_CLOSED || life->is_leaving) {
+        return;
     }
-    s->common->life.is_leaving = true; /* what is sent below may itself find a reason to close */
+    life->is_leaving = true; /* what is sent below may itself find a reason to close */
     if (ue_is_up(s->common)) {
-        send_close(s, now_ns, s->common->life.close_wish.reason, s->common->life.close_wish.cause);
+        send_close(s, now_ns, life->close_wish.reason, life->close_wish.cause);
     }
     bool flushes = ue_is_up(s->common) && ue_may_send(s->channels) && !ue_send_buffer_is_empty(s);
-    s->common->life.closed_ns = now_ns;
-    ue_end(s->common, s->common->life.close_wish.reason); /* what was sent may have ended it */
+    life->closed_ns = now_ns;
+    ue_end(s->common, life->close_wish.reason); /* what was sent may have ended it */
     if (flushes) {
         ue_send_buffer_flush(s, now_ns);
     }
-    return true;
 }

@@ -48,19 +48,20 @@ struct ue_statistics {
     struct ue_jitter jitter;
 };
 
+/* In the order of use: what each packet needs comes first. */
 struct ue_common {
-    struct ue_conn_config config;  /* defaults filled in */
-    struct ue_context out_context; /* how own datagrams are written, */
-    struct ue_context in_context;  /* and those of the peer read */
-    struct ue_limits limits;
-    struct ue_share share;
-    struct ue_random random;
-    struct ue_encryption *encryption; /* AES-GCM, or NULL */
     struct ue_life life;
-    struct ue_statistics statistics;
+    struct ue_share share;
     struct ue_output_queue events;
+    struct ue_encryption *encryption; /* AES-GCM, or NULL */
     uint8_t session_id;
     uint8_t client_id;
+    struct ue_limits limits;
+    struct ue_statistics statistics;
+    struct ue_context in_context;  /* how datagrams of the peer are read, */
+    struct ue_context out_context; /* and own ones written */
+    struct ue_conn_config config;  /* defaults filled in */
+    struct ue_random random;
 };
 
 static inline bool ue_is_server(const struct ue_common *common) {

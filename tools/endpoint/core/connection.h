@@ -24,8 +24,8 @@ struct ue_conn_clock {
 struct ue_conn {
     struct ue_common common;
     struct ue_channel_table channels;
-    struct ue_sender sender;
     struct ue_receiver receiver;
+    struct ue_sender sender;
     struct ue_conn_handshake handshake;
     struct ue_conn_clock clock;
 };

@@ -37,31 +37,32 @@ struct ue_send_buffer {
     struct ue_last last;
 };
 
+/* In the order of use: what each packet needs comes first. */
 struct ue_sender {
     struct ue_common *common;
     struct ue_channel_table *channels;
-    struct ue_notify notify;   /* generations A to C */
-    struct ue_legacy legacy;   /* generation L */
     int64_t out_packet_id;     /* OutPacketId: that of the next packet */
     int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
     int64_t last_notified_id;  /* LastNotifiedPacketId */
     uint64_t acked_sent_ns;    /* when the packet out_ack_packet_id left, until it gave its sample; else UE_NO_TIME */
-    struct ue_sent_packets sent_packets;
-    struct ue_send_buffer send_buffer;
-    struct ue_output_queue datagrams;
-    struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
+    uint64_t last_send_ns;     /* LastSendTime */
     struct ue_send_budget budget;
     struct ue_jitter_clock jitter_clock;
-    uint64_t last_send_ns; /* LastSendTime */
-    uint64_t last_probe_ns;
-    int64_t burst_packet_id; /* the newest packet since the last tick with bunches that waited, for the burst limit; */
-    uint32_t burst_packets;  /* ... and their number */
-    uint32_t dirty_acks;     /* HasDirtyAcks */
-    bool time_sensitive;     /* TimeSensitive */
-    bool flushed_this_tick;  /* FlushedThisTick */
+    uint32_t dirty_acks;    /* HasDirtyAcks */
+    bool time_sensitive;    /* TimeSensitive */
+    bool flushed_this_tick; /* FlushedThisTick */
     bool is_encrypting;
     bool peer_wants_frame_time;
-    uint8_t frame_time_ms; /* between the last two ticks, 255 at most */
+    uint8_t frame_time_ms;   /* between the last two ticks, 255 at most */
+    uint32_t burst_packets;  /* since the last tick with bunches that waited, for the burst limit; */
+    int64_t burst_packet_id; /* ... the newest of them */
+    struct ue_sent_packets sent_packets;
+    struct ue_output_queue datagrams;
+    struct ue_notify notify; /* generations A to C */
+    struct ue_send_buffer send_buffer;
+    struct ue_legacy legacy;              /* generation L */
+    struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
+    uint64_t last_probe_ns;
 };
 
 /* send_buffer.c: the packet being filled */
@@ -141,9 +142,16 @@ void ue_ack_everything(struct ue_sender *s, uint64_t now_ns);
 /* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
 void ue_send_close_reason(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason,
                           enum ue_close_reason cause);
-/* Closes if that is wanted, and tells the peer. Only the sources that the program calls do it: receive.c, tick.c,
-   endpoint.c. Returns whether the connection is closed. */
-bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns);
+/* Sends the close that was recorded as wanted, and closes. */
+void ue_close_as_wanted(struct ue_sender *s, uint64_t now_ns);
+/* Closes if that is wanted. Only the sources at the top do it, and acks.c between reports. Returns whether the
+   connection is closed. */
+static inline bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
+    if (s->common->life.close_wish.is_wanted) {
+        ue_close_as_wanted(s, now_ns);
+    }
+    return s->common->life.state == UE_CONN_CLOSED;
+}
 
 /* options.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns);
