@@ -39,7 +39,7 @@ struct ue_in_rec {
     struct ue_in_rec *next;
     int64_t ch_seq; /* full number; of unreliable parts the packet id */
     int64_t packet_id;
-    struct ue_bunch bunch; /* data points to the copy behind */
+    struct ue_bunch bunch; /* its data are the copy below */
     uint8_t data[];
 };
 
@@ -60,7 +60,7 @@ struct ue_partial {
 struct ue_channel_entry {
     uint32_t index;
     int32_t in_reliable;     /* InReliable: newest received in order */
-    int32_t out_reliable;    /* OutReliable: newest given */
+    int32_t out_reliable;    /* OutReliable: newest used */
     int32_t pending_out_rec; /* PendingOutRec: first number the peer never got; 0 = none */
     uint32_t out_peak;       /* most bunches that OutRec ever held at once */
     struct ue_channel *channel;
@@ -81,7 +81,7 @@ struct ue_channel {
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
     bool has_opened;                     /* the program knows of it */
-    bool close_acked;                    /* the close was acknowledged: freed behind the packet's bunches */
+    bool close_acked;                    /* the close was acknowledged: freed after the packet's bunches */
     bool has_pending_out_rec;            /* its entry has a PendingOutRec */
     bool paused_until_acked;             /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
@@ -143,10 +143,11 @@ struct ue_channel *ue_channel_new(struct ue_channel_table *table, struct ue_chan
                                   enum ue_channel_kind kind);
 /* Drops the incomplete bunch of a channel. */
 void ue_partial_drop(struct ue_share *share, struct ue_channel *channel);
-/* Frees the channel with everything that waits in it; what was never acknowledged is owed by the entry. */
+/* Frees the channel with everything that waits in it; the numbers of what was not acknowledged stay in the entry
+   as PendingOutRec. */
 void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *entry);
 
-/* How many numbers are owed. */
+/* The number of bunches of PendingOutRec. */
 uint32_t ue_pending_out_rec_count(const struct ue_channel_entry *entry);
 
 /* A bunch for OutRec, whose data are not yet filled; NULL: no memory. */
@@ -217,7 +218,7 @@ static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
 }
 /* Whether the server may send: a reliable bunch of the client was received on channel 0 (endpoint.md 27). */
 bool ue_may_send(const struct ue_channel_table *channels);
-/* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
+/* Frees a channel and reports it to the program; the end of channel 0 is the end of the connection. */
 void ue_channel_clean_up(struct ue_channel_table *channels, struct ue_channel *channel);
 /* Frees the channels that closed while a packet's acks were processed. */
 void ue_free_closed_channels(struct ue_channel_table *channels);

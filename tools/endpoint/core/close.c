@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that closes a connection and tells the peer so (endpoint.md 32). What finds a reason to close records
+/* The one place that sends a close and closes (endpoint.md 32). What finds a reason to close records
    it by ue_want_close(); ue_carry_out_close() carries it out. */
 #include "tools/endpoint/core/sender.h"
 
@@ -56,7 +56,7 @@ static void send_close(struct ue_sender *s, uint64_t now_ns, enum ue_close_reaso
         ue_send_buffer_flush(s, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
-    if (ue_send_has_room(s, entry, &close)) {
+    if (ue_send_has_room(s->channels, entry, &close)) {
         ue_send(s, now_ns, entry, &close, NULL);
     }
 }

@@ -20,11 +20,12 @@ static enum ue_status queue(struct ue_sender *s, const struct ue_outgoing *bunch
     return UE_OK;
 }
 
-/* Control messages that find no room, or others before them that found none, wait. */
+/* Control messages wait if OutRec has no space for them, or if others wait already. */
 static bool is_to_wait(const struct ue_sender *s, const struct ue_channel_entry *entry,
                        const struct ue_outgoing *bunch) {
     return entry->index == 0 && bunch->reliable && !bunch->close &&
-           (s->control_queue.count != 0 || (entry->channel->out_count != 0 && !ue_send_has_room(s, entry, bunch)));
+           (s->control_queue.count != 0 ||
+            (entry->channel->out_count != 0 && !ue_send_has_room(s->channels, entry, bunch)));
 }
 
 /* endpoint.md 21.4. */
@@ -33,7 +34,7 @@ enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, st
     if (!is_to_wait(s, entry, bunch)) {
         return ue_send(s, now_ns, entry, bunch, range);
     }
-    enum ue_status status = ue_send_check(s, entry, bunch);
+    enum ue_status status = ue_send_check(s->channels, entry, bunch);
     if (range != NULL) {
         *range = (struct ue_packet_range){s->out_packet_id, s->out_packet_id};
     }
@@ -65,7 +66,7 @@ static void send_queued(struct ue_sender *s, uint64_t now_ns, struct ue_channel_
     struct ue_packet_range range;
     while (s->control_queue.first != NULL && !entry->channel->closing) {
         const struct ue_outgoing bunch = queued_bunch(s->control_queue.first);
-        bool has_room = entry->channel->out_count == 0 || ue_send_has_room(s, entry, &bunch);
+        bool has_room = entry->channel->out_count == 0 || ue_send_has_room(s->channels, entry, &bunch);
         if (!has_room || ue_send_now(s, now_ns, entry, &bunch, &range) != UE_OK) {
             break;
         }

@@ -11,8 +11,8 @@
 /* The handle of libgcrypt itself, under a name that needs no gcrypt.h. */
 struct ue_encryption;
 
-static gcry_cipher_hd_t handle_of(struct ue_encryption *seal) {
-    return (gcry_cipher_hd_t)(void *)seal;
+static gcry_cipher_hd_t handle_of(struct ue_encryption *encryption) {
+    return (gcry_cipher_hd_t)(void *)encryption;
 }
 
 struct ue_encryption *ue_encryption_new(const uint8_t *key) {
@@ -27,19 +27,19 @@ struct ue_encryption *ue_encryption_new(const uint8_t *key) {
     return (struct ue_encryption *)(void *)handle;
 }
 
-void ue_encryption_free(struct ue_encryption *seal) {
-    gcry_cipher_close(handle_of(seal)); /* ignores NULL */
+void ue_encryption_free(struct ue_encryption *encryption) {
+    gcry_cipher_close(handle_of(encryption)); /* ignores NULL */
 }
 
 /* A datagram in its parts: prefix, flag, content, terminator. */
-struct frame {
+struct span {
     bool is_handshake;
-    bool is_sealed;
+    bool is_encrypted;
     size_t flag; /* bit of the handler's flag: the prefix ends here */
     size_t end;  /* bit of the outer terminator */
 };
 
-static bool find_frame(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes, struct frame *f) {
+static bool find_span(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes, struct span *f) {
     f->flag = (size_t)x->settings.skip_bytes * 8 + x->settings.magic_bits + (x->ids ? 5 : 0) + 1;
     if (size_bytes == 0 || !ue_bits_last_set(bytes, (size_bytes - 1) * 8, size_bytes * 8, &f->end) ||
         f->end < f->flag) {
@@ -47,10 +47,10 @@ static bool find_frame(const struct ue_context *x, const uint8_t *bytes, size_t 
     }
     f->is_handshake = ue_bits_load(bytes, size_bytes, f->flag - 1, 1) != 0;
     if (f->is_handshake) {
-        f->is_sealed = false;
+        f->is_encrypted = false;
         return true;
     }
-    f->is_sealed = f->end > f->flag && ue_bits_load(bytes, size_bytes, f->flag, 1) != 0;
+    f->is_encrypted = f->end > f->flag && ue_bits_load(bytes, size_bytes, f->flag, 1) != 0;
     return f->end > f->flag && x->settings.handlers[0] == UE_HANDLER_AESGCM;
 }
 
@@ -80,10 +80,10 @@ static bool encrypt(gcry_cipher_hd_t handle, const uint8_t *clear, size_t from, 
     return true;
 }
 
-size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context *context, struct ue_random *random,
-                             const uint8_t *clear, size_t size_bytes, uint8_t *out) {
-    struct frame f;
-    if (!find_frame(context, clear, size_bytes, &f) || f.is_handshake || f.is_sealed) {
+size_t ue_encryption_encrypt(struct ue_encryption *encryption, const struct ue_context *context,
+                             struct ue_random *random, const uint8_t *clear, size_t size_bytes, uint8_t *out) {
+    struct span f;
+    if (!find_span(context, clear, size_bytes, &f) || f.is_handshake || f.is_encrypted) {
         return 0;
     }
     size_t content = f.end - (f.flag + 1);
@@ -92,7 +92,7 @@ size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context
     size_t out_bytes = end / 8 + 1;
     uint8_t iv[UE_AES_IV_BYTES];
     uint8_t tag[UE_AES_TAG_BYTES];
-    gcry_cipher_hd_t handle = handle_of(seal);
+    gcry_cipher_hd_t handle = handle_of(encryption);
     memset(out, 0, out_bytes);
     ue_random_fill(random, iv, sizeof iv);
     if (gcry_cipher_setiv(handle, iv, sizeof iv) != 0 || !encrypt(handle, clear, f.flag + 1, f.end, out, cipher) ||
@@ -107,11 +107,12 @@ size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context
     return out_bytes;
 }
 
-static bool decrypt(gcry_cipher_hd_t handle, const uint8_t *sealed, size_t from, size_t end, uint8_t *out, size_t to) {
+static bool decrypt(gcry_cipher_hd_t handle, const uint8_t *encrypted, size_t from, size_t end, uint8_t *out,
+                    size_t to) {
     while (from < end) {
         uint8_t chunk[CHUNK_BYTES];
         size_t bits = end - from < sizeof chunk * 8 ? end - from : sizeof chunk * 8;
-        ue_bits_copy(chunk, 0, sealed, from, bits);
+        ue_bits_copy(chunk, 0, encrypted, from, bits);
         if (gcry_cipher_decrypt(handle, chunk, bits / 8, NULL, 0) != 0) {
             return false;
         }
@@ -128,8 +129,8 @@ static size_t cut_to_terminator(const uint8_t *out, size_t end) {
     return ue_bits_last_set(out, end - 8, end, &terminator) ? terminator / 8 + 1 : 0;
 }
 
-static size_t open_sealed(struct ue_encryption *seal, const struct frame *f, const uint8_t *bytes, size_t size_bytes,
-                          uint8_t *out) {
+static size_t decrypt_span(struct ue_encryption *encryption, const struct span *f, const uint8_t *bytes,
+                           size_t size_bytes, uint8_t *out) {
     size_t begin = f->flag + 1;
     size_t cipher = begin + SEAL_BITS;
     if (f->end < cipher + 8 || (f->end - cipher) % 8 != 0) {
@@ -138,7 +139,7 @@ static size_t open_sealed(struct ue_encryption *seal, const struct frame *f, con
     size_t end = begin + (f->end - cipher);
     uint8_t iv[UE_AES_IV_BYTES] = {0};
     uint8_t tag[UE_AES_TAG_BYTES] = {0};
-    gcry_cipher_hd_t handle = handle_of(seal);
+    gcry_cipher_hd_t handle = handle_of(encryption);
     ue_bits_copy(iv, 0, bytes, begin, sizeof iv * 8);
     ue_bits_copy(tag, 0, bytes, begin + sizeof iv * 8, sizeof tag * 8);
     memset(out, 0, size_bytes);
@@ -150,15 +151,15 @@ static size_t open_sealed(struct ue_encryption *seal, const struct frame *f, con
     return cut_to_terminator(out, end);
 }
 
-size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes,
+size_t ue_encryption_decrypt(struct ue_encryption *encryption, const struct ue_context *context, const uint8_t *bytes,
                              size_t size_bytes, uint8_t *out, bool *was_clear) {
-    struct frame f;
+    struct span f;
     *was_clear = false;
-    if (!find_frame(context, bytes, size_bytes, &f)) {
+    if (!find_span(context, bytes, size_bytes, &f)) {
         return 0;
     }
-    if (f.is_sealed) {
-        return open_sealed(seal, &f, bytes, size_bytes, out);
+    if (f.is_encrypted) {
+        return decrypt_span(encryption, &f, bytes, size_bytes, out);
     }
     *was_clear = true;
     memcpy(out, bytes, size_bytes);

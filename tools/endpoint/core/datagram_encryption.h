@@ -11,19 +11,19 @@ struct ue_encryption;
 
 /* key: UE_KEY_BYTES. NULL: libgcrypt failed. Free it with ue_encryption_free. */
 struct ue_encryption *ue_encryption_new(const uint8_t *key);
-void ue_encryption_free(struct ue_encryption *seal);
+void ue_encryption_free(struct ue_encryption *encryption);
 
 #define UE_ENCRYPTION_OVERHEAD_BYTES 30
 
-/* Encrypts what follows the handler's flag. out: room for size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES. Returns the size
+/* Encrypts what follows the handler's flag. out: space for size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES. Returns the size
    in bytes; 0: not a clear datagram with a packet. */
-size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context *context, struct ue_random *random,
-                             const uint8_t *clear, size_t size_bytes, uint8_t *out);
+size_t ue_encryption_encrypt(struct ue_encryption *encryption, const struct ue_context *context,
+                             struct ue_random *random, const uint8_t *clear, size_t size_bytes, uint8_t *out);
 
-/* Decrypts to the exact bits that ue_encryption_encrypt was given. out: room for size_bytes, undefined on failure.
+/* Decrypts to the exact bits that ue_encryption_encrypt encrypted. out: space for size_bytes, undefined on failure.
    Returns the size in bytes; 0: not encrypted with this key, or damaged. *was_clear: not encrypted, or a handshake:
    copied unchanged. */
-size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes,
+size_t ue_encryption_decrypt(struct ue_encryption *encryption, const struct ue_context *context, const uint8_t *bytes,
                              size_t size_bytes, uint8_t *out, bool *was_clear);
 
 #endif

@@ -79,7 +79,7 @@ size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
     if (entry == NULL || entry->channel == NULL || entry->channel->closing) {
         return 0;
     }
-    size_t parts = ue_send_room_parts(&c->sender, entry, false);
+    size_t parts = ue_send_room_parts(&c->channels, entry, false);
     size_t bits = parts > 1 ? parts * c->common.limits.part_bits : parts * c->common.limits.single_bits;
     size_t most = (size_t)c->common.config.partial_max_bytes * 8;
     return bits < most ? bits : most;

@@ -38,7 +38,7 @@ static size_t header_bits(const struct ue_profile *profile) {
     }
 }
 
-/* The most that the header of a legacy bunch takes: the engine's reserve is for its own bounds. */
+/* The length of the longest header of a legacy bunch: the reserve of the engine is for its own bounds. */
 static size_t legacy_header_bits(const struct ue_context *context) {
     size_t index_bits = context->profile.channel == UE_CHANNEL_PACKED ? 24 : 14;
     size_t flag_bits = 15; /* up to the channel type */
@@ -70,7 +70,7 @@ bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *confi
     if (!are_speakable(settings, context) || !add_handlers(limits, settings, &handler_bits)) {
         return false;
     }
-    handler_bits += settings->terminators == 1 ? 0 : 1; /* the one behind the handlers */
+    handler_bits += settings->terminators == 1 ? 0 : 1; /* the one after the handlers */
     limits->header_bits = header_bits(profile) + settings->extra_bits;
     if (settings->internal_ack) { /* replays have neither */
         limits->prefix_bits = 0;

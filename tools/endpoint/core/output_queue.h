@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection has to give out: blocks in order, each of which lives until the next input after it was
+/* A queue of outputs, datagrams or events: blocks in order, each of which lives until the next input after it was
    popped. Used for datagrams and for events. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
@@ -25,11 +25,11 @@ struct ue_output_queue {
 
 void ue_output_queue_init(struct ue_output_queue *queue, struct ue_share *share, uint32_t limit);
 void ue_output_queue_free(struct ue_output_queue *queue);
-/* A block to fill, not yet in the box: add it, or give it back to the share. NULL when the box is full or memory is
+/* A block to fill, not yet in the queue: push it, or free it in the share. NULL: the queue is full, or memory is
    short. */
 struct ue_output_block *ue_output_queue_alloc(const struct ue_output_queue *queue, size_t size_bytes);
 void ue_output_queue_push(struct ue_output_queue *queue, struct ue_output_block *block);
-/* Adds a copy of bytes; false: no room. */
+/* Pushes a copy of bytes; false: the queue is full, or memory is short. */
 bool ue_output_queue_push_copy(struct ue_output_queue *queue, const uint8_t *bytes, size_t size_bytes);
 /* The next block; NULL when there is none. */
 const struct ue_output_block *ue_output_queue_pop(struct ue_output_queue *queue);

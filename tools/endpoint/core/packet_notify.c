@@ -153,7 +153,7 @@ void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
     }
 }
 
-/* Makes room for `count` more packets in the history. */
+/* Shifts the history by `count` packets. */
 static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count) {
     uint32_t words = count / WORD_BITS < UE_HISTORY_WORDS_MAX ? count / WORD_BITS : UE_HISTORY_WORDS_MAX;
     uint32_t bits = count % WORD_BITS;

@@ -35,7 +35,7 @@ struct ue_notify {
     struct ue_ack_record record;
     struct ue_share *share;
     uint32_t missing_records; /* TakeRecord found nothing: only after memory was short */
-    uint32_t overflows;       /* packets that the history could not hold, and ends of waiting for room */
+    uint32_t overflows;       /* packets that the history could not hold, and ends of waits for a flush */
 };
 
 /* in: the sequence before the peer's first; out: the first own one. The share must outlive it. */

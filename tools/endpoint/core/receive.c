@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Datagrams of the peer: which are packets, in what order they count, what their headers say (endpoint.md 7 to 9). */
+/* Datagrams of the peer: handlers, header, order, reports, bunches, history (ReceivedRawPacket, ReceivedPacket;
+   endpoint.md 8, 9). */
 #include "tools/endpoint/core/connection.h"
 
 #include <uerudp/seq.h>
@@ -124,7 +125,7 @@ bool ue_order_cache_create(struct ue_order_cache *r) {
     return true;
 }
 
-/* While something waits every packet takes its turn, even the one that fills the hole (endpoint.md 9.2, 9.3). */
+/* While a packet waits every other one waits, even the missing one (endpoint.md 9.2, 9.3). */
 static bool is_to_wait(const struct ue_order_cache *r, uint32_t delta) {
     uint32_t missing = delta - 1;
     return ue_order_cache_exists(r) && (r->count > 0 || (missing >= 1 && missing <= UE_ORDER_CACHE_GAP_MAX));
@@ -327,7 +328,7 @@ static bool is_header_usable(const struct received_packet *p) {
     return p->fault.status == UE_OK || reason_of(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
 }
 
-/* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong
+/* Whether the datagram has only prefix and handlers, with or without a terminator after them: then nothing is wrong
    (endpoint.md 8.1). */
 static bool holds_nothing(const struct ue_common *common, const struct received_packet *p) {
     size_t begin = common->limits.prefix_bits;

@@ -220,7 +220,7 @@ struct whole {
     struct ue_packet_range packets; /* of its first and last part */
 };
 
-/* Legacy layouts tell of one reason only. */
+/* Legacy layouts have a bit for one reason only. */
 static uint8_t reason_of(const struct ue_bunch *bunch) {
     return bunch->dormant ? UE_DORMANCY : bunch->close_reason;
 }
@@ -233,7 +233,7 @@ static void describe(struct ue_event *event, const struct ue_channel *channel, c
         .reliable = w->bunch->reliable,
         .open = w->bunch->open,
         .close = w->bunch->close,
-        .has_exports = w->bunch->has_exports && !w->bunch->partial, /* of parts they were told before */
+        .has_exports = w->bunch->has_exports && !w->bunch->partial, /* those of fragments were delivered before */
         .has_mapped = w->bunch->has_mapped,
         .paused = w->bunch->paused,
         .close_reason = reason_of(w->bunch),
@@ -286,7 +286,7 @@ static struct ue_channel *same_channel(const struct ue_channel_table *channels, 
     return channel != NULL && channel->id == id ? channel : NULL;
 }
 
-/* block: room for the event, allocated before anything was changed (endpoint.md 19.4, 19.5). */
+/* block: space for the event, allocated before anything was changed (endpoint.md 19.4, 19.5). */
 static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                const struct whole *w, struct ue_output_block *block) {
     struct delivery delivery = {0};
@@ -314,30 +314,31 @@ static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue
     return delivery;
 }
 
-/* Events that a part may turn into, delivery before anything is changed; NULL where there is none to come. */
-struct room {
+/* The events that a fragment can cause, allocated before anything is changed; NULL: none. */
+struct part_events {
     struct ue_output_block *exports;
     struct ue_output_block *custom_exports;
     struct ue_output_block *whole;
 };
 
-static void free_room(struct ue_common *common, const struct room *room) {
-    ue_share_free_block(&common->share, room->exports);
-    ue_share_free_block(&common->share, room->custom_exports);
-    ue_share_free_block(&common->share, room->whole);
+static void free_part_events(struct ue_common *common, const struct part_events *events) {
+    ue_share_free_block(&common->share, events->exports);
+    ue_share_free_block(&common->share, events->custom_exports);
+    ue_share_free_block(&common->share, events->whole);
 }
 
-static bool alloc_room(struct ue_common *common, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
-    *room = (struct room){
+static bool alloc_part_events(struct ue_common *common, const struct ue_bunch *part, size_t whole_bits,
+                              struct part_events *events) {
+    *events = (struct part_events){
         .exports = part->has_exports ? ue_event_alloc(common, part->data.bits) : NULL,
         .custom_exports = part->partial_exports_final ? ue_event_alloc(common, whole_bits) : NULL,
         .whole = part->partial_final ? ue_event_alloc(common, whole_bits) : NULL,
     };
-    bool is_made = (room->exports != NULL) == part->has_exports &&
-                   (room->custom_exports != NULL) == part->partial_exports_final &&
-                   (room->whole != NULL) == part->partial_final;
+    bool is_made = (events->exports != NULL) == part->has_exports &&
+                   (events->custom_exports != NULL) == part->partial_exports_final &&
+                   (events->whole != NULL) == part->partial_final;
     if (!is_made) {
-        free_room(common, room);
+        free_part_events(common, events);
     }
     return is_made;
 }
@@ -357,13 +358,13 @@ static void deliver_exports(struct ue_common *common, const struct ue_channel *c
 
 /* Exports are the package map's: they do not wait for the rest of the bunch (endpoint.md 17.1). */
 static void split_off_exports(struct ue_common *common, struct ue_channel *channel, const struct ue_bunch *part,
-                              struct room *room) {
+                              struct part_events *events) {
     struct ue_partial *p = channel->partial;
     if (part->has_exports) {
-        deliver_exports(common, channel, part, part->data, &room->exports);
+        deliver_exports(common, channel, part, part->data, &events->exports);
     }
     if (part->partial_exports_final) {
-        deliver_exports(common, channel, part, (struct ue_view){p->data, 0, p->data_bits}, &room->custom_exports);
+        deliver_exports(common, channel, part, (struct ue_view){p->data, 0, p->data_bits}, &events->custom_exports);
         p->data_bits = 0;
     }
 }
@@ -385,9 +386,9 @@ static struct delivery deliver_whole_partial(struct ue_receiver *r, uint64_t now
 
 static struct delivery receive_part(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                     const struct ue_bunch *part, int64_t ch_seq, int64_t packet_id) {
-    struct room room;
+    struct part_events events;
     bool continues = channel->partial != NULL && !part->partial_initial;
-    if (!alloc_room(r->common, part, part->data.bits + (continues ? channel->partial->data_bits : 0), &room)) {
+    if (!alloc_part_events(r->common, part, part->data.bits + (continues ? channel->partial->data_bits : 0), &events)) {
         return (struct delivery){.has_no_memory = true, .is_refused = true};
     }
     uint32_t max_bytes = ue_has_internal_ack(r->common) ? UINT32_MAX : r->common->config.partial_max_bytes;
@@ -396,13 +397,13 @@ static struct delivery receive_part(struct ue_receiver *r, uint64_t now_ns, stru
                                 .has_no_memory = assembled.status == REASSEMBLY_NO_MEMORY,
                                 .error = assembled.status == REASSEMBLY_ERROR ? assembled.reason : UE_CLOSE_NONE};
     if (assembled.status == REASSEMBLY_INCOMPLETE || assembled.status == REASSEMBLY_COMPLETE) {
-        split_off_exports(r->common, channel, part, &room);
+        split_off_exports(r->common, channel, part, &events);
     }
     if (assembled.status == REASSEMBLY_COMPLETE) {
-        delivery = deliver_whole_partial(r, now_ns, channel, packet_id, room.whole);
-        room.whole = NULL;
+        delivery = deliver_whole_partial(r, now_ns, channel, packet_id, events.whole);
+        events.whole = NULL;
     }
-    free_room(r->common, &room);
+    free_part_events(r->common, &events);
     return delivery;
 }
 

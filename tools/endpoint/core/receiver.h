@@ -31,7 +31,7 @@ struct ue_receiver {
 bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches);
 
-/* What kind the bunch's name says; false: none that is known. */
+/* The kind of channel that a bunch names; false: unknown. */
 bool ue_channel_kind_of(const struct ue_common *common, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
 
 /* received_bunch.c: the bunches of one channel (endpoint.md 17 to 19) */

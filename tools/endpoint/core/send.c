@@ -33,7 +33,7 @@ static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *ch
     begins_packet |= packet_before != s->out_packet_id;
     begin_bit = begins_packet ? p->head_bits : begin_bit;
     if (!ue_sent_packets_add_channel(&s->sent_packets, s->out_packet_id, channel, out)) {
-        p->bit = begin_bit; /* nobody would learn what became of it */
+        p->bit = begin_bit; /* a report on the packet would not reach it */
         return false;
     }
     p->may_merge = merge && !begins_packet;
@@ -51,7 +51,7 @@ static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *ch
 static bool send_out(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                      bool merge) {
     struct ue_item item;
-    ue_out_bunch_fill_reliable(s, channel, out, &item);
+    ue_out_bunch_fill_reliable(s->common, channel, out, &item);
     return send_raw(s, now_ns, channel, &item, out, merge);
 }
 
@@ -61,7 +61,7 @@ static void flush_if_full(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
-/* The limit is reached when the last packet that it allows takes no more (endpoint.md 39.4). */
+/* The limit is reached when the last packet that it allows has no space (endpoint.md 39.4). */
 static bool is_burst_over(const struct ue_sender *s, const struct ue_out_rec *out) {
     uint32_t limit = s->common->config.options.burst_limit;
     bool continues = s->burst_packet_id == s->out_packet_id &&
@@ -129,14 +129,14 @@ static bool send_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_chan
     struct ue_item item;
     item.is_ack = false;
     describe_part(&out, from, part, open);
-    ue_out_bunch_fill(s, channel, &out, false, part->data, &item.bunch);
+    ue_out_bunch_fill(s->common, channel, &out, false, part->data, &item.bunch);
     return send_raw(s, now_ns, channel, &item, NULL, merge);
 }
 
 /* A numbered bunch must arrive, if not now then later (endpoint.md 25.1, 25.3). */
 static void send_numbered(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out,
                           bool merge) {
-    if (ue_send_is_waiting(s) || !send_out(s, now_ns, channel, out, merge)) {
+    if (ue_send_is_waiting(s->channels) || !send_out(s, now_ns, channel, out, merge)) {
         ue_out_queue_push(&s->channels->unsent, channel, out);
     }
 }
@@ -158,7 +158,7 @@ static uint8_t *join(struct ue_sender *s, struct ue_view more, size_t *bits) {
 static bool may_merge(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_outgoing *from) {
     const struct ue_send_buffer *p = &s->send_buffer;
     const struct ue_last *last = &p->last;
-    bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
+    bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent after it */
     bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
     return is_plain && p->may_merge && p->block != NULL && last->end_bit == p->bit && last->channel_id == channel->id &&
            last->reliable == from->reliable && is_newest && last->may_grow &&
@@ -226,15 +226,16 @@ static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_chan
 }
 
 /* endpoint.md 22.1. */
-uint32_t ue_send_room_parts(const struct ue_sender *s, const struct ue_channel_entry *entry, bool closes) {
-    if (ue_has_internal_ack(s->common)) {
+uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
+                            bool closes) {
+    if (ue_has_internal_ack(channels->common)) {
         return UINT32_MAX;
     }
-    uint32_t limit = s->common->limits.reliable + closes;
+    uint32_t limit = channels->common->limits.reliable + closes;
     uint32_t used = entry->channel->out_count + ue_pending_out_rec_count(entry) + 1;
-    limit = limit < s->common->out_context.ch_seq_bound / 2
+    limit = limit < channels->common->out_context.ch_seq_bound / 2
                 ? limit
-                : s->common->out_context.ch_seq_bound / 2; /* else it looks old */
+                : channels->common->out_context.ch_seq_bound / 2; /* else it looks old */
     return used < limit ? limit - used : 0;
 }
 
@@ -320,8 +321,8 @@ static void send_all_pending_out_recs(struct ue_sender *s, uint64_t now_ns) {
     s->channels->has_pending_out_rec = has_pending_out_rec;
 }
 
-bool ue_send_is_waiting(const struct ue_sender *s) {
-    return s->channels->resends.first != NULL || s->channels->unsent.first != NULL;
+bool ue_send_is_waiting(const struct ue_channel_table *channels) {
+    return channels->resends.first != NULL || channels->unsent.first != NULL;
 }
 
 /* endpoint.md 25.3, 29.3. */
@@ -330,7 +331,7 @@ void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
     if (s->channels->resends.first == NULL) {
         drain(s, now_ns, &s->channels->unsent);
     }
-    if (!ue_send_is_waiting(s)) {
+    if (!ue_send_is_waiting(s->channels)) {
         send_all_pending_out_recs(s, now_ns);
     }
 }
@@ -382,7 +383,7 @@ static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue
     struct ue_channel *channel = entry->channel;
     struct ue_outgoing safe;
     size_t count = count_parts(s->common, bunch);
-    bool is_over = count > ue_send_room_parts(s, entry, bunch->close);
+    bool is_over = count > ue_send_room_parts(s->channels, entry, bunch->close);
     bool has_many = s->common->limits.parts_reliable != 0 && count >= s->common->limits.parts_reliable;
     if (has_many && !is_over && !ue_has_internal_ack(s->common) && !channel->temporary) {
         safe = *bunch;
@@ -395,12 +396,12 @@ static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue
     }
     bool opens = channel->opened_locally && !channel->open_sent;
     if (opens && !bunch->reliable && !bunch->close && count == 1) {
-        return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
+        return UE_E_CONFLICT; /* a receiver accepts such an open only with a close or in fragments */
     }
     return send_parts(s, now_ns, entry, bunch, count, range);
 }
 
-/* A bunch that no packet could take would be tried for ever (endpoint.md 23.1). */
+/* A bunch that fits no packet would wait without end (endpoint.md 23.1). */
 static enum ue_status check_sizes(const struct ue_common *common, const struct ue_outgoing *bunch) {
     for (size_t i = 0; i < bunch->export_count; i++) {
         if (bunch->exports[i].bits > common->limits.single_bits) {
@@ -412,20 +413,20 @@ static enum ue_status check_sizes(const struct ue_common *common, const struct u
 }
 
 /* endpoint.md 20.2, 22.1, 22.2, 23.2. */
-enum ue_status ue_send_check(const struct ue_sender *s, const struct ue_channel_entry *entry,
+enum ue_status ue_send_check(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = entry->channel;
     bool may_close = channel->opened_locally || channel->index == 0;
     if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
         return UE_E_CONFLICT;
     }
-    bool is_full = !bunch->reliable && ue_send_room_parts(s, entry, bunch->close) == 0;
-    return is_full ? UE_E_FULL : check_sizes(s->common, bunch);
+    bool is_full = !bunch->reliable && ue_send_room_parts(channels, entry, bunch->close) == 0;
+    return is_full ? UE_E_FULL : check_sizes(channels->common, bunch);
 }
 
-bool ue_send_has_room(const struct ue_sender *s, const struct ue_channel_entry *entry,
+bool ue_send_has_room(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                       const struct ue_outgoing *bunch) {
-    return count_parts(s->common, bunch) <= ue_send_room_parts(s, entry, bunch->close);
+    return count_parts(channels->common, bunch) <= ue_send_room_parts(channels, entry, bunch->close);
 }
 
 enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
@@ -444,7 +445,7 @@ enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_chann
     return send_split(s, now_ns, entry, bunch, range);
 }
 
-/* Voice is dropped when there is no room, and is reliable until the peer has the channel
+/* Voice is dropped if the bandwidth is exceeded, and is reliable until the peer has the channel
    (endpoint.md 20.6, 30.4). */
 static enum ue_status send_voice(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
@@ -456,7 +457,7 @@ static enum ue_status send_voice(struct ue_sender *s, uint64_t now_ns, struct ue
 enum ue_status ue_send(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                        const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_packet_range ignored;
-    enum ue_status status = ue_send_check(s, entry, bunch);
+    enum ue_status status = ue_send_check(s->channels, entry, bunch);
     range = range != NULL ? range : &ignored;
     *range = (struct ue_packet_range){s->out_packet_id, s->out_packet_id};
     if (status != UE_OK) {

@@ -169,7 +169,7 @@ static uint8_t legacy_type(enum ue_channel_kind kind) {
     }
 }
 
-/* What every bunch of a channel says of it. */
+/* The channel, as each of its bunches names it. */
 static void name_channel(const struct ue_common *common, const struct ue_channel *channel, struct ue_bunch *bunch) {
     bool named = bunch->reliable || bunch->open;
     bunch->channel = channel->index;
@@ -188,14 +188,14 @@ static uint32_t wire_ch_seq(const struct ue_common *common, int32_t ch_seq) {
 }
 
 /* endpoint.md 23.8. */
-void ue_out_bunch_fill(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out,
+void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch) {
     *bunch = (struct ue_bunch){
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
-        .dormant = ue_is_legacy(s->common) && out->close && out->close_reason == UE_DORMANCY,
-        .paused = out->paused && s->common->out_context.profile.paused,
+        .dormant = ue_is_legacy(common) && out->close && out->close_reason == UE_DORMANCY,
+        .paused = out->paused && common->out_context.profile.paused,
         .reliable = reliable,
         .has_exports = out->has_exports,
         .has_mapped = out->has_mapped,
@@ -203,17 +203,17 @@ void ue_out_bunch_fill(const struct ue_sender *s, const struct ue_channel *chann
         .partial_initial = out->partial_initial,
         .partial_exports_final = out->partial_exports_final,
         .partial_final = out->partial_final,
-        .close_reason = ue_is_legacy(s->common) ? 0 : out->close_reason,
-        .ch_seq = reliable ? wire_ch_seq(s->common, out->ch_seq) : 0,
+        .close_reason = ue_is_legacy(common) ? 0 : out->close_reason,
+        .ch_seq = reliable ? wire_ch_seq(common, out->ch_seq) : 0,
         .data = data,
     };
-    name_channel(s->common, channel, bunch);
+    name_channel(common, channel, bunch);
 }
 
-void ue_out_bunch_fill_reliable(const struct ue_sender *s, const struct ue_channel *channel,
+void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_channel *channel,
                                 const struct ue_out_rec *out, struct ue_item *item) {
     item->is_ack = false;
-    ue_out_bunch_fill(s, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
+    ue_out_bunch_fill(common, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
 }
 
 /* ---- the option repeat_reliable ---- */
@@ -222,7 +222,7 @@ void ue_out_bunch_fill_reliable(const struct ue_sender *s, const struct ue_chann
    ack of the copy's packet does not count for it. */
 static void repeat(struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out) {
     struct ue_item item;
-    ue_out_bunch_fill_reliable(s, channel, out, &item);
+    ue_out_bunch_fill_reliable(s->common, channel, out, &item);
     if (ue_send_buffer_put(s, &item)) {
         s->send_buffer.bunches++;
         s->common->statistics.counters.out_bunches++;

@@ -75,9 +75,9 @@ void ue_send_buffer_discard(struct ue_sender *s);
 size_t ue_send_buffer_used_bits(const struct ue_sender *s);
 /* Room for the next bunch, header included. */
 size_t ue_send_buffer_free_bits(const struct ue_sender *s);
-/* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */
+/* Begins a packet when none is begun. False: nothing can be sent now, because window, queue or memory is full. */
 bool ue_send_buffer_begin(struct ue_sender *s, uint64_t now_ns);
-/* Writes an item behind what is there, unless packet and terminator become too long. */
+/* Appends an item, unless packet and terminator become too long. */
 bool ue_send_buffer_put(struct ue_sender *s, const struct ue_item *item);
 /* Writes one item, in a new packet when it does not fit. */
 bool ue_send_buffer_append(struct ue_sender *s, uint64_t now_ns, const struct ue_item *item);
@@ -85,9 +85,9 @@ bool ue_send_buffer_append(struct ue_sender *s, uint64_t now_ns, const struct ue
 void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns);
 
 /* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
-void ue_out_bunch_fill(const struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out,
+void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch);
-void ue_out_bunch_fill_reliable(const struct ue_sender *s, const struct ue_channel *channel,
+void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_channel *channel,
                                 const struct ue_out_rec *out, struct ue_item *item);
 
 /* Whether the bandwidth budget is not exceeded (endpoint.md 30.3). */
@@ -101,30 +101,31 @@ enum ue_status ue_send(struct ue_sender *s, uint64_t now_ns, struct ue_channel_e
 enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                            const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Whether such a bunch may be sent at all. */
-enum ue_status ue_send_check(const struct ue_sender *s, const struct ue_channel_entry *entry,
+enum ue_status ue_send_check(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch);
-/* Whether the reliable buffer takes all parts of a bunch. */
-bool ue_send_has_room(const struct ue_sender *s, const struct ue_channel_entry *entry, const struct ue_outgoing *bunch);
-/* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
+/* Whether OutRec has space for all fragments of a bunch. */
+bool ue_send_has_room(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
+                      const struct ue_outgoing *bunch);
+/* Writes an OutRec entry again, after all that must be sent first; if it cannot be sent now, later. */
 void ue_retransmit(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
 /* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
 void ue_retransmit_early(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
-/* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
+/* Sends the bunches that wait: retransmissions in the order of their naks, then what never left. */
 void ue_send_waiting(struct ue_sender *s, uint64_t now_ns);
-bool ue_send_is_waiting(const struct ue_sender *s);
+bool ue_send_is_waiting(const struct ue_channel_table *channels);
 
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_sender *s, uint64_t now_ns, const struct ue_message *message);
-/* ue_send for what the program sends: messages on channel 0 wait where there is no room for them. */
+/* ue_send for what the program sends: messages on channel 0 wait if OutRec has no space. */
 enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                         const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Sends again what left before that time and was not acknowledged. */
 void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 void ue_control_tick(struct ue_sender *s, uint64_t now_ns);
 
-/* How many more parts the channel's reliable buffer takes (endpoint.md 23); one more when the last of them closes
+/* How many more fragments OutRec of the channel has space for (endpoint.md 22.1); one more when the last of them closes
    it. */
-uint32_t ue_send_room_parts(const struct ue_sender *s, const struct ue_channel_entry *entry, bool closes);
+uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struct ue_channel_entry *entry, bool closes);
 
 /* acks.c */
 /* Handles what a header reports of own packets (endpoint.md 11, 15). False: the connection is closed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In which state a connection is, and the events that tell the program of it (endpoint.md 1). Nothing here acts. */
+/* The state of a connection, the event of each change, and the wish to close (endpoint.md 1). Nothing here sends. */
 #include "tools/endpoint/core/common.h"
 
 #include <assert.h>

@@ -170,7 +170,7 @@ static uint64_t flush_deadline(const struct ue_conn *c) {
     if (ue_conn_is_client_restarting(c)) {
         return UINT64_MAX;
     }
-    if (c->sender.time_sensitive || c->channels.has_pending_out_rec || ue_send_is_waiting(&c->sender)) {
+    if (c->sender.time_sensitive || c->channels.has_pending_out_rec || ue_send_is_waiting(&c->channels)) {
         return c->clock.last_tick_ns;
     }
     return ue_has_internal_ack(&c->common) ? UINT64_MAX : c->sender.last_send_ns + c->common.config.keep_alive_ns + 1;
