@@ -53,6 +53,10 @@ struct ue_silence_side {
     bool is_waiting;                    /* packets are not reported yet */
     uint64_t peer_packets_since_report; /* packets of the other side since report_ns */
 
+    uint64_t captured_frame; /* of the latest packet, or other capture of one */
+    struct ue_finding held;  /* until the next packet shows whether the missing packets exist; valid if is_held */
+    bool is_held;
+
     uint64_t gap_frame; /* the packet that ends a gap between reports, while it is handled; 0: none */
     uint64_t gap_from_frame;
     uint64_t gap_nacked;
@@ -145,6 +149,9 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
 /* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
    embedding.md 8). Silence after a close is no finding. */
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+/* A packet of which no event told, because it is malformed or its id is not known. */
+void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                          const struct ue_decode_result *result);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings);
 

@@ -52,11 +52,11 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_obser
     burst->count++;
     burst->last_id = event->ack.packet_id;
     if (event->ack.frame != 0) {
-        if (burst->first_frame == 0) {
+        if (burst->first_frame == 0 || event->ack.frame < burst->first_frame) {
             burst->first_frame = event->ack.frame;
             burst->begun_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
         }
-        burst->last_frame = event->ack.frame;
+        burst->last_frame = event->ack.frame > burst->last_frame ? event->ack.frame : burst->last_frame;
     }
 }
 

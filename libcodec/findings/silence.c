@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/findings/findings_state.h"
 
+/* So many missing packets may be an error in the sequence of the next one, which the packet after that shows. */
+#define DOUBTFUL_MISSING_MIN 64
+
 /* Packets of one side that prove that it was alive while the other was silent. */
 #define PEER_PACKETS_MIN 2
 
@@ -22,7 +25,7 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
 }
 
 static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
-                           const struct ue_silence_side *self, int64_t gap_ns) {
+                           struct ue_silence_side *self, int64_t gap_ns) {
     if (self->missing == 0 && self->handshake_frame > self->last.frame) {
         return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
     }
@@ -31,7 +34,27 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
-    ue_findings_report(findings, &finding);
+    self->is_held = self->missing >= DOUBTFUL_MISSING_MIN;
+    if (self->is_held) {
+        self->held = finding;
+    } else {
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_held(const struct ue_findings *findings, struct ue_silence_side *self) {
+    if (self->is_held) {
+        self->is_held = false;
+        ue_findings_report(findings, &self->held);
+    }
+}
+
+static void end_silence(struct ue_findings *findings, unsigned side, uint64_t frame, int64_t time_ns) {
+    struct ue_silence_side *self = &findings->silence[side];
+    self->packets++;
+    self->captured_frame = frame;
+    self->last = (struct ue_last_packet){.frame = frame, .time_ns = time_ns};
+    self->missing = 0;
 }
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -43,6 +66,7 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     bool is_pause =
         ue_time_ns_since(event->time_ns, other->last.time_ns) >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
         alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
+    report_held(findings, self);
     if (self->packets != 0 && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE)) {
         if (is_pause) {
             report_pause(findings, event, alone_ns > 0 ? &other->last : &self->last);
@@ -50,15 +74,21 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
             report_silence(findings, event, self, gap_ns);
         }
     }
-    self->packets++;
-    self->last.time_ns = event->time_ns;
-    self->last.frame = event->frame;
-    self->missing = 0;
-    self->last.peer_packets = 0;
-    if (event->type != UE_OBSERVED_PACKET || !event->packet.is_duplicate) {
-        other->last.peer_packets++;
-        other->peer_packets_since_report++;
+    bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
+    end_silence(findings, event->side, event->frame, event->time_ns);
+    other->last.peer_packets += !is_duplicate;
+    other->peer_packets_since_report += !is_duplicate;
+}
+
+/* Nothing is known of the packets before this one, and their acks. */
+void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                          const struct ue_decode_result *result) {
+    if (result->is_handshake || findings->silence[datagram->role].captured_frame == datagram->frame) {
+        return;
     }
+    end_silence(findings, datagram->role, datagram->frame, findings->course.now_ns);
+    findings->silence[!datagram->role].last.peer_packets++;
+    findings->silence[!datagram->role].is_waiting = false;
 }
 
 /* ---- gaps between acks ---- */
@@ -121,6 +151,8 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
         findings->silence[event->side].missing += event->lost.missing;
         findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
         break;
+    case UE_OBSERVED_NOT_LOST: findings->silence[event->side].is_held = false; break;
+    case UE_OBSERVED_OTHER_VIEW: findings->silence[event->side].captured_frame = event->frame; break;
     case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
     case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);
@@ -145,6 +177,7 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
     end_gap(findings, 0);
     for (unsigned side = 0; side < 2; side++) {
         struct ue_silence_side *self = &findings->silence[side];
+        report_held(findings, self);
         self->newest_id = 0;
         self->missing = 0;
         self->is_waiting = false;
@@ -169,6 +202,8 @@ int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side
 
 void ue_silence_finish(struct ue_findings *findings) {
     end_gap(findings, 0);
+    report_held(findings, &findings->silence[0]);
+    report_held(findings, &findings->silence[1]);
     for (unsigned side = 0; !findings->course.is_closed && side < 2; side++) {
         const struct ue_silence_side *self = &findings->silence[side];
         int64_t gap_ns = ue_findings_silence_ns(findings, side);

@@ -70,6 +70,7 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
                            const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
     ue_side_totals_on_result(findings, datagram, result);
+    ue_silence_on_result(findings, datagram, result);
 }
 
 /* Messages are no subject of a finding. */
@@ -93,7 +94,10 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_reliable_stalls_on_event(findings, event);
         break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
-    case UE_OBSERVED_OTHER_VIEW: ue_data_rate_on_event(findings, event); break;
+    case UE_OBSERVED_OTHER_VIEW:
+        ue_data_rate_on_event(findings, event);
+        ue_silence_on_event(findings, event);
+        break;
     case UE_OBSERVED_CHANNEL_CLOSED: ue_connection_end_on_event(findings, event); break;
     case UE_OBSERVED_HANDSHAKE:
     case UE_OBSERVED_RESTARTING:

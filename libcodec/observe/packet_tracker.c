@@ -172,7 +172,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet))) {
         side->counts.missing -= side->counts.missing != 0;
         side->recent_missing -= side->recent_missing != 0;
-        side->jump_from = side->jump_id; /* confirms the jump */
+        side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
     }
     if (packet != NULL && !packet->is_seen) {
         packet->is_seen = true;

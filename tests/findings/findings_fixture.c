@@ -117,6 +117,14 @@ uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {
     struct ue_observed_event event = event_of(UE_OBSERVED_LOST);
     event.side = side;
+    event.lost = (struct ue_observed_lost){
+        .first_id = first_id, .last_id = last_id, .missing = (uint32_t)(last_id - first_id + 1)};
+    feed(&event);
+}
+
+void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id) {
+    struct ue_observed_event event = event_of(UE_OBSERVED_NOT_LOST);
+    event.side = side;
     event.lost = (struct ue_observed_lost){.first_id = first_id, .last_id = last_id};
     feed(&event);
 }

@@ -29,6 +29,8 @@ void findings_fixture_client_id(uint8_t client_id);
 uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type);
 /* The next packet of this side shows that these are missing. */
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
+/* Its next packet shows that they were never sent. */
+void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
 /* A reliable bunch after which in_flight bunches of its channel are not acknowledged. */
 void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight);

@@ -33,6 +33,24 @@ static void test_burst(void **state) {
     assert_int_equal(4, burst->frames[1]);
 }
 
+/* The network reordered the packets that were then lost. */
+static void test_reordered_burst(void **state) {
+    (void)state;
+    static const int64_t ids[] = {2, 0, 3, 1};
+    uint64_t frames[4];
+    for (unsigned i = 0; i < 4; i++) {
+        frames[ids[i]] = findings_fixture_packet(i * 10, CLIENT, ids[i]);
+    }
+    findings_fixture_packet(100, SERVER, 1);
+    for (int64_t id = 0; id < 4; id++) {
+        findings_fixture_nak(id, frames[id]);
+    }
+    findings_fixture_finish(110, true);
+    const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_LOSS_BURST);
+    assert_int_equal(1, burst->frames[0]);
+    assert_int_equal(4, burst->frames[1]);
+}
+
 /* Packets before the first one of the capture: on the wire their ids are below 16384. */
 static void test_burst_before_the_capture(void **state) {
     (void)state;
@@ -105,6 +123,7 @@ static void test_loss_of_other_way_unknown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_reordered_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_burst_before_the_capture, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_burst, findings_fixture_set_up, findings_fixture_tear_down),

@@ -159,6 +159,44 @@ static void test_ack_gap_with_missing_packets(void **state) {
     assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
 }
 
+/* So many missing packets that the sequence after the silence may be damaged. */
+static void after_a_jump(bool is_damaged) {
+    server_is_silent(600, 600, 100);
+    findings_fixture_expect_none();
+    if (is_damaged) {
+        findings_fixture_not_lost(SERVER, 2, 101);
+    }
+    findings_fixture_packet(610, SERVER, is_damaged ? 2 : 103);
+}
+
+static void test_silence_before_a_jump(void **state) {
+    (void)state;
+    after_a_jump(false);
+    assert_int_equal(100, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void test_silence_before_a_damaged_sequence(void **state) {
+    (void)state;
+    after_a_jump(true);
+    findings_fixture_expect_none();
+}
+
+/* The server sends a malformed packet, which is no event, while the client sends. */
+static void test_malformed_packet_in_a_silence(void **state) {
+    (void)state;
+    static const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED}};
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t id = 1; id < 5; id++) {
+        findings_fixture_packet(id * 150, CLIENT, id);
+        if (id == 2) {
+            findings_fixture_datagram(SERVER, &bad, false);
+            findings_fixture_expect(UE_FINDING_MALFORMED);
+        }
+    }
+    findings_fixture_packet(610, SERVER, 3);
+    findings_fixture_expect_none();
+}
+
 /* A side did not send the copies of its packets that the network made. */
 static void test_copies_in_a_silence(void **state) {
     (void)state;
@@ -189,6 +227,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_ack_gap_with_missing_packets, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silence_before_a_jump, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silence_before_a_damaged_sequence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_packet_in_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_copies_in_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),

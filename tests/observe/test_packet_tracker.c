@@ -123,6 +123,20 @@ static void a_true_jump_is_believed(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
 }
 
+/* A packet that is late, but was sent before the jump, shows nothing. */
+static void a_late_packet_does_not_confirm_a_jump(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 103, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 104 + 4096, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 105, 0, 0);
+    tracker_fixture_expect(&shared_fixture,
+                           "5 c nothing missing in 3, 104-4199\n5 c missing 104-104\n5 c packet 105, 0 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 2);
+}
+
 /* The receiver acknowledges the damaged sequence, and nothing more: no packet in between gets a nak. */
 static void a_disproved_jump_is_not_judged(void **state) {
     (void)state;
@@ -348,6 +362,7 @@ int main(void) {
         IN(numbers_wrap),
         IN(a_jump_is_not_walked),
         IN(a_true_jump_is_believed),
+        IN(a_late_packet_does_not_confirm_a_jump),
         IN(a_disproved_jump_is_not_judged),
         IN(a_damaged_ack_judges_nothing),
         IN(the_newest_are_remembered),
