@@ -3,6 +3,7 @@
    both are lost, the sender treats the acked packet as lost. The acks of these two packets show whether they were lost.
  */
 #include <uerudp/history.h>
+#include <uerudp/seq.h>
 #include "libcodec/observe/tracker_state.h"
 
 /* In the dependencies of a packet: a packet that is older than the other bits cover. */
@@ -188,32 +189,10 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
     mark_acked(other, id);
 }
 
-/* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.
- */
-static bool is_plausible(struct ue_tracker_side *other, int64_t id) {
-    if (ue_packet_acks_ahead(other, id) <= UE_HISTORY_REACH) {
-        return true;
-    }
-    int64_t step = id - other->suspect_id;
-    bool is_confirmed = other->has_suspect && step > 0 && step <= UE_TRACKER_STEP_MAX;
-    other->suspect_id = id;
-    other->has_suspect = true;
-    return is_confirmed;
-}
-
 /* One ack for each delivered packet; packets that are skipped were not delivered. An ack of an older packet is a
    repetition, or comes too late to change anything. */
-void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *ack) {
-    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    int64_t id = ue_tracker_acked_id(other, ack->ack_id);
-    if (p->is_late) {
-        mark_acked(other, id);
-        return;
-    }
-    if (!is_plausible(other, id)) {
-        return;
-    }
     bool is_first = !other->has_reported;
     ue_tracker_begin_acks(other, id - 1);
     if (id > other->reported_id) {
@@ -233,9 +212,37 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED) {
         add_carrier(p, id);
     }
-    ue_tracker_store_ack(p, ack->ack_id);
+    ue_tracker_store_ack(p, ue_seq_of(id));
     side->last_ack_carrier_id = p->packet_id;
     side->missing_since_ack = 0;
+}
+
+/* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.
+ */
+static bool is_plausible(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
+    if (ue_packet_acks_ahead(other, id) <= UE_TRACKER_LATE_MAX) {
+        return true;
+    }
+    int64_t step = id - other->suspect_id;
+    bool is_confirmed = other->has_suspect && step > 0 && step <= UE_TRACKER_STEP_MAX;
+    if (is_confirmed) {
+        other->has_suspect = false;
+        process_ack(p, other, other->suspect_id);
+        return true;
+    }
+    other->suspect_id = id;
+    other->has_suspect = true;
+    return false;
+}
+
+void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *ack) {
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    int64_t id = ue_tracker_acked_id(other, ack->ack_id);
+    if (p->is_late) {
+        mark_acked(other, id);
+    } else if (is_plausible(p, other, id)) {
+        process_ack(p, other, id);
+    }
 }
 
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *p, int64_t needed_id) {

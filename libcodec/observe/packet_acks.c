@@ -125,7 +125,8 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
 /* ---- acks of packets that are not known to be sent ---- */
 
 /* The header of a packet may be damaged or forged, and a capture may lack packets: acks that are far ahead of all known
-   packets are held until the next packet of their sender. It acknowledges as much, or takes them back. */
+   packets are held until their sender acknowledges more, or takes them back. If it received a packet with a damaged
+   sequence, it does neither, because it drops the packets that follow. */
 static void hold(const struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t before, int64_t newest) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, newest);
     other->held = (struct ue_held_acks){.packet = p->head.packet,
@@ -148,7 +149,7 @@ void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id) {
    packet was never sent. */
 static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, int64_t newest) {
     int64_t step = newest - held->newest_id;
-    if (step >= held->is_seen && step <= UE_TRACKER_STEP_MAX && !held->is_taken_back) {
+    if (step > 0 && step <= UE_TRACKER_STEP_MAX && !held->is_taken_back) {
         held->is_held = false;
         report_history(p, &held->packet, held->before_id, held->newest_id);
         return;

@@ -219,6 +219,32 @@ static void a_late_legacy_packet_acknowledges_nothing(void **state) {
     tracker_fixture_expect(&shared_fixture, "4 s packet 1 late, 0 in flight\n");
 }
 
+/* A receiver drops the packets after one with a damaged sequence, and acknowledges no later one. */
+static void an_ack_of_a_damaged_sequence_is_no_report(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_ack(&shared_fixture, 11 + 128);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11 + 128);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+}
+
+/* Packets that the capture lacks: the next ack confirms the first. */
+static void acks_far_ahead_confirm_each_other(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_ack(&shared_fixture, 10 + 128);
+    tracker_fixture_ack(&shared_fixture, 10 + 129);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 3);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 127);
+}
+
 #define IN(test) cmocka_unit_test_setup_teardown(test, begin, tracker_fixture_tear_down)
 
 int main(void) {
@@ -233,6 +259,8 @@ int main(void) {
         IN(what_a_legacy_packet_needs_may_be_far_before_it),
         IN(what_is_sent_again_was_not_acknowledged),
         IN(a_late_legacy_packet_acknowledges_nothing),
+        IN(an_ack_of_a_damaged_sequence_is_no_report),
+        IN(acks_far_ahead_confirm_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

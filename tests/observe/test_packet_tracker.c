@@ -167,6 +167,17 @@ static void a_damaged_ack_judges_nothing(void **state) {
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
 }
 
+/* A receiver drops the packets after one with a damaged sequence, and acknowledges no later one. */
+static void an_ack_that_does_not_advance_confirms_nothing(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 100 + 256, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 100 + 256, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 100 + 256, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked + shared_fixture_counts(CLIENT)->acked, 0);
+}
+
 static void the_newest_are_remembered(void **state) {
     (void)state;
     for (int64_t id = 0; id < 5000; id++) {
@@ -365,6 +376,7 @@ int main(void) {
         IN(a_late_packet_does_not_confirm_a_jump),
         IN(a_disproved_jump_is_not_judged),
         IN(a_damaged_ack_judges_nothing),
+        IN(an_ack_that_does_not_advance_confirms_nothing),
         IN(the_newest_are_remembered),
         IN(packets_are_reported_once_and_in_order),
         IN(beyond_the_history_nothing_is_delivered),

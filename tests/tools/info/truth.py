@@ -58,7 +58,7 @@ class Run:
         way = WAYS[text["way"]]
         self.at_most(text, len(self.refused[way]), "were not accepted")
         sent = len(self.packets[way])
-        check(int(text["of"]) <= sent or self.is_damaged, f"only {sent} were sent")
+        check(int(text["of"]) <= sent, f"only {sent} were sent")
 
     def not_delivered(self, frames):
         """Each frame holds a packet that was not accepted."""
@@ -112,6 +112,7 @@ class Run:
         way = WAYS[text["way"]]
         first, last = int(text["first"]), int(text["last"])
         check(int(text["count"]) == (last - first) % IDS + 1, "the count is not that of the ids")
+        check(int(text["count"]) <= len(self.packets[way]), f"only {len(self.packets[way])} were sent")
         refused = {packet_id % IDS for packet_id in self.refused[way]}
         accepted = [number for number in range(first, first + int(text["count"])) if number % IDS not in refused]
         check(not accepted or self.is_damaged, f"packets {accepted} were accepted")
