@@ -33,7 +33,7 @@ missing_packages() {
 
 # Packages that are there already are left alone, so the second time costs nothing and needs no root.
 need_packages() {
-    command -v dpkg-query >/dev/null || die "this script installs Debian packages; elsewhere build with cmake --preset release"
+    command -v dpkg-query >/dev/null || die "this script installs Debian packages; docs/install.md says how to build elsewhere"
     local missing
     mapfile -t missing < <(missing_packages "$@")
     [ "${#missing[@]}" -gt 0 ] || return 0
@@ -48,13 +48,32 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2
 }
 
-# build PRESET [cmake options]: prints nothing unless it fails.
+# Reports how much of a build is done, from the lines of Ninja on standard input, and copies them to standard output: at a
+# terminal in one line, else about every tenth. Prints nothing if there is nothing to build.
+report_progress() {
+    local line percent='' shown=-1
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        [[ $line =~ ^\[([1-9][0-9]*)/([0-9]+)\] ]] || continue # [0/2] is a check, whatever there is to build
+        percent=$((BASH_REMATCH[1] * 100 / BASH_REMATCH[2]))
+        if [ -t 2 ]; then
+            printf '\r== building: %d %% of %d steps' "$percent" "${BASH_REMATCH[2]}" >&2
+        elif [ $((percent / 10)) -gt "$shown" ]; then
+            shown=$((percent / 10))
+            note "building: $percent % of ${BASH_REMATCH[2]} steps"
+        fi
+    done
+    [ -z "$percent" ] || [ ! -t 2 ] || printf '\n' >&2
+}
+
+# build PRESET [cmake options]: prints nothing unless it fails, except the progress if build_reports is set.
 build() {
     local preset=$1 log
     shift
     log=$(mktemp)
     if ! cmake -S "$root" --preset "$preset" -B "$build_root/$preset" "$@" >"$log" 2>&1 ||
-        ! cmake --build "$build_root/$preset" --parallel "$(nproc)" >>"$log" 2>&1; then
+        ! cmake --build "$build_root/$preset" --parallel "$(nproc)" 2>&1 |
+        if [ -n "${build_reports:-}" ]; then report_progress; else cat; fi >>"$log"; then
         cat "$log" >&2
         rm -f "$log"
         return 1
