@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The commands in README.md, docs/guide.md, docs/program.md and docs/json.md run and print the output that is shown there (sessions.py)."""
+"""The commands in README.md and in documents about the program run and print the output that is shown there (sessions.py)."""
 import os
 import pathlib
 import re
@@ -91,6 +91,9 @@ class Documents(unittest.TestCase):
 
     def test_guide(self):
         self.assertGreater(self.compare("docs/guide.md"), 10)
+
+    def test_troubleshooting(self):
+        self.assertGreater(self.compare("docs/troubleshooting.md"), 8)
 
     def test_size(self):
         lines = (ROOT / "README.md").read_text().splitlines()
