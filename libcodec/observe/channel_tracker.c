@@ -180,6 +180,13 @@ static bool contradicts_newest(const struct ue_channel_state *state, const struc
     return is_neighbour && bunch->partial && bunch->partial_initial == state->is_unfinished;
 }
 
+/* Of the fragments of a message only the first has the open bit. Fragments that were captured out of order are not
+   found. */
+static bool is_opening(const struct ue_channel_state *state, const struct ue_bunch *bunch, int64_t step) {
+    bool continues = step == 1 && state->is_unfinished && bunch->partial && !bunch->partial_initial;
+    return bunch->open || (continues && state->is_opening);
+}
+
 /* The sender's buffer when it sent this bunch, which is one of the bunches in it. */
 static struct ue_observed_bounds in_flight(const struct ue_channel_state *state, int64_t id) {
     int64_t at_least = id - (state->newest - state->maybe_released_back);
@@ -226,8 +233,10 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX) &&
                      !may_be_missing(p, state, event->decoded->channel);
     event->is_partial_error |= contradicts_newest(state, event->decoded, step);
+    event->is_opening = is_opening(state, event->decoded, step);
     if (step > 0) {
         advance(state, step);
+        state->is_opening = event->is_opening;
         state->is_unfinished = ue_partial_is_unfinished(event->decoded);
         state->open_back = event->decoded->open ? 0 : state->open_back;
         state->has_open |= event->decoded->open;
@@ -288,6 +297,7 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
                   .is_cut = p->is_bunch_cut,
                   .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
                   .copy = bunch->reliable,
+                  .is_opening = bunch->open,
                   .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID}};
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
     if (state == NULL) {

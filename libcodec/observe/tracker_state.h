@@ -117,6 +117,7 @@ struct ue_channel_state {
     uint32_t has_newest : 1;
     uint32_t has_open : 1;
     uint32_t is_unfinished : 1; /* the newest bunch is a fragment, and another must follow */
+    uint32_t is_opening : 1;    /* the newest bunch belongs to a message that opens the channel */
     uint32_t has_fragment : 1;  /* another unreliable fragment must follow */
     uint32_t has_opened : 1;    /* this side opened the channel, and no side has closed it since */
 };

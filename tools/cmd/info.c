@@ -23,6 +23,7 @@ struct info_arguments {
     struct capture_reader reader;
     struct selection selection;
     gboolean json, summary, bits, compare;
+    struct info_bandwidth_options bandwidth;
     int findings_max;
     char *color;
     char *junit;   /* the file; NULL: none */
@@ -80,6 +81,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
+    info_bandwidth_add_options(&command->bandwidth, context);
     add_result_options(command, context);
     capture_reader_add_live_options(&command->reader, context);
     selection_add_stream_option(&command->selection, context);
@@ -103,19 +105,24 @@ static const char description[] =
     "  uerudp info --bits --stream 0 game.pcapng\n"
     "  uerudp info client.pcapng server.pcapng\n"
     "  uerudp info --compare before.pcapng after.pcapng\n"
+    "  uerudp info --bandwidth --top 20 --by peak game.pcapng\n"
     "  uerudp info --summary --fail-on reliable_stall:500ms,loss:2% --junit report.xml game.pcapng\n"
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
 static bool check_compare(const struct info_arguments *command, int path_count) {
-    bool has_other = command->summary || command->bits || command->junit != NULL || command->vantage != NULL;
+    bool has_other = command->summary || command->bits || command->bandwidth.is_wanted || command->junit != NULL ||
+                     command->vantage != NULL;
     if (command->compare && (path_count != 2 || has_other)) {
-        cli_error("--compare requires two files, and excludes --summary, --bits, --junit and --vantage");
+        cli_error("--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
         return false;
     }
     return true;
 }
 
 static bool resolve(struct info_arguments *command, int argc) {
+    if (!info_bandwidth_resolve(&command->bandwidth, command->json)) {
+        return false;
+    }
     if (!check_compare(command, argc - 1)) {
         return false;
     }
@@ -167,9 +174,21 @@ static bool print_json(struct info_arguments *command, const GPtrArray *list) {
     return written;
 }
 
+static bool print_csv(struct info_arguments *command, const GPtrArray *list) {
+    bool written = true;
+    info_bandwidth_print_csv_head(&command->out);
+    for (guint i = 0; written && i < list->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(list, i);
+        info_bandwidth_print_csv(&command->out, info->stream, info->bandwidth, &command->bandwidth,
+                                 info->course->implausible == 0);
+        written = flush(command);
+    }
+    return written;
+}
+
 static bool print(struct info_arguments *command, const GPtrArray *list) {
-    if (command->json) {
-        return print_json(command, list);
+    if (command->json || command->bandwidth.is_csv) {
+        return command->json ? print_json(command, list) : print_csv(command, list);
     }
     (command->summary ? info_print_summary : info_print_text)(&command->out, list);
     return flush(command);
@@ -296,7 +315,10 @@ static enum cli_exit report(struct info_arguments *command, struct info_capture 
 }
 
 static enum cli_exit run(struct info_arguments *command, int file_count, char **paths) {
-    const struct info_options options = {(unsigned)command->findings_max, command->bits, &command->rules};
+    const struct info_options options = {.findings_max = (unsigned)command->findings_max,
+                                         .with_cost = command->bits,
+                                         .bandwidth = command->bandwidth,
+                                         .rules = &command->rules};
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     int path_count = file_count;
     if (find_file_ends(command, &path_count, &paths)) {
@@ -316,7 +338,7 @@ static enum cli_exit run(struct info_arguments *command, int file_count, char **
 /* Reads one of the captures; its findings and files decide about *status. */
 static struct info_figures read_figures(struct info_arguments *command, struct capture_reader *reader, char **path,
                                         enum cli_exit *status) {
-    const struct info_options options = {(unsigned)command->findings_max, false, &command->rules};
+    const struct info_options options = {.findings_max = (unsigned)command->findings_max, .rules = &command->rules};
     struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(reader, 1, path);
     read_all(reader, &command->selection, infos);

@@ -2,6 +2,7 @@
 #include "tools/info/connection_info.h"
 
 #include <uerudp/actor_class.h>
+#include <uerudp/time_ns.h>
 #include "tools/input/input_findings.h"
 #include "tools/observe/address.h"
 
@@ -19,6 +20,8 @@ struct info_connection *info_connection_new(uint32_t stream, const struct info_o
     info->sides[0].totals = ue_findings_totals(info->detected, 0);
     info->sides[1].totals = ue_findings_totals(info->detected, 1);
     info->cost = options->with_cost ? g_new0(struct info_cost, 1) : NULL;
+    info->bandwidth = options->bandwidth.is_wanted ? ue_bandwidth_new(&observe_memory, UE_NS_PER_S) : NULL;
+    info->options = options;
     return info;
 }
 
@@ -27,6 +30,7 @@ void info_connection_free(struct info_connection *info) {
     info_channels_clear(&info->channels);
     info_findings_clear(&info->findings);
     g_free(info->cost);
+    ue_bandwidth_free(info->bandwidth);
     g_free(info->interface);
     g_free(info);
 }
@@ -57,6 +61,9 @@ static void on_message(struct handling *handling, const struct ue_observed_event
 static void handle_event(void *user, const struct ue_observed_event *event) {
     struct handling *handling = user;
     struct info_connection *info = handling->info;
+    if (info->bandwidth != NULL) {
+        ue_bandwidth_on_event(info->bandwidth, handling->captured->observer, handling->captured->observed, event);
+    }
     switch (event->type) {
     case UE_OBSERVED_MESSAGE: on_message(handling, event); break;
     case UE_OBSERVED_CHANNEL_CLOSED:
@@ -147,10 +154,16 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     if (info->cost != NULL) {
         add_cost(info, captured);
     }
+    if (info->bandwidth != NULL) {
+        ue_bandwidth_on_datagram(info->bandwidth, captured->observed);
+    }
 }
 
 void info_connection_finish(struct info_connection *info, int64_t end_ns) {
     ue_findings_finish(info->detected, end_ns, &(const struct ue_findings_callbacks){handle_finding, info});
+    if (info->bandwidth != NULL) {
+        ue_bandwidth_finish(info->bandwidth);
+    }
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {

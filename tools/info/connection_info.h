@@ -4,6 +4,7 @@
 #define UERUDP_TOOLS_INFO_CONNECTION_INFO_H
 
 #include "tools/both_ends/both_ends.h"
+#include "tools/info/bandwidth_report.h"
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
 #include "tools/info/finding_list.h"
@@ -44,7 +45,9 @@ struct info_connection {
     const struct ue_stream_course *course; /* of detected; likewise timing */
     const struct ue_timing *timing;
     struct info_findings findings;
-    struct info_cost *cost;               /* NULL: not counted */
+    struct info_cost *cost; /* NULL: not counted; likewise bandwidth */
+    struct ue_bandwidth *bandwidth;
+    const struct info_options *options;
     const struct info_listener *listener; /* NULL: none. Owned by the caller, who sets it after info_connection_new */
     const struct both_ends *ends;         /* the captures of both ends; NULL: there is one capture. Not owned */
     const struct both_ends_connection *both_ends; /* of ends; NULL: the connection is not in both */
@@ -53,6 +56,7 @@ struct info_connection {
 struct info_options {
     unsigned findings_max; /* findings kept of each kind in each connection */
     bool with_cost;        /* count bits */
+    struct info_bandwidth_options bandwidth;
     const struct info_fail_rules *rules;
 };
 

@@ -318,5 +318,10 @@ json_t *info_to_json(const struct info_connection *info) {
     if (info->both_ends != NULL) {
         json_object_set_new(object, "both_ends", info_both_ends_to_json(info));
     }
+    if (info->bandwidth != NULL) {
+        json_object_set_new(
+            object, "bandwidth",
+            info_bandwidth_to_json(info->bandwidth, &info->options->bandwidth, info->course->implausible == 0));
+    }
     return object;
 }

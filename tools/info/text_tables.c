@@ -288,4 +288,7 @@ void info_print_tables(struct text_buffer *out, const struct info_connection *in
     if (info->cost != NULL) {
         print_cost(out, info->cost);
     }
+    if (info->bandwidth != NULL) {
+        info_bandwidth_print_text(out, info->bandwidth, &info->options->bandwidth, info->course->implausible == 0);
+    }
 }

@@ -104,6 +104,7 @@ struct ue_observed_bunch {
     uint64_t previous_frame; /* of a retransmission: frame of the previous transmission */
     uint32_t previous_item;  /* of a retransmission: index of the previous transmission in its packet */
     bool is_spurious;        /* a retransmission: an earlier transmission was acknowledged before */
+    bool is_opening;         /* it opens its channel, or is a further fragment of the message that does */
     bool is_cut;             /* the datagram ends within the payload, whose other bits are zero */
     bool is_gap;             /* reliable: reliable bunches before it on this channel were not captured, and no opaque or
                                 cut packet can have held them */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Who used the bandwidth, as JSON. */
+#include <inttypes.h>
+
+#include "tools/info/bandwidth_report.h"
+
+static json_t *count(uint64_t number) {
+    return json_integer((json_int_t)number);
+}
+
+static json_t *counts(const uint64_t numbers[2]) {
+    return json_pack("{s:o, s:o}", "c2s", count(numbers[0]), "s2c", count(numbers[1]));
+}
+
+/* Kinds without bits are left out. */
+static json_t *kinds_object(const struct ue_bandwidth_counts *of) {
+    json_t *object = json_object();
+    for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
+        if (of->bits[kind][0] + of->bits[kind][1] != 0) {
+            json_object_set_new(object, ue_bandwidth_kind_name(kind), counts(of->bits[kind]));
+        }
+    }
+    return object;
+}
+
+static json_t *total(const struct ue_bandwidth_counts *of) {
+    return counts((const uint64_t[]){ue_bandwidth_bits(of, 0), ue_bandwidth_bits(of, 1)});
+}
+
+static json_t *seconds(const struct ue_bandwidth_counts *of) {
+    return json_pack("{s:o, s:o}", "c2s", of->peak_bits[0] != 0 ? json_integer(of->peak_second[0]) : json_null(), "s2c",
+                     of->peak_bits[1] != 0 ? json_integer(of->peak_second[1]) : json_null());
+}
+
+/* Members of the whole connection, and of each row. */
+static void add_counts(json_t *object, const struct ue_bandwidth_counts *of, bool has_peak) {
+    json_object_set_new(object, "bits", kinds_object(of));
+    json_object_set_new(object, "total", total(of));
+    json_object_set_new(object, "bunch_headers", counts(of->header_bits));
+    json_object_set_new(object, "bunches", counts(of->bunches));
+    json_object_set_new(object, "updates", counts(of->updates));
+    json_object_set_new(object, "peak_bits", has_peak ? counts(of->peak_bits) : json_null());
+    json_object_set_new(object, "peak_second", has_peak ? seconds(of) : json_null());
+}
+
+/* ---- rows ---- */
+
+static json_t *guid(const struct ue_bandwidth_row *row) {
+    char text[24];
+    g_snprintf(text, sizeof text, "%" PRIu64, row->guid);
+    return row->guid == 0 ? json_null() : row->guid <= INT64_MAX ? count(row->guid) : json_string(text);
+}
+
+static json_t *row_object(enum ue_bandwidth_by by, const struct ue_bandwidth_row *row, bool has_times) {
+    const char *name = info_bandwidth_class_of(row);
+    bool has_channel = !row->is_rest && by != UE_BANDWIDTH_BY_CLASS;
+    double per_s = has_times ? info_bandwidth_updates_per_s(row) : -1;
+    json_t *object = json_object();
+    json_object_set_new(object, "class", name != NULL ? json_string(name) : json_null());
+    json_object_set_new(object, "is_actor", row->is_rest ? json_null() : json_boolean(row->is_actor));
+    if (by == UE_BANDWIDTH_BY_ACTOR) {
+        json_object_set_new(object, "guid", guid(row));
+    }
+    if (by != UE_BANDWIDTH_BY_CLASS) {
+        json_object_set_new(object, "channel", has_channel ? count(row->channel) : json_null());
+    }
+    json_object_set_new(object, "others", json_boolean(row->is_rest));
+    json_object_set_new(object, "opens", count(row->opens));
+    json_object_set_new(object, "dormant", count(row->dormant));
+    json_object_set_new(object, "open_s", has_times ? json_real((double)row->open_ns / 1e9) : json_null());
+    json_object_set_new(object, "updates_per_s", per_s >= 0 ? json_real(per_s) : json_null());
+    add_counts(object, &row->counts, has_times && !row->is_rest);
+    return object;
+}
+
+static json_t *rows_array(const struct ue_bandwidth *bandwidth, enum ue_bandwidth_by by,
+                          const struct info_bandwidth_options *options, bool has_times) {
+    size_t more;
+    json_t *array = json_array();
+    GArray *rows = info_bandwidth_rows(bandwidth, by, options, options->rows_max, &more);
+    for (guint i = 0; i < rows->len; i++) {
+        json_array_append_new(array, row_object(by, &g_array_index(rows, struct ue_bandwidth_row, i), has_times));
+    }
+    g_array_unref(rows);
+    return array;
+}
+
+/* ---- over time ---- */
+
+static json_t *series_array(const struct ue_bandwidth_series *series, unsigned side, size_t bins) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < bins; i++) {
+        json_array_append_new(array, count(i < series->count ? series->bits[i][side] : 0));
+    }
+    return array;
+}
+
+static json_t *series_object(const struct ue_bandwidth_series *series, size_t bins) {
+    return json_pack("{s:o, s:o}", "c2s", series_array(series, 0, bins), "s2c", series_array(series, 1, bins));
+}
+
+static json_t *kind_series(const struct ue_bandwidth_totals *totals, size_t bins) {
+    json_t *object = json_object();
+    for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
+        if (totals->series[kind].count != 0) {
+            json_object_set_new(object, ue_bandwidth_kind_name(kind), series_object(&totals->series[kind], bins));
+        }
+    }
+    return object;
+}
+
+static json_t *class_series(const struct ue_bandwidth *bandwidth, const struct info_bandwidth_options *options,
+                            size_t bins) {
+    size_t more;
+    json_t *array = json_array();
+    GArray *rows = info_bandwidth_rows(bandwidth, UE_BANDWIDTH_BY_CLASS, options, options->rows_max, &more);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct ue_bandwidth_row *row = &g_array_index(rows, struct ue_bandwidth_row, i);
+        if (row->series.count != 0) {
+            json_t *object = series_object(&row->series, bins);
+            json_object_set_new(object, "class", row->name != NULL ? json_string(row->name) : json_null());
+            json_object_set_new(object, "others", json_boolean(row->is_rest));
+            json_array_append_new(array, object);
+        }
+    }
+    g_array_unref(rows);
+    return array;
+}
+
+json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struct info_bandwidth_options *options,
+                               bool has_times) {
+    const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(bandwidth);
+    size_t bins = info_bandwidth_bins(totals);
+    json_t *object = json_object();
+    add_counts(object, &totals->counts, has_times);
+    json_object_set_new(object, "datagrams", counts(totals->datagrams));
+    json_object_set_new(object, "ip_udp", counts(totals->ip_udp_bits));
+    for (enum ue_bandwidth_by by = 0; by < UE_BANDWIDTH_BY_COUNT; by++) {
+        json_object_set_new(object, info_bandwidth_by_name(by), rows_array(bandwidth, by, options, has_times));
+    }
+    json_object_set_new(object, "series",
+                        !has_times
+                            ? json_null()
+                            : json_pack("{s:f, s:o, s:o}", "bin_s", (double)totals->bin_ns / 1e9, "kinds",
+                                        kind_series(totals, bins), "classes", class_series(bandwidth, options, bins)));
+    return object;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of the accounting of bandwidth. */
+#include <string.h>
+
+#include "tools/cli/command_line.h"
+#include "tools/info/bandwidth_report.h"
+
+#define ROWS_MAX 100000
+
+static gboolean parse_order(const char *option, const char *value, void *user, GError **error) {
+    static const char *const names[] = {"total", "peak", "updates"};
+    (void)option;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            ((struct info_bandwidth_options *)user)->order = (enum info_bandwidth_order)i;
+            return TRUE;
+        }
+    }
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--by %s: must be total, peak or updates", value);
+    return FALSE;
+}
+
+void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"bandwidth", 0, 0, G_OPTION_ARG_NONE, &options->is_wanted,
+         "also count who used the bandwidth: by kind of bunch, class, actor and channel", NULL},
+        {"top", 0, 0, G_OPTION_ARG_INT, &options->rows_max,
+         "at most this number of classes, actors and channels, and the sum of all others; default 10 as text, else all",
+         "NUMBER"},
+        {"by", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_order,
+         "their order: total (bits), peak (bits of the busiest second) or updates (updates per second); default total",
+         "ORDER"},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &options->is_csv, "print only the bandwidth, as columns for spreadsheets",
+         NULL},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("bandwidth", "Bandwidth:", "Show the options of bandwidth", options, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json) {
+    if (options->rows_max < 0 || options->rows_max > ROWS_MAX) {
+        cli_error("--top=%d: must be a number from 1 to %d", options->rows_max, ROWS_MAX);
+        return false;
+    }
+    if (options->is_csv && is_json) {
+        cli_error("--csv and --json exclude each other");
+        return false;
+    }
+    options->is_wanted |= options->is_csv || options->rows_max != 0 || options->order != INFO_BANDWIDTH_BY_TOTAL;
+    return true;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Who used the bandwidth, as text. */
+#include <inttypes.h>
+
+#include <uerudp/actor_class.h>
+#include "tools/info/bandwidth_report.h"
+#include "tools/print/phrase.h"
+
+#define PART_CHARS 24
+#define RATE_CHARS 16
+
+static void end_title(struct text_buffer *out) {
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole != 0 ? 100 * (double)part / (double)whole : 0;
+}
+
+/* ---- kinds ---- */
+
+static const char *kind_label(enum ue_bandwidth_kind kind) {
+    static const char *const labels[UE_BANDWIDTH_KIND_COUNT] = {
+        [UE_BANDWIDTH_CONTENT] = "content",
+        [UE_BANDWIDTH_OPEN] = "opens of channels",
+        [UE_BANDWIDTH_EXPORTS] = "exports of net GUIDs",
+        [UE_BANDWIDTH_CONTROL] = "control channel",
+        [UE_BANDWIDTH_VOICE] = "voice",
+        [UE_BANDWIDTH_RETRANSMISSION] = "retransmissions",
+        [UE_BANDWIDTH_DUPLICATE] = "duplicate packets",
+        [UE_BANDWIDTH_HEADERS] = "packet headers and acks",
+        [UE_BANDWIDTH_ACKS] = "packets without bunches",
+        [UE_BANDWIDTH_HANDSHAKE] = "handshake",
+        [UE_BANDWIDTH_UNREAD] = "not readable",
+    };
+    return labels[kind];
+}
+
+static void print_bits(struct text_buffer *out, const char *label, const uint64_t bits[2], const uint64_t all[2]) {
+    text_buffer_add_format(out, "    %-*s", PART_CHARS, label);
+    for (unsigned side = 0; side < 2; side++) {
+        text_buffer_add_format(out, " %12" PRIu64 " %11.1f %6.2f %%", bits[side], (double)bits[side] / 8,
+                               percent(bits[side], all[side]));
+    }
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_kinds(struct text_buffer *out, const struct ue_bandwidth_totals *totals) {
+    const struct ue_bandwidth_counts *counts = &totals->counts;
+    const uint64_t all[] = {ue_bandwidth_bits(counts, 0), ue_bandwidth_bits(counts, 1)};
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
+                           "share", "s2c bits", "s2c bytes", "share");
+    end_title(out);
+    for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
+        if (counts->bits[kind][0] + counts->bits[kind][1] != 0) {
+            print_bits(out, kind_label(kind), counts->bits[kind], all);
+        }
+    }
+    print_bits(out, "all datagrams", all, all);
+    print_bits(out, "  headers of bunches", counts->header_bits, all);
+    print_bits(out, "besides: IP and UDP", totals->ip_udp_bits, all);
+}
+
+/* ---- rows ---- */
+
+static struct phrase rate(double per_s) {
+    struct phrase words = {"-"};
+    if (per_s >= 0) {
+        g_snprintf(words.text, sizeof words.text, "%.1f", per_s);
+    }
+    return words;
+}
+
+/* "1250 at 12 s" */
+static struct phrase peak(const struct ue_bandwidth_counts *counts, bool has_times) {
+    struct phrase words = {"-"};
+    unsigned side = counts->peak_bits[1] >= counts->peak_bits[0];
+    if (has_times && counts->peak_bits[side] != 0) {
+        g_snprintf(words.text, sizeof words.text, "%.0f at %" PRId64 " s", (double)counts->peak_bits[side] / 8,
+                   counts->peak_second[side]);
+    }
+    return words;
+}
+
+static void print_name(struct text_buffer *out, enum ue_bandwidth_by by, const struct ue_bandwidth_row *row,
+                       size_t more) {
+    const char *name = info_bandwidth_class_of(row);
+    if (row->is_rest) {
+        text_buffer_add_format(out, more != 0 ? "%zu more" : "others", more);
+        return;
+    }
+    if (by == UE_BANDWIDTH_BY_CHANNEL) {
+        text_buffer_add_format(out, "%" PRIu32 " ", row->channel);
+    }
+    if (name != NULL) {
+        text_buffer_add_utf8(out, ue_actor_class_name(name), TEXT_ESCAPE_PLAIN);
+    } else {
+        text_buffer_add(out, row->is_actor ? "class not known" : "name not known");
+    }
+    if (by == UE_BANDWIDTH_BY_ACTOR && row->guid != 0) {
+        text_buffer_add_format(out, " guid %" PRIu64, row->guid);
+    }
+    if (by == UE_BANDWIDTH_BY_ACTOR) {
+        text_buffer_add_format(out, " channel %" PRIu32, row->channel);
+    }
+}
+
+static void print_row(struct text_buffer *out, enum ue_bandwidth_by by, const struct ue_bandwidth_row *row, size_t more,
+                      uint64_t all, bool has_times) {
+    const struct ue_bandwidth_counts *counts = &row->counts;
+    const uint64_t *resent = counts->bits[UE_BANDWIDTH_RETRANSMISSION];
+    text_buffer_add_format(out, "    %11.1f %11.1f %6.2f %% %*s %8" PRIu64 " %6s %6" PRIu64 " %7" PRIu64 " %11.1f  ",
+                           (double)ue_bandwidth_bits(counts, 0) / 8, (double)ue_bandwidth_bits(counts, 1) / 8,
+                           percent(info_bandwidth_row_bits(row), all), RATE_CHARS, peak(counts, has_times).text,
+                           counts->updates[0] + counts->updates[1],
+                           rate(has_times ? info_bandwidth_updates_per_s(row) : -1).text, row->opens, row->dormant,
+                           (double)(resent[0] + resent[1]) / 8);
+    print_name(out, by, row, more);
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandwidth, enum ue_bandwidth_by by,
+                       const struct info_bandwidth_options *options, bool has_times) {
+    const struct ue_bandwidth_counts *counts = &ue_bandwidth_totals(bandwidth)->counts;
+    uint64_t all = ue_bandwidth_bits(counts, 0) + ue_bandwidth_bits(counts, 1);
+    size_t more;
+    GArray *rows = info_bandwidth_rows(bandwidth, by, options,
+                                       options->rows_max != 0 ? options->rows_max : INFO_BANDWIDTH_ROWS_TEXT, &more);
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
+                           ue_bandwidth_row_count(bandwidth, by));
+    end_title(out);
+    text_buffer_add_format(out, "    %11s %11s %8s %*s %8s %6s %6s %7s %11s\n", "c2s bytes", "s2c bytes", "share",
+                           RATE_CHARS, "most in 1 s", "updates", "per s", "opens", "dormant", "resent");
+    for (guint i = 0; i < rows->len; i++) {
+        print_row(out, by, &g_array_index(rows, struct ue_bandwidth_row, i), more, all, has_times);
+    }
+    g_array_unref(rows);
+}
+
+void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidth *bandwidth,
+                               const struct info_bandwidth_options *options, bool has_times) {
+    print_kinds(out, ue_bandwidth_totals(bandwidth));
+    for (enum ue_bandwidth_by by = 0; by < UE_BANDWIDTH_BY_COUNT; by++) {
+        if (ue_bandwidth_row_count(bandwidth, by) != 0) {
+            print_rows(out, bandwidth, by, options, has_times);
+        }
+    }
+}
