@@ -220,6 +220,7 @@ static void flush_if_many_reports(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
+/* endpoint.md 31.4. */
 static void count_lost(struct ue_common *common, int64_t missing) {
     common->statistics.counters.in_packets_lost += (uint64_t)missing;
     common->statistics.traffic.in_lost += (uint32_t)missing;

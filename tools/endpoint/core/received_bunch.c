@@ -257,7 +257,7 @@ static void open_remotely(struct ue_common *common, struct ue_channel *channel, 
     }
 }
 
-/* Whether the rules of opening let a bunch pass (endpoint.md 19.1, 19.2, 19.3). */
+/* Whether the rules of opening let a bunch pass (endpoint.md 16.14, 19.1, 19.2, 19.3). */
 static bool is_open_for(struct ue_common *common, struct ue_channel *channel, const struct whole *w,
                         struct delivery *delivery) {
     bool both = ue_kind_both_open(channel->kind) || common->config.no_login || common->config.any_opener;
@@ -286,7 +286,7 @@ static struct ue_channel *same_channel(const struct ue_channel_table *channels, 
     return channel != NULL && channel->id == id ? channel : NULL;
 }
 
-/* block: space for the event, allocated before anything was changed (endpoint.md 19.4, 19.5). */
+/* block: space for the event, allocated before anything was changed (endpoint.md 19.4, 19.5, 20.2). */
 static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue_channel *channel,
                                const struct whole *w, struct ue_output_block *block) {
     struct delivery delivery = {0};

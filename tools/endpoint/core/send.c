@@ -342,7 +342,7 @@ static enum ue_status overflow(struct ue_common *common) {
     return UE_E_FULL;
 }
 
-/* All parts, or where memory is short none (endpoint.md 23.2, 23.9, 25.1). */
+/* All parts, or where memory is short none (endpoint.md 20.2, 23.2, 23.9, 25.1). */
 static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;

@@ -307,7 +307,7 @@ static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
     return block->size_bytes;
 }
 
-/* endpoint.md 27.4. */
+/* endpoint.md 27.4, 30.1. */
 static void count_out(struct ue_sender *s, size_t size_bytes) {
     s->common->statistics.counters.out_packets++;
     s->common->statistics.counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;

@@ -156,6 +156,7 @@ static enum ue_listener_result refuse_version(struct call *call) {
     return reply(call, l->versions.max, &message);
 }
 
+/* endpoint.md 2.2. */
 static size_t write_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t sent_count,
                         struct ue_random *random, uint8_t *bytes) {
     if (context->profile.handshake == UE_HANDSHAKE_A0) {

@@ -26,7 +26,8 @@ static struct ue_sent_list *list_at(struct ue_sent *sent, uint32_t index) {
     return &sent->lists[(sent->first + index) % UE_SENT_MAX];
 }
 
-/* Takes lists from the front that need not be kept, up to the last `keep`. Returns the handles to send again. */
+/* Takes lists from the front that need not be kept, up to the last `keep`. Returns the handles to send again
+   (endpoint.md 37.3, 37.4). */
 static uint64_t trim(struct ue_sent *sent, uint32_t keep, int64_t out_ack) {
     bool is_full = sent->count == UE_SENT_MAX;
     uint64_t again = 0;

@@ -293,7 +293,7 @@ static bool is_machine_full(const struct ue_server *s, const struct ue_host *fro
     return machine != NULL && machine->connections >= s->config.max_per_machine;
 }
 
-/* False: there is no room for another. */
+/* False: there is no room for another (endpoint.md 2.2). */
 static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                      const struct ue_accepted *accepted) {
     bool is_late = find_by_cookie(s, accepted->cookie) != NULL; /* a copy of a Response whose sender has moved since */
@@ -319,7 +319,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     return true;
 }
 
-/* The client of a known cookie is somewhere else now: everything goes on as before (endpoint.md 5.4). */
+/* The client of a known cookie is somewhere else now: everything goes on as before (endpoint.md 2.2, 5.4). */
 static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                    const struct ue_accepted *accepted) {
     struct ue_peer *peer = find_by_cookie(s, accepted->cookie);
