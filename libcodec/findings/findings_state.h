@@ -36,11 +36,18 @@ struct ue_reliable_stalls {
     int64_t arrived_ns;
 };
 
+/* A packet before which packets of its side are missing. */
+struct ue_after_loss {
+    uint64_t frame; /* 0: none */
+    int64_t time_ns;
+};
+
 /* Reliable bunches that arrived late, found from their order at a capture point after the loss: a bunch is missing
    while later bunches are present and wait for it (endpoint.md 17). */
 struct ue_reliable_gaps {
-    struct ue_array gaps;     /* struct ue_reliable_gap */
-    struct ue_array channels; /* struct ue_newest_reliable, by channel */
+    struct ue_array gaps;               /* struct ue_reliable_gap */
+    struct ue_array channels;           /* struct ue_newest_reliable, by channel */
+    struct ue_after_loss after_loss[2]; /* [side] the latest */
 };
 
 struct ue_silence_side {

@@ -12,7 +12,8 @@ struct ue_reliable_gap {
     uint32_t first_seq, last_seq, next_seq;
     uint64_t frame; /* the first frame after the gap */
     int64_t time_ns;
-    uint32_t open; /* bunches still missing */
+    struct ue_after_loss since; /* where it is missing: the last packet before which packets are missing */
+    uint32_t open;              /* bunches still missing */
 };
 
 /* The highest reliable sequence of each side of a channel. */
@@ -29,6 +30,7 @@ void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
 void ue_reliable_gaps_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->gaps.gaps);
     ue_array_clear(&findings->memory, &findings->gaps.channels);
+    memset(findings->gaps.after_loss, 0, sizeof findings->gaps.after_loss);
 }
 
 /* ---- channels ---- */
@@ -56,12 +58,13 @@ static int64_t *require_newest(struct ue_findings *findings, const struct ue_obs
 
 static void report_late(const struct ue_findings *findings, const struct ue_reliable_gap *gap,
                         const struct ue_observed_event *event) {
-    int64_t late_ns = ue_time_ns_since(event->time_ns, gap->time_ns);
+    int64_t late_ns = ue_time_ns_since(event->time_ns, gap->since.time_ns);
     if (!ue_reliable_stall_is_long(findings, late_ns)) {
         return;
     }
-    struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->frame, event->frame);
-    ue_finding_set_time(&finding, gap->time_ns);
+    struct ue_finding finding =
+        ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->since.frame, event->frame);
+    ue_finding_set_time(&finding, gap->since.time_ns);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
     ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, gap->first_seq);
     ue_finding_set(&finding, UE_VALUE_LAST_SEQ, gap->last_seq);
@@ -101,6 +104,10 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
         report_open(findings, ue_array_at(gaps, 0));
         ue_array_remove(gaps, 0, 1);
     }
+    /* The bunches were sent before this one, in a packet that is missing. */
+    const struct ue_after_loss here = {event->frame, event->time_ns};
+    const struct ue_after_loss *lost = &findings->gaps.after_loss[event->side];
+    const struct ue_after_loss *since = lost->frame != 0 ? lost : &here;
     uint32_t missing = (uint32_t)(event->bunch.reliable_id - before - 1);
     uint32_t seq = event->bunch.decoded->ch_seq;
     const struct ue_reliable_gap gap = {.side = event->side,
@@ -111,6 +118,7 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
                                         .last_seq = (seq + bound - 1) % bound,
                                         .frame = event->frame,
                                         .time_ns = event->time_ns,
+                                        .since = *since,
                                         .next_seq = seq,
                                         .open = missing};
     ue_array_insert(&findings->memory, gaps, gaps->count, &gap);
@@ -118,6 +126,11 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
 
 void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                uint32_t ch_seq_bound) {
+    if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_NOT_LOST) {
+        bool is_lost = event->type == UE_OBSERVED_LOST;
+        findings->gaps.after_loss[event->side] =
+            is_lost ? (struct ue_after_loss){event->frame, event->time_ns} : (struct ue_after_loss){0};
+    }
     bool is_reliable = event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0;
     int64_t *newest = is_reliable ? require_newest(findings, event) : NULL;
     if (newest == NULL) {

@@ -112,6 +112,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_handshake_login_on_event(findings, event, context);
         ue_client_ids_on_event(findings, event, context);
         ue_data_rate_on_event(findings, event);
+        ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
         break;
     default: break;
     }

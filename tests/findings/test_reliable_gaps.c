@@ -39,6 +39,59 @@ static void test_reordered(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Bunch 2 of a channel is in packet 2, which is missing since the packet at 10 ms; bunch 3 comes at later_ms, bunch 2
+   at late_ms. */
+static void lose_bunch(int64_t later_ms, int64_t late_ms) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_bunch(8, 1);
+    findings_fixture_packet(later_ms, SERVER, 4);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_packet(late_ms, SERVER, 5);
+    findings_fixture_bunch(5, 2);
+}
+
+/* The stall is as long as at the sender, although a later bunch of the channel shows it only at its end. */
+static void test_since_loss(void **state) {
+    (void)state;
+    lose_bunch(200, 210);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
+    assert_int_equal(200 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(2, stall->frames[0]);
+    assert_int_equal(4, stall->frames[1]);
+    findings_fixture_finish(220, true);
+    findings_fixture_expect_none();
+}
+
+/* The bunch was sent at the latest in the packet that was lost last, so that an earlier loss does not count. */
+static void test_since_latest_loss(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_packet(150, SERVER, 5);
+    findings_fixture_lost(SERVER, 4, 4);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_packet(240, SERVER, 6);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_finish(250, true);
+    findings_fixture_expect_none();
+}
+
+/* Losses of the other side do not count. */
+static void test_loss_of_other_side(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(5, CLIENT, 3);
+    findings_fixture_lost(CLIENT, 2, 2);
+    fill_late(109);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
 static void test_missing(void **state) {
     (void)state;
     findings_fixture_packet(0, SERVER, 1);
@@ -109,6 +162,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_late, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_loss_of_other_side, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_attempt, findings_fixture_set_up, findings_fixture_tear_down),

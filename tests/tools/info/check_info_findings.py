@@ -272,7 +272,7 @@ class Findings(unittest.TestCase):
         frame = conv.send(SERVER, late)
         finding = self.only(conv.idle(300), "reliable_stall")
         self.assertEqual([before, frame], finding["frames"])
-        self.assertIn("stall of 300 ms on channel 3, ChSequence 906 (server to client): came in frame", finding["text"])
+        self.assertIn("stall of 300 ms on channel 3, ChSequence 906 (server to client): missing before frame", finding["text"])
 
     def test_gap(self):
         conv = joined()

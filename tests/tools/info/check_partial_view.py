@@ -346,8 +346,14 @@ class BothEnds(unittest.TestCase):
         self.check(arguments, traffic.merged(*traffic.both_ends(*arguments)))
 
     def test_files(self):
+        """The report is of the first file alone, beside which the comparison with the other stands."""
         arguments = ("lossy", "--duration=2", "--generation=5.5")
-        self.check(arguments, *([each._replace(interface=0) for each in end] for end in traffic.both_ends(*arguments)))
+        ends = [[each._replace(interface=0) for each in end] for end in traffic.both_ends(*arguments)]
+        for files in (ends, ends[::-1]):
+            connection = self.info_of_files(files)
+            compared = connection.pop("both_ends")
+            self.assertGreater(sum(compared[way]["lost"] for way in WAYS), 0)
+            self.assertEqual(self.info_of_files(files[:1]), connection)
 
     def test_copies_of_the_network(self):
         arguments = ("lossy", "--duration=2", "--generation=5.5", "--dup=0.1", "--loss=0")

@@ -81,6 +81,9 @@ class Run:
                 and SIDES[each["from"]] == way and is_late(each)]
         # a message that was not complete in the end is not in the account
         check(late or self.refused[way], "no message of this channel was late")
+        times = [int(each["delivered"]) - int(each["sent"]) for each in late if each["delivered"]]
+        span_ns = float(text["span"]) * {"ms": 1e6, "s": 1e9}[text["unit"]]
+        check(len(times) < len(late) or not late or max(times) > span_ns - 1e6, f"the latest message took {max(times, default=0) / 1e6} ms")
 
     def silence(self, text, _):
         way = SIDES[text["side"]]
@@ -190,7 +193,7 @@ SENTENCES = (
     ("loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
     ("one_way_loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
     ("reliable_stall", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
-    ("reliable_stall", rf"{BUNCHES}: came in frame (?P<last>\d+), .* since frame (?P<frame>\d+)", Run.stall_seen),
+    ("reliable_stall", rf"stall of (?P<span>[\d.]+) (?P<unit>ms|s) {BUNCHES}: missing before frame (?P<frame>\d+), came in frame (?P<last>\d+), after", Run.stall_seen),
     ("repeated_loss", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
     ("undelivered", rf"{BUNCHES}", Run.always),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
