@@ -122,12 +122,6 @@ static inline void ue_observer_deallocate(struct ue_observer *observer, void *bl
     }
 }
 
-/* The last byte of a datagram whose end is not captured: terminators in the highest bits, since the bits before them
-   may belong to the last bunch. */
-static inline uint8_t ue_observer_terminator(const struct ue_settings *settings) {
-    return settings->terminators > 1 ? 0xc0 : 0x80;
-}
-
 /* ---- connection.c ---- */
 
 /* Whether the datagrams of a connection need not wait. */

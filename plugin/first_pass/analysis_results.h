@@ -38,6 +38,7 @@ enum uerudp_analysis_result_type {
     UERUDP_RESULT_RETRANSMITTED_IN, /* frame: the next transmission of this bunch */
     UERUDP_RESULT_RELIABLE_GAP,     /* bunches before it are missing; is_set: more than the buffer holds */
     UERUDP_RESULT_PARTIAL_ERROR,    /* number: enum ue_reassembly_problem, or 0 */
+    UERUDP_RESULT_OPENING,          /* a fragment, not the first, of the message that opens the channel */
     UERUDP_RESULT_REASSEMBLED,      /* the bunch completes a message, see reassembly_results.h */
     UERUDP_RESULT_REASSEMBLED_IN,   /* frame: where the message of this fragment is completed */
     UERUDP_RESULT_GIVEN_UP,         /* the bunch ends fragments without a message, see reassembly_results.h */

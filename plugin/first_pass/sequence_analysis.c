@@ -142,6 +142,10 @@ static void add_bunch(struct uerudp_frame_state *state, const struct ue_context 
                                                                             .item = event->bunch.item,
                                                                             .is_set = event->bunch.is_jump});
     }
+    if (event->bunch.is_opening && !event->bunch.decoded->open) {
+        uerudp_analysis_results_add(
+            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OPENING, .item = event->bunch.item});
+    }
     if (event->bunch.is_partial_error) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_PARTIAL_ERROR,
                                                                             .item = event->bunch.item,

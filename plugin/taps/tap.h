@@ -18,6 +18,7 @@
 #include <epan/packet_info.h>
 #include <epan/tap.h>
 
+#include <uerudp/bandwidth.h>
 #include <uerudp/content.h>
 #include <uerudp/datagram.h>
 
@@ -49,9 +50,19 @@ struct uerudp_tap_bunch {
     const char *channel_name; /* NULL: not known */
     int64_t reliable_id;      /* full channel sequence; -1: not known */
     uint32_t data_bits;
-    uint32_t flags; /* of this bunch */
+    uint32_t flags;             /* of this bunch */
+    enum ue_content_kind kind;  /* of the channel */
+    uint32_t reassembled_frame; /* of a fragment, the frame that completes its message; 0: not known */
     uint8_t close_reason;
     bool reliable, open, close, partial;
+    bool is_opening; /* opens the channel, or is a later fragment of the message that does */
+};
+
+/* The actor of a channel. */
+struct uerudp_tap_actor {
+    bool is_actor;
+    uint64_t guid;    /* 0: not known, or no actor */
+    const char *name; /* of its class, or of the channel if it has no actor; NULL: not known */
 };
 
 /* An ack or nak of a packet of the other side, reported here first. */
@@ -93,6 +104,10 @@ struct uerudp_tap {
     const struct uerudp_tap_analysis *(*analysis)(const struct uerudp_tap *tap);
     /* The bunches of the datagram, with the analysis of each. */
     const struct uerudp_tap_bunch *(*bunches)(const struct uerudp_tap *tap, uint32_t *count);
+    /* Whom the channel of a bunch belongs to, allocated in the scope of the packet. */
+    struct uerudp_tap_actor (*actor)(const struct uerudp_tap *tap, const struct uerudp_tap_bunch *bunch);
+    /* Splits the datagram into what its bits are for. */
+    void (*split)(const struct uerudp_tap *tap, const struct ue_bandwidth_parts *parts);
     struct uerudp_tap_data *data; /* for the functions above */
 };
 

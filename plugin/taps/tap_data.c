@@ -19,7 +19,9 @@
     (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
 #define RESULTS_OF_DATAGRAM                                                                                            \
     (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
-#define RESULTS_OF_BUNCHES (RESULTS_WITH_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE))
+#define RESULTS_OF_BUNCHES                                                                                             \
+    (RESULTS_WITH_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE) | ALL(OPENING) |           \
+     ALL(REASSEMBLED_IN))
 
 /* Data of one datagram; each part is computed when a listener asks for it. messages[i] belongs to bunches[i], whether
    that bunch is a message or not. */
@@ -98,7 +100,9 @@ static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struc
         .channel_name = name,
         .reliable_id = -1,
         .data_bits = (uint32_t)bunch->data.bits,
+        .kind = kind_of_name(name),
         .close_reason = bunch->close_reason,
+        .is_opening = bunch->open,
         .reliable = bunch->reliable,
         .open = bunch->open,
         .close = bunch->close,
@@ -271,12 +275,13 @@ static void add_to_bunch(const struct uerudp_tap_data *d, const struct uerudp_an
         return;
     }
     bunch->flags |= uerudp_analysis_result_flags(result);
-    if (result->type == UERUDP_RESULT_RELIABLE) {
-        bunch->reliable_id = result->id;
-    }
+    bunch->reliable_id = result->type == UERUDP_RESULT_RELIABLE ? result->id : bunch->reliable_id;
+    bunch->is_opening |= result->type == UERUDP_RESULT_OPENING;
+    bunch->reassembled_frame = result->type == UERUDP_RESULT_REASSEMBLED_IN ? result->frame : bunch->reassembled_frame;
     bool has_kind = result->type == UERUDP_RESULT_MESSAGE || result->type == UERUDP_RESULT_CHANNEL_KIND;
     if (has_kind && bunch->channel_name == NULL) {
         bunch->channel_name = ue_content_kind_name((enum ue_content_kind)result->number);
+        bunch->kind = kind_of_name(bunch->channel_name);
     }
 }
 
@@ -305,6 +310,51 @@ static const struct uerudp_tap_bunch *bunches_of(const struct uerudp_tap *tap, u
     }
     *count = wmem_array_get_count(d->bunches);
     return wmem_array_get_raw(d->bunches);
+}
+
+/* ---- bandwidth ---- */
+
+/* Packets that were captured before have no result that names the kind. */
+static enum ue_content_kind kind_of_channel(const struct uerudp_tap_data *d, const struct uerudp_tap_bunch *bunch) {
+    bool is_guessed;
+    bool is_known = bunch->channel_name != NULL || (bunch->flags & UERUDP_ANALYSIS_DUPLICATE) == 0;
+    return is_known ? bunch->kind : ue_observer_channel_kind(d->state->connection, bunch->channel, &is_guessed);
+}
+
+/* The first message of an actor names it, also where its fragments are in several frames. */
+static struct uerudp_tap_actor actor_of(const struct uerudp_tap *tap, const struct uerudp_tap_bunch *bunch) {
+    const struct uerudp_tap_data *d = tap->data;
+    const struct uerudp_known_objects *objects = uerudp_observer_known_objects(tap->stream);
+    struct uerudp_known_objects_actor actor;
+    uint32_t frame = bunch->is_opening ? MAX(bunch->reassembled_frame, d->pinfo->num) : d->pinfo->num;
+    enum ue_content_kind kind = kind_of_channel(d, bunch);
+    if (kind != UE_CONTENT_ACTOR) {
+        return (struct uerudp_tap_actor){.name = bunch->channel_name != NULL ? bunch->channel_name
+                                                                             : ue_content_kind_name(kind)};
+    }
+    bool is_known =
+        objects != NULL && uerudp_known_objects_find_actor(objects, d->pinfo->pool, bunch->channel, frame, &actor);
+    return (struct uerudp_tap_actor){
+        .is_actor = true,
+        .guid = is_known ? actor.guid : 0,
+        .name = is_known && actor.class_path != NULL ? ue_actor_class_name(actor.class_path) : NULL};
+}
+
+static const uint8_t *terminated(const struct uerudp_tap_data *d) {
+    uint8_t *bytes = wmem_alloc(d->pinfo->pool, d->bytes.size + 1);
+    memcpy(bytes, d->bytes.base, d->bytes.size);
+    bytes[d->bytes.size] = ue_observer_terminator(&d->context.settings);
+    return bytes;
+}
+
+static void split(const struct uerudp_tap *tap, const struct ue_bandwidth_parts *parts) {
+    const struct uerudp_tap_data *d = tap->data;
+    const struct ue_bandwidth_datagram datagram = {.context = &d->context,
+                                                   .bytes = d->bytes.is_cut ? terminated(d) : d->bytes.base,
+                                                   .size_bytes = d->bytes.size + d->bytes.is_cut,
+                                                   .captured_bytes = d->bytes.size,
+                                                   .length_bytes = d->bytes.length};
+    ue_bandwidth_split(&datagram, parts);
 }
 
 /* ---- messages ---- */
@@ -379,6 +429,8 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
                                  .content = content_of,
                                  .analysis = analysis_of,
                                  .bunches = bunches_of,
+                                 .actor = actor_of,
+                                 .split = split,
                                  .data = d};
     return d;
 }

@@ -48,7 +48,7 @@ struct ue_bandwidth_parts {
 struct ue_bandwidth_datagram {
     const struct ue_context *context;
     const uint8_t *bytes;
-    size_t size_bytes;     /* to decode, as of struct ue_observed_datagram */
+    size_t size_bytes;     /* to decode; of a cut one with a byte more, see ue_observer_terminator */
     size_t captured_bytes; /* fewer than length_bytes if the datagram was cut */
     size_t length_bytes;
 };

@@ -140,6 +140,12 @@ struct ue_observed_datagram {
     bool is_foreign; /* probably of another protocol, see ue_detection_is_foreign */
 };
 
+/* The last byte of a datagram whose end is not captured: terminators in the highest bits, since the bits before them
+   may belong to the last bunch. */
+static inline uint8_t ue_observer_terminator(const struct ue_settings *settings) {
+    return settings->terminators > 1 ? 0xc0 : 0x80;
+}
+
 struct ue_observer;
 
 /* Returns NULL if there is no memory. Copies the options. */
