@@ -103,7 +103,7 @@ static bool is_server_of_table(const packet_info *pinfo) {
 static bool is_rejected_early(tvbuff_t *tvb, const packet_info *pinfo) {
     return !pinfo->fd->visited &&
            ue_profile_match_is_too_long(&uerudp_prefs_default_wire()->settings, tvb_reported_length(tvb)) &&
-           !uerudp_observer_is_expecting() && !is_server_of_table(pinfo);
+           !uerudp_observer_is_expecting(pinfo->num) && !is_server_of_table(pinfo);
 }
 
 /* On other ports: accepts a connection that its handshake proves, or a server of the table. */

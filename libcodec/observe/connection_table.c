@@ -57,6 +57,7 @@ void ue_connection_table_clear(struct ue_observer *observer) {
     while (observer->unproven.first != NULL) {
         forget(observer, ue_list_first(&observer->unproven));
     }
+    ue_recognition_clear(&observer->recognition, &observer->options.allocator);
     ue_hash_table_clear(&observer->pairs);
     ue_hash_table_clear(&observer->cookies);
 }
@@ -388,22 +389,39 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
     return connection;
 }
 
+/* Whether the packets of addresses without connection are proof without handshake. */
+static bool is_recognised(struct ue_observer *observer, const struct ue_captured_datagram *captured) {
+    const struct ue_observer_options *options = &observer->options;
+    return ue_recognition_feed(&observer->recognition, &options->allocator, options->settings, captured,
+                               hash_of(observer, captured));
+}
+
+/* Finds or begins the connection of a datagram. */
+static struct ue_connection *find_or_begin(struct ue_observer *observer, const struct ue_captured_datagram *captured,
+                                           unsigned *side, struct ue_handshake_match *match, bool *is_match) {
+    struct ue_address_pair *pair = find_pair(observer, captured, side);
+    bool is_proof = false;
+    if (pair == NULL) {
+        *side = 0;
+        bool may_begin = captured->is_ours || match_handshake(observer->options.settings, captured, match);
+        is_proof = !may_begin && is_recognised(observer, captured);
+        pair = may_begin || is_proof ? add_pair(observer, captured) : NULL;
+    }
+    struct ue_connection *connection =
+        pair != NULL ? require_connection(observer, pair, captured, *side, match, is_match) : NULL;
+    if (connection != NULL && is_proof) {
+        prove(observer, connection);
+    }
+    return connection;
+}
+
 struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
                                                const struct ue_captured_datagram *captured,
                                                struct ue_decode_state *decode) {
     struct ue_handshake_match match;
     bool is_match = false;
     unsigned side = 0;
-    struct ue_address_pair *pair = find_pair(observer, captured, &side);
-    if (pair == NULL) {
-        side = 0;
-        if (!captured->is_ours && !match_handshake(observer->options.settings, captured, &match)) {
-            return NULL;
-        }
-        pair = add_pair(observer, captured);
-    }
-    struct ue_connection *connection =
-        pair != NULL ? require_connection(observer, pair, captured, side, &match, &is_match) : NULL;
+    struct ue_connection *connection = find_or_begin(observer, captured, &side, &match, &is_match);
     if (connection == NULL) {
         return NULL;
     }

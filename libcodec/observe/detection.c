@@ -28,8 +28,9 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
 
 void ue_detection_release(struct ue_detection *detection) {
     if (!detection->is_released) {
-        if (detection->server_side < 0 && detection->server_votes != 0) {
-            detection->server_side = detection->server_votes > 0;
+        int votes = detection->server_votes[detection->result.profile];
+        if (detection->server_side < 0 && votes != 0) {
+            detection->server_side = votes > 0;
         }
         bool is_enough =
             detection->is_given || ue_detection_is_certain(detection) || detection->trials >= UE_DETECTION_HELD_MAX;

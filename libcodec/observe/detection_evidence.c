@@ -119,21 +119,37 @@ static bool seq_is_plausible(const struct ue_detection *detection, unsigned row,
     return true;
 }
 
-/* Whether a packet matches a context; in either direction while the direction is unknown. */
+/* What a packet shows about its sender. */
+enum sender { SENDER_UNKNOWN, SENDER_CLIENT, SENDER_SERVER };
+
+/* Whether a packet matches a context; in either direction while the direction is unknown. Then *sender: the side with
+   which alone the frame-time bit is followed by what it announces, or the server if it opens the channel of an actor.
+ */
 static bool matches_context(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_packet_match *fit) {
+                            struct ue_packet_match *fit, enum sender *sender) {
+    *sender = SENDER_UNKNOWN;
     ue_profile_match_packet(x, bytes, size_bytes, fit);
-    if (!fit->fits && x->direction == UE_DIRECTION_UNKNOWN) {
+    if (x->direction != UE_DIRECTION_UNKNOWN) {
+        return fit->fits;
+    }
+    if (fit->result.has_frame_time) {
         struct ue_context from_server = *x;
+        struct ue_packet_match as_server;
         from_server.direction = UE_SERVER_TO_CLIENT;
-        ue_profile_match_packet(&from_server, bytes, size_bytes, fit);
+        ue_profile_match_packet(&from_server, bytes, size_bytes, &as_server);
+        if (fit->fits != as_server.fits) {
+            *sender = as_server.fits ? SENDER_SERVER : SENDER_CLIENT;
+            *fit = as_server.fits ? as_server : *fit;
+        }
+    } else if (fit->fits && fit->opens_actor) {
+        *sender = SENDER_SERVER;
     }
     return fit->fits;
 }
 
 /* Whether a packet matches a profile with a variant. */
 static bool matches(const struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
-                    const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit) {
+                    const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit, enum sender *sender) {
     struct ue_detection_result result = detection->result;
     struct ue_context x;
     result.profile = (uint8_t)row;
@@ -141,27 +157,25 @@ static bool matches(const struct ue_detection *detection, unsigned row, unsigned
     result.features = ue_profile_at(row)->features;
     result.ids = ue_detection_has_ids(detection, row);
     ue_detection_context_for(detection, &result, ue_detection_direction(detection, side), &x);
-    return matches_context(&x, bytes, size_bytes, fit);
+    return matches_context(&x, bytes, size_bytes, fit, sender);
 }
 
-/* A frame-time bit with which the packet matches in only one direction shows which side is the server. */
-static void learn_direction(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_packet_match as_client;
-    struct ue_packet_match as_server;
-    struct ue_context x;
-    if (detection->server_side >= 0) {
-        return;
-    }
-    ue_detection_context_for(detection, &detection->result, UE_CLIENT_TO_SERVER, &x);
-    ue_profile_match_packet(&x, bytes, size_bytes, &as_client);
-    x.direction = UE_SERVER_TO_CLIENT;
-    ue_profile_match_packet(&x, bytes, size_bytes, &as_server);
-    if (as_client.fits != as_server.fits && (as_client.result.has_frame_time || as_server.result.has_frame_time)) {
-        bool side_one = (side == 1) == as_server.fits;
-        detection->server_votes = (int8_t)(detection->server_votes + (side_one ? 1 : -1));
-        if (detection->server_votes >= SERVER_VOTES || detection->server_votes <= -SERVER_VOTES) {
-            detection->server_side = side_one;
-        }
+/* Counts what a packet shows about its sender, read as one profile. Returns false when it contradicts most packets
+   before it: then the profile, or the packet, is wrong. */
+static bool add_vote(struct ue_detection *detection, unsigned row, unsigned side, enum sender sender) {
+    int8_t *votes = &detection->server_votes[row];
+    int vote = sender == SENDER_UNKNOWN ? 0 : (sender == SENDER_SERVER) == (side == 1) ? 1 : -1;
+    bool is_contradiction = vote * *votes < 0;
+    int sum = *votes + vote;
+    *votes = (int8_t)(sum > SERVER_VOTES ? SERVER_VOTES : sum < -SERVER_VOTES ? -SERVER_VOTES : sum);
+    return !is_contradiction;
+}
+
+static void learn_server(struct ue_detection *detection) {
+    int votes = detection->server_votes[detection->result.profile];
+    bool is_sure = votes == SERVER_VOTES || votes == -SERVER_VOTES;
+    if (detection->server_side < 0 && is_sure && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES) {
+        detection->server_side = votes > 0;
     }
 }
 
@@ -274,8 +288,9 @@ struct decode_attempt {
 static void try_profile(struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
                         const uint8_t *bytes, size_t size_bytes, struct decode_attempt *attempt) {
     struct ue_packet_match fit;
-    bool fits = matches(detection, row, variant, side, bytes, size_bytes, &fit) &&
-                seq_is_plausible(detection, row, side, &fit.result);
+    enum sender sender;
+    bool fits = matches(detection, row, variant, side, bytes, size_bytes, &fit, &sender) &&
+                seq_is_plausible(detection, row, side, &fit.result) && add_vote(detection, row, side, sender);
     detection->fits[row][variant] += fits;
     if (fits && fit.has_bunches) {
         detection->bunch_fits[row][variant]++;
@@ -334,7 +349,7 @@ static void try_all(struct ue_detection *detection, unsigned side, const uint8_t
 void ue_detection_try_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     try_all(detection, side, bytes, size_bytes);
     ue_detection_decide(detection);
-    learn_direction(detection, side, bytes, size_bytes);
+    learn_server(detection);
 }
 
 /* ---- after the release ---- */
@@ -357,6 +372,7 @@ static void reopen(struct ue_detection *detection) {
     memset(detection->fits, 0, sizeof detection->fits);
     memset(detection->bunch_fits, 0, sizeof detection->bunch_fits);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
+    memset(detection->server_votes, 0, sizeof detection->server_votes);
 }
 
 static bool has_tried_enough(const struct ue_detection *detection) {
@@ -384,7 +400,7 @@ static void repeat_detection(struct ue_detection *detection, unsigned side, cons
     bool is_enough = has_tried_enough(detection);
     if (is_enough || detection->detection == UE_DETECTION_STATE_OPEN) {
         ue_detection_decide(detection);
-        learn_direction(detection, side, bytes, size_bytes);
+        learn_server(detection);
     }
     if (is_enough) {
         close_detection(detection);
@@ -400,13 +416,14 @@ static bool has_chosen_position(const struct ue_detection *detection, unsigned r
    tried, because a single packet can match at another position by chance. */
 static bool narrow_candidates(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     struct ue_packet_match fit;
+    enum sender sender;
     uint16_t left = 0;
     if (detection->result.reason == UE_DETECTION_REASON_CLOSEST || ue_profile_same_wire(detection->result.candidates)) {
         return false;
     }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if ((detection->result.candidates >> row & 1) != 0 && has_chosen_position(detection, row) &&
-            matches(detection, row, detection->result.variant, side, bytes, size_bytes, &fit)) {
+            matches(detection, row, detection->result.variant, side, bytes, size_bytes, &fit, &sender)) {
             left |= (uint16_t)(1u << row);
         }
     }
@@ -439,7 +456,8 @@ static bool is_due(struct ue_detection *detection) {
 static void compare_with_result(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                 size_t size_bytes) {
     struct ue_packet_match fit;
-    if (matches_context(ue_detection_resolve(detection, side), bytes, size_bytes, &fit)) {
+    enum sender sender;
+    if (matches_context(ue_detection_resolve(detection, side), bytes, size_bytes, &fit, &sender)) {
         if (detection->misses != 0) {
             detection->misses--;
         }

@@ -48,8 +48,8 @@ int64_t ue_observer_end_ns(const struct ue_observer *observer) {
     return observer->end_ns;
 }
 
-bool ue_observer_is_expecting(const struct ue_observer *observer) {
-    return observer->expecting != 0;
+bool ue_observer_is_expecting(const struct ue_observer *observer, uint64_t frame) {
+    return observer->expecting != 0 || ue_recognition_is_awake(&observer->recognition, frame);
 }
 
 /* ---- datagrams ---- */
@@ -59,6 +59,15 @@ static void terminate(struct ue_observed_datagram *out) {
     uint8_t *after = (uint8_t *)out->bytes + out->captured_bytes;
     *after = out->context.settings.terminators > 1 ? 3 : 1;
     out->size_bytes++;
+}
+
+/* While nothing shows which side is the server, it is assumed to be the one with the lower port, since clients mostly
+   have ports that their system chose. */
+static unsigned role_of(const struct ue_observed_connection *connection, enum ue_direction direction, unsigned side) {
+    const struct ue_address *sides = connection->sides;
+    bool is_lower = sides[side].port < sides[!side].port;
+    bool is_assumed_server = sides[0].port == sides[1].port ? side : is_lower;
+    return direction == UE_DIRECTION_UNKNOWN ? is_assumed_server : direction == UE_SERVER_TO_CLIENT;
 }
 
 static void describe(const struct ue_waiting_datagram *datagram, struct ue_observed_datagram *out) {
@@ -78,8 +87,7 @@ static void describe(const struct ue_waiting_datagram *datagram, struct ue_obser
     if (out->is_cut) {
         terminate(out);
     }
-    out->role =
-        out->context.direction == UE_DIRECTION_UNKNOWN ? decode->side : out->context.direction == UE_SERVER_TO_CLIENT;
+    out->role = role_of(&datagram->connection->shown, out->context.direction, decode->side);
     out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of an observer: connection_table.c finds connections, connection.c has the
-   state of one, datagram_queue.c holds datagrams until they are
+/* The parts of an observer: connection_table.c finds connections, recognition.c those
+   without handshake, connection.c has the state of one, datagram_queue.c holds datagrams until they are
    ready, stream_analysis.c tracks streams, observer.c is the interface. */
 #ifndef UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
 #define UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
@@ -9,6 +9,7 @@
 
 #include "libcodec/base/hash_table.h"
 #include "libcodec/base/list.h"
+#include "libcodec/observe/recognition.h"
 
 /* Cookies that a connection keeps: a retransmitted Initial leads to several. */
 #define UE_CONNECTION_COOKIES 4
@@ -87,8 +88,9 @@ struct ue_observer {
     struct ue_address_pair *latest;  /* most datagrams come from the same pair as the one before */
     struct ue_list proven, unproven; /* connections, the one used last at the end */
     uint64_t expecting;              /* pairs that a packet may prove */
-    uint32_t numbered;               /* stream numbers given */
-    uint64_t moved;                  /* of these, streams that continue another */
+    struct ue_recognition recognition;
+    uint32_t numbered; /* stream numbers given */
+    uint64_t moved;    /* of these, streams that continue another */
     uint64_t forgotten;
     int64_t end_ns; /* of the latest datagram */
 

@@ -27,6 +27,11 @@ static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const str
     }
 }
 
+/* Without handshake a capture begins in the middle of a connection. */
+static bool may_precede_capture(const struct ue_tracker_side *side, int64_t id) {
+    return !side->has_first && (!side->has_newest || id <= side->earliest_id);
+}
+
 static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
     return (packet != NULL && packet->is_opaque) ||
            (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
@@ -41,7 +46,7 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         event.ack.frame = packet->frame;
         event.ack.span_ns = ue_tracker_span_ns(packet->time_ns, p->in->time_ns);
     } else {
-        event.ack.is_opaque = may_be_opaque(other, packet, id);
+        event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
     }
     if (packet != NULL) {
         event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;

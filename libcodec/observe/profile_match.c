@@ -239,6 +239,7 @@ struct match_pass {
     const struct ue_context *x;
     bool plausible;
     bool has_bunches;
+    bool opens_actor;
 };
 
 static bool text_is_printable(struct ue_text text) {
@@ -298,10 +299,16 @@ static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch
     return hello_is_plausible(x, b);
 }
 
+static bool opens_actor(const struct ue_bunch *b) {
+    bool is_actor = b->has_name ? b->name.hardcoded && b->name.index == UE_NAME_ACTOR : b->ch_type == UE_CHANNEL_ACTOR;
+    return b->open && is_actor;
+}
+
 static void on_item(void *user, const struct ue_item *item) {
     struct match_pass *pass = user;
     if (!item->is_ack) {
         pass->has_bunches = true;
+        pass->opens_actor |= opens_actor(&item->bunch);
         pass->plausible = pass->plausible && bunch_is_plausible(pass->x, &item->bunch);
     }
 }
@@ -313,6 +320,7 @@ void ue_profile_match_packet(const struct ue_context *context, const uint8_t *by
     enum ue_status status = ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &fit->result);
     fit->fits = status == UE_OK && fit->result.canonical && !fit->result.is_handshake && pass.plausible;
     fit->has_bunches = pass.has_bunches;
+    fit->opens_actor = pass.opens_actor;
 }
 
 /* ---- proof by packets ---- */

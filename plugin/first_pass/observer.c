@@ -247,16 +247,16 @@ static uint32_t point_of(const packet_info *pinfo) {
 }
 
 /* Rejects most datagrams of other protocols before any costlier check. */
-static bool may_be_ours(const struct uerudp_captured_bytes *bytes) {
+static bool may_be_ours(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
     struct ue_handshake_match match;
-    return uerudp_observer_is_expecting() ||
+    return uerudp_observer_is_expecting(pinfo->num) ||
            (!bytes->is_cut &&
             ue_profile_match_handshake(&uerudp_prefs_default_wire()->settings, bytes->base, bytes->size, &match));
 }
 
 const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                       const struct uerudp_captured_bytes *bytes, bool is_ours) {
-    if (!is_ours && !may_be_ours(bytes)) {
+    if (!is_ours && !may_be_ours(pinfo, bytes)) {
         return NULL;
     }
     const struct ue_captured_datagram captured = {.frame = pinfo->num,
@@ -286,8 +286,8 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
     return state;
 }
 
-bool uerudp_observer_is_expecting(void) {
-    return observer != NULL && ue_observer_is_expecting(observer);
+bool uerudp_observer_is_expecting(uint32_t frame) {
+    return ue_observer_is_expecting(require_observer(), frame);
 }
 
 /* Called at the end of a file and of a live capture, but not when a datagram is dissected again during the capture. */

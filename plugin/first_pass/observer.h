@@ -21,8 +21,8 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                       const struct uerudp_captured_bytes *bytes, bool is_ours);
 
 /* Whether a datagram on another port, too long for a handshake message, may still prove that its addresses speak this
-   protocol. */
-bool uerudp_observer_is_expecting(void);
+   protocol, if it is in this frame. */
+bool uerudp_observer_is_expecting(uint32_t frame);
 
 /* Whether the first pass ended: no datagram waits, and no result of an earlier datagram follows. During a live capture,
    Wireshark dissects datagrams again before that. */

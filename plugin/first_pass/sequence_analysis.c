@@ -87,7 +87,7 @@ static void add_never_sent(const struct uerudp_frame_state *state, const struct 
 
 static void add_ack(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     bool is_ack = event->type == UE_OBSERVED_ACK;
-    if (event->ack.is_opaque) {
+    if (event->ack.is_excused) {
         return;
     }
     const struct uerudp_analysis_result result = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,

@@ -17,7 +17,8 @@ static void add_bunch(struct traffic *t, struct traffic_side *s, struct ue_bunch
     rng_fill(&t->rng, payload, sizeof payload);
     *b = (struct ue_bunch){.reliable = rng_chance(&t->rng, 60), .channel = 2 + (uint32_t)rng_below(&t->rng, 60)};
     b->control = b->reliable && rng_chance(&t->rng, 25);
-    b->open = b->control && rng_chance(&t->rng, 50);
+    bool is_server = s == &t->sides[SERVER]; /* only servers open the channels of actors */
+    b->open = b->control && is_server && rng_chance(&t->rng, 50);
     b->close = b->control && !b->open;
     b->ch_seq = b->reliable ? ++s->ch_seq & (s->x.ch_seq_bound - 1) : 0;
     b->partial = t->partials && b->reliable && !b->control && rng_chance(&t->rng, 30);

@@ -9,6 +9,9 @@
 #include "libcodec/observe/observer_state.h"
 #include "tests/observe/observer_fixture.h"
 
+/* A frame in which packets without handshake are no proof. */
+#define BETWEEN_WINDOWS UE_RECOGNITION_WINDOW
+
 struct cookie {
     uint8_t bytes[UE_COOKIE_BYTES];
 };
@@ -119,13 +122,13 @@ static void a_continued_connection_needs_no_packets_as_proof(void **state) {
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
     traffic_init(&t, RELEASE, STOCK, 1);
     connect_with(&f, &t, 1, 0);
-    assert_false(ue_observer_is_expecting(f.observer));
+    assert_false(ue_observer_is_expecting(f.observer, BETWEEN_WINDOWS));
     f.is_ours = false;
     observer_fixture_handshake(&f, &t, 2, UE_HANDSHAKE_INITIAL, NULL);
-    assert_true(ue_observer_is_expecting(f.observer));
+    assert_true(ue_observer_is_expecting(f.observer, BETWEEN_WINDOWS));
     move(&f, &t, 2, 0, 1);
     assert_true(f.record.connection->is_proven);
-    assert_false(ue_observer_is_expecting(f.observer));
+    assert_false(ue_observer_is_expecting(f.observer, BETWEEN_WINDOWS));
     observer_fixture_end(&f);
 }
 
@@ -141,7 +144,7 @@ static void a_known_port_needs_no_packets_as_proof(void **state) {
     f.is_ours = true;
     observer_fixture_packet(&f, &t, CLIENT, 1);
     assert_true(f.record.connection->is_proven);
-    assert_false(ue_observer_is_expecting(f.observer));
+    assert_false(ue_observer_is_expecting(f.observer, BETWEEN_WINDOWS));
     observer_fixture_end(&f);
 }
 

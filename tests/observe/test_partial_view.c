@@ -42,8 +42,8 @@ static void opaque_packets_have_the_ids_between_others(void **state) {
                                             "4 c packet 103, 0 in flight\n"
                                             "5 s packet 7, 1 in flight\n"
                                             "5 s ack 100 in 1 after 40\n"
-                                            "5 s ack 101 opaque\n"
-                                            "5 s ack 102 opaque\n"
+                                            "5 s ack 101 excused\n"
+                                            "5 s ack 102 excused\n"
                                             "5 s ack 103 in 4 after 10\n");
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
     assert_int_equal(shared_fixture_counts(CLIENT)->opaque, 2);

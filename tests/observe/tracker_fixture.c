@@ -112,9 +112,9 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_OBSERVED_ACK ? "ack" : "nak",
                               event->ack.packet_id);
         tracker_fixture_print(fixture,
-                              event->ack.frame != 0  ? " in %" PRIu64
-                              : event->ack.is_opaque ? " opaque"
-                                                     : " unseen",
+                              event->ack.frame != 0   ? " in %" PRIu64
+                              : event->ack.is_excused ? " excused"
+                                                      : " unseen",
                               event->ack.frame);
         say_span(fixture, event->ack.span_ns);
         break;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""On any port the heuristic accepts a connection by its handshake only, from its first packet on."""
+"""On any port the heuristic accepts a connection by its handshake, from its first packet on, or by packets of both sides
+that agree."""
 import unittest
 
 import capture
@@ -72,7 +73,19 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(self.moved([datagrams[1]] + datagrams[4:20]), {})
 
     def test_packets_without_handshake(self):
-        self.assertEqual(self.moved(capture.read(harness.recording("utcp-clean"))[4:]), {})
+        for name in ("utcp-clean", "utcp-orig-clean"):
+            with self.subTest(name):
+                datagrams = capture.read(harness.recording(name))[4:]
+                for two_pass in (False, True):
+                    moved = self.moved(datagrams, two_pass=two_pass)
+                    first = min(moved)
+                    self.assertLess(first, 30)
+                    self.assertEqual(sorted(moved), list(range(first, len(datagrams) + 1)))
+
+    def test_packets_of_one_side_without_handshake(self):
+        datagrams = capture.read(harness.recording("utcp-clean"))[4:]
+        for port in (capture.SERVER_PORT, capture.CLIENT_PORT):
+            self.assertEqual(self.moved([each for each in datagrams if each.source_port == port]), {})
 
     def test_restart_request(self):
         request = bytes([0b00000111])  # handshake bit, restart bit, terminator

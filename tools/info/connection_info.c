@@ -104,6 +104,7 @@ static void update_generation(struct info_connection *info, const struct input_d
         info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
     info->reliable_limit = captured->context.reliable_limit;
+    info->is_server_known = flow->server_side >= 0;
 }
 
 static void update_addresses(struct info_connection *info, const struct input_datagram *captured) {

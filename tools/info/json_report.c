@@ -295,12 +295,13 @@ static json_t *close_object(const struct info_connection *info) {
 static json_t *heading_object(const struct info_connection *info) {
     char start[24];
     g_snprintf(start, sizeof start, "%" PRId64, info->course->first_ns);
-    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", PRINT_JSON_SCHEMA,
-                     "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
-                     "client_before", text_or_null(info->former), "interface", info->interface, "generation",
-                     info->generation, "generation_reason", info->reason, "start",
-                     info->course->implausible != 0 ? NULL : start, "duration_s", since_s(info, info->course->last_ns),
-                     "frames", "first", count(info->first_frame), "last", count(info->last_frame));
+    return json_pack("{s:i, s:o, s:s, s:s, s:b, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema",
+                     PRINT_JSON_SCHEMA, "stream", count(info->stream), "client", info->sides[0].address, "server",
+                     info->sides[1].address, "server_known", info->is_server_known, "client_before",
+                     text_or_null(info->former), "interface", info->interface, "generation", info->generation,
+                     "generation_reason", info->reason, "start", info->course->implausible != 0 ? NULL : start,
+                     "duration_s", since_s(info, info->course->last_ns), "frames", "first", count(info->first_frame),
+                     "last", count(info->last_frame));
 }
 
 json_t *info_to_json(const struct info_connection *info) {

@@ -35,6 +35,10 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     text_buffer_add_format(out, ", server %s", info->sides[1].address);
     text_buffer_end_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_char(out, '\n');
+    if (!info->is_server_known) {
+        label(out, "sides");
+        text_buffer_add(out, "nothing shows which is the server; assumed: the side with the lower port\n");
+    }
     label(out, "generation");
     text_buffer_add_format(out, "%s (%s%s)\n", info->generations, info->reason, info->bounds);
     if (info->first_path != NULL) {

@@ -122,11 +122,12 @@ struct ue_detection {
     bool ids;
     bool is_released;
     bool restarting;
-    int8_t server_side;  /* -1 unknown */
-    int8_t given_side;   /* that the caller gave */
-    int8_t spawn_votes;  /* spawns that match only the newer of two profiles, minus those that match only the older */
-    int8_t server_votes; /* packets that match only with side 1 as the server, minus those only with side 0 */
-    uint16_t possible;   /* profiles that the handshakes do not exclude */
+    int8_t server_side; /* -1 unknown */
+    int8_t given_side;  /* that the caller gave */
+    int8_t spawn_votes; /* spawns that match only the newer of two profiles, minus those that match only the older */
+    int8_t server_votes[UE_PROFILE_COUNT]; /* packets that, read as this profile, only side 1 sends as the server, minus
+                                              those that only side 0 sends */
+    uint16_t possible;                     /* profiles that the handshakes do not exclude */
     uint16_t compared_masks[2]; /* possible, and the candidates of the result, for which is_single was computed */
     bool is_single;
     uint32_t datagrams;

@@ -56,7 +56,8 @@ struct ue_observed_connection {
     uint64_t first_frame;
     uint64_t datagrams;
     uint32_t stream;    /* number, from 0; of the connection that this one continues, once that is known */
-    bool is_proven;     /* a port, a setting or its handshake shows that it is this protocol; else it has no stream */
+    bool is_proven;     /* a port, a setting, its handshake or its packets show that it is this protocol; else it has no
+                           stream */
     bool has_handshake; /* a datagram had the form of a handshake message */
 };
 
@@ -135,8 +136,8 @@ struct ue_observed_datagram {
     size_t length_bytes;
     size_t size_bytes; /* of bytes to decode: captured_bytes, or one more that terminates a cut datagram */
     struct ue_context context;
-    unsigned role;   /* of the sender: 0 client, 1 server; its side if unknown */
-    bool is_cut;     /* by a snap length */
+    unsigned role; /* of the sender: 0 client, 1 server; if the direction is unknown, the lower port is the server's */
+    bool is_cut;   /* by a snap length */
     bool is_foreign; /* probably of another protocol, see ue_detection_is_foreign */
 };
 
@@ -160,8 +161,9 @@ bool ue_observer_feed(struct ue_observer *observer, const struct ue_captured_dat
 /* The capture time of the latest datagram that was fed, of any connection; 0: none. */
 int64_t ue_observer_end_ns(const struct ue_observer *observer);
 
-/* Whether some addresses began like this protocol, so that a packet may prove it. */
-bool ue_observer_is_expecting(const struct ue_observer *observer);
+/* Whether a packet in this frame may prove that addresses without connection speak this protocol. If not, only
+   handshake messages, and datagrams of connections, need to be fed. */
+bool ue_observer_is_expecting(const struct ue_observer *observer, uint64_t frame);
 
 /* The next datagram that need not wait any more; NULL: none. */
 const struct ue_observed_datagram *ue_observer_next(struct ue_observer *observer);

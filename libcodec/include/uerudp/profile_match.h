@@ -83,6 +83,7 @@ bool ue_protocol_proof_add_packet(struct ue_protocol_proof *proof, const struct 
 struct ue_packet_match {
     bool fits;        /* it decodes to its last bit, is canonical, and every bunch is plausible */
     bool has_bunches; /* the match is evidence; a header alone matches almost any bits */
+    bool opens_actor; /* a bunch opens the channel of an actor, which only servers send (protocol.md 11) */
     struct ue_decode_result result;
 };
 

@@ -5,8 +5,7 @@
 usage: other_protocols.py [--datagrams N] [--seed N] [--against PROGRAM] [--write FOLDER]
 
 Each protocol has its real header, with counters of 1 to 8 bytes in both byte orders and flags before and after them,
-because sparse headers and counters resemble a handshake far more often than random bytes do. A conversation has 10 to
-14 datagrams. The bytes after the header are random, zero or repeated, and in some conversations the second side
+because sparse headers and counters resemble a handshake far more often than random bytes do. The bytes after the header are random, zero or repeated, and in some conversations the second side
 returns what it received.
 --against counts the conversations that `PROGRAM decode` recognises; --write writes captures of 200,000 datagrams.
 """
@@ -19,7 +18,7 @@ import sys
 import tempfile
 
 FILE_DATAGRAMS = 200_000
-DATAGRAMS_MIN, DATAGRAMS_MAX = 10, 14
+LENGTHS = range(10, 15)
 OUR_PORTS = range(7777, 7800)
 SEED = 20240607
 FLAGS = (0, 0, 1, 2, 3, 4, 8, 0x10, 0x20, 0x40, 0x60, 0x80, 0x81, 0xC0, 0xE0, 0xFF)
@@ -424,11 +423,11 @@ UNNAMED = (counter_first, flags_and_counter, two_counters, counter_last, changin
            bit_counter, sparse_state, length_and_counter, encrypted, acknowledgement, heartbeat, echo, noise)
 
 
-def payloads(make, dice):
+def payloads(make, dice, lengths):
     """(side, payload) of one conversation."""
     conv = ProtocolConversation(dice)
     received = b""
-    for number in range(dice.randrange(DATAGRAMS_MIN, DATAGRAMS_MAX + 1)):
+    for number in range(dice.choice(lengths)):
         side = number % 2
         payload = received if side == 1 and conv.is_echoed else make(conv, side)
         received = payload
@@ -465,10 +464,10 @@ def record(number, ends, payload):
     return struct.pack("<IIII", 1700000000 + number // 1000, number % 1000 * 1000, size, size) + ip + udp + payload
 
 
-def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=False):
+def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=False, lengths=LENGTHS):
     """(bytes, protocols) of captures with at least `datagrams` datagrams in all; protocols has the protocol of each
     conversation; the client's address is 10.0.0.0 plus the conversation's place in that list. with_ours: the first
-    conversation of each is of this protocol."""
+    conversation of each is of this protocol. lengths: datagrams of a conversation."""
     dice = random.Random(seed)
     left = datagrams
     while left > 0:
@@ -479,7 +478,7 @@ def captures(datagrams, seed=SEED, file_datagrams=FILE_DATAGRAMS, with_ours=Fals
             make = dice.choice(dice.choice((NAMED, UNNAMED, UNNAMED)))
             client = ((0x0A000000 + len(protocols)).to_bytes(4, "big"), other_port(dice))
             server = (bytes([192, 168, 0, 1]), other_port(dice))
-            for side, payload in LOGIN if is_ours else payloads(make, dice):
+            for side, payload in LOGIN if is_ours else payloads(make, dice, lengths):
                 parts.append(record(len(parts), (server, client) if side else (client, server), payload))
                 left -= 1
             protocols.append(OURS if is_ours else make.__name__)
@@ -509,11 +508,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datagrams", type=int, default=FILE_DATAGRAMS)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--length", type=int, help="datagrams of each conversation; default 10 to 14")
     parser.add_argument("--against", metavar="PROGRAM", help="count what this program recognised")
     parser.add_argument("--write", metavar="FOLDER", help="write the captures")
     options = parser.parse_args()
     recognised, conversations = {}, 0
-    for number, (content, protocols) in enumerate(captures(options.datagrams, options.seed)):
+    lengths = [options.length] if options.length else LENGTHS
+    for number, (content, protocols) in enumerate(captures(options.datagrams, options.seed, lengths=lengths)):
         conversations += len(protocols)
         if options.write:
             with open(os.path.join(options.write, f"other_protocols-{number}.pcap"), "wb") as file:

@@ -9,6 +9,7 @@ import uerudp
 
 DATAGRAMS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "100000"))
 PROTOCOLS_MIN = 36
+WINDOW = 1000
 
 
 class OtherProtocols(unittest.TestCase):
@@ -18,6 +19,14 @@ class OtherProtocols(unittest.TestCase):
             with self.subTest(capture=number):
                 recognised = other_protocols.recognised_by_program(uerudp.PROGRAM, content)
                 self.assertEqual({protocols[place] for place in recognised}, {other_protocols.OURS})
+
+    def test_long_conversations(self):
+        """Nor are those that are long enough to be recognised without handshake; all frames of these captures are
+        compared."""
+        captures = other_protocols.captures(DATAGRAMS, file_datagrams=WINDOW, lengths=range(30, 200))
+        recognised = [other_protocols.recognised_by_program(uerudp.PROGRAM, content) for content, _ in captures]
+        self.assertGreater(len(recognised), DATAGRAMS // WINDOW // 2)
+        self.assertEqual(set().union(*recognised), set())
 
     def test_protocols(self):
         self.assertGreaterEqual(len(other_protocols.NAMED), PROTOCOLS_MIN)
