@@ -230,7 +230,9 @@ class Program(unittest.TestCase):
         for number in range(3):
             conv = login() if number != 1 else Conversation()
             if number == 1:
-                conv.handshake((0, 0, 0))
+                for _ in range(3):
+                    conv.handshake((0,))
+                    conv.now += 1000
             for datagram in conv.objects:
                 own = json.loads(json.dumps(datagram).replace(":50000", f":5000{number}"))
                 objects.append({**own, "time": str(int(own["time"]) + number)})
