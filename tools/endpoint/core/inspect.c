@@ -68,11 +68,15 @@ bool ue_conn_inspect(const struct ue_conn *c, const struct ue_fact *fact, uint32
         return true;
     }
     const struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, channel);
-    if (entry == NULL || (row->of_channel != NULL && entry->channel == NULL)) {
-        return false;
+    if (entry != NULL && row->of_entry != NULL) {
+        *value = row->of_entry(entry);
+        return true;
     }
-    *value = row->of_entry != NULL ? row->of_entry(entry) : row->of_channel(entry->channel);
-    return true;
+    if (entry != NULL && entry->channel != NULL && row->of_channel != NULL) {
+        *value = row->of_channel(entry->channel);
+        return true;
+    }
+    return false;
 }
 
 enum ue_status ue_conn_assume_open(struct ue_conn *c, enum ue_channel_kind kind, uint32_t channel, uint32_t name_index,
