@@ -83,12 +83,13 @@ static void compute_way(const struct both_ends *ends, struct both_ends_connectio
     one_way_compute(&connection->ways[role], &input);
 }
 
-static void add_connection(struct both_ends *ends, const struct stream_pair *pair, int given) {
+static void add_connection(struct both_ends *ends, const struct both_ends_options *options,
+                           const struct stream_pair *pair) {
     struct both_ends_connection *connection = g_new0(struct both_ends_connection, 1);
     connection->pair = *pair;
-    fit_clocks(connection, given);
+    fit_clocks(connection, options->client_end);
     for (unsigned role = 0; role < 2; role++) {
-        one_way_init(&connection->ways[role]);
+        one_way_init(&connection->ways[role], options->with_paths);
         if (connection->has_ends) {
             compute_way(ends, connection, role);
         }
@@ -122,7 +123,7 @@ struct both_ends *both_ends_read(const struct both_ends_options *options, const 
     }
     GArray *pairs = stream_pairs_find((const struct end_capture *const *)ends->captures);
     for (guint i = 0; i < pairs->len; i++) {
-        add_connection(ends, &g_array_index(pairs, struct stream_pair, i), options->client_end);
+        add_connection(ends, options, &g_array_index(pairs, struct stream_pair, i));
     }
     g_array_unref(pairs);
     if (ends->connections->len == 0) {

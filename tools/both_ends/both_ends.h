@@ -25,6 +25,7 @@ struct both_ends_options {
     const struct capture_reader *reader; /* how to decode */
     const struct selection *selection;   /* of capture 0: only packets that were sent in its times */
     int client_end;                      /* as the user says; -1: found by the times */
+    bool with_paths;                     /* also keep the way of each packet */
 };
 
 /* Reads two capture points. Returns NULL if they have no connection in common. */

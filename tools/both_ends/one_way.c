@@ -8,14 +8,18 @@
 /* By how much a packet may seem to arrive before it was sent. */
 #define TOLERANCE_NS INT64_C(1000000)
 
-void one_way_init(struct one_way *way) {
+void one_way_init(struct one_way *way, bool with_paths) {
     *way = (struct one_way){.losses = g_array_new(FALSE, FALSE, sizeof(struct one_way_loss)),
+                            .paths = with_paths ? g_array_new(FALSE, FALSE, sizeof(struct one_way_path)) : NULL,
                             .delays_ns = g_array_new(FALSE, FALSE, sizeof(int64_t))};
 }
 
 void one_way_clear(struct one_way *way) {
     g_array_unref(way->losses);
     g_array_unref(way->delays_ns);
+    if (way->paths != NULL) {
+        g_array_unref(way->paths);
+    }
 }
 
 /* ---- clocks ---- */
@@ -147,6 +151,24 @@ static bool is_acknowledged(const struct computing *computing, const struct end_
     return sent->packet_id >= 0 && reported(computing->reports, sent->packet_id + id_shift) == REPORTED_DELIVERED;
 }
 
+static void add_path(const struct computing *computing, const struct end_datagram *sent,
+                     const struct end_datagram *arrived, bool is_lost) {
+    struct one_way_path path = {.sent_ns = to_first_ns(computing->input, true, sent->time_ns),
+                                .sent_frame = sent->frame,
+                                .packet_id = sent->packet_id,
+                                .fate = is_lost ? ONE_WAY_LOST : ONE_WAY_ONLY_ACKNOWLEDGED};
+    path.arrived_ns = path.sent_ns;
+    if (arrived != NULL) {
+        bool is_dropped = reported(computing->reports, arrived->packet_id) == REPORTED_LOST;
+        path.arrived_ns = to_first_ns(computing->input, false, arrived->time_ns);
+        path.arrived_frame = arrived->frame;
+        path.fate = is_dropped ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
+    }
+    if (computing->way->paths != NULL) {
+        g_array_append_val(computing->way->paths, path);
+    }
+}
+
 static void count_sent(struct computing *computing) {
     struct one_way_counts *counts = &computing->way->counts;
     int64_t id_shift = 0;
@@ -177,6 +199,7 @@ static void count_sent(struct computing *computing) {
             is_lost = true;
             add_loss(computing, sent, is_next);
         }
+        add_path(computing, sent, arrived, is_lost);
         is_next = is_lost;
     }
 }

@@ -14,6 +14,21 @@ struct one_way_loss {
     int64_t time_ns;                  /* of the first, by the first clock */
 };
 
+enum one_way_fate {
+    ONE_WAY_ARRIVED,
+    ONE_WAY_NOT_ACCEPTED, /* arrived, but the receiver reported it as not received */
+    ONE_WAY_LOST,
+    ONE_WAY_ONLY_ACKNOWLEDGED /* the receiver's capture lacks it */
+};
+
+/* A packet from one capture point to the other. */
+struct one_way_path {
+    int64_t sent_ns, arrived_ns;        /* by the first clock; arrived_ns is that of sent_ns if it did not arrive */
+    uint64_t sent_frame, arrived_frame; /* in the captures of sender and receiver; 0: it did not arrive */
+    int64_t packet_id;                  /* in the sender's capture; -1: a handshake message, or not known */
+    enum one_way_fate fate;
+};
+
 struct one_way_counts {
     uint64_t sent, sent_bytes;       /* in the sender's capture, while the receiver's capture lasted */
     uint64_t arrived, arrived_bytes; /* of them, those in the receiver's capture */
@@ -31,6 +46,7 @@ struct one_way_counts {
 struct one_way {
     struct one_way_counts counts;
     GArray *losses;          /* struct one_way_loss, in the order of time */
+    GArray *paths;           /* struct one_way_path, in the order of sending; NULL: not wanted */
     GArray *delays_ns;       /* int64_t, ascending; empty if the clocks are not known */
     double jitter_ns;        /* mean difference between the delays of consecutive arrivals */
     int64_t reordered_by_ns; /* the longest time after a packet that was sent later */
@@ -46,7 +62,7 @@ struct one_way_input {
     int64_t from_ns, to_ns;      /* of the first clock: only packets sent in this time */
 };
 
-void one_way_init(struct one_way *way);
+void one_way_init(struct one_way *way, bool with_paths);
 void one_way_clear(struct one_way *way);
 void one_way_compute(struct one_way *way, const struct one_way_input *input);
 

@@ -234,7 +234,8 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
 
 /* Reads the two capture points, if they are. */
 static void read_ends(struct info_arguments *command) {
-    const struct both_ends_options options = {&command->reader, &command->selection, command->points.client_end};
+    const struct both_ends_options options = {
+        .reader = &command->reader, .selection = &command->selection, .client_end = command->points.client_end};
     if (command->points.are_two) {
         command->ends = both_ends_read(&options, command->points.sources);
     }

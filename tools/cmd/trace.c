@@ -2,6 +2,7 @@
 /* uerudp trace: draws connections as HTML pages or SVG files. */
 #include <string.h>
 
+#include "tools/both_ends/capture_points.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
 #include "tools/trace/index.h"
@@ -22,7 +23,9 @@ struct trace_command {
     GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
     GHashTable *streams;
     struct trace_plot_limits limits;
-    uint64_t left_out; /* datagrams of connections without a picture */
+    struct capture_points points;
+    struct both_ends *ends; /* NULL: there is one capture */
+    uint64_t left_out;      /* datagrams of connections without a picture */
 };
 
 static const char description[] =
@@ -33,7 +36,9 @@ static const char description[] =
     "each packet is drawn with its frame number, acknowledgement and retransmissions. A page is self-contained; it "
     "includes\n"
     "the drawing library d3. Several connections get a page each, PAGE-0.html, PAGE-1.html, ... by stream, and "
-    "PAGE.html lists them.\n\n"
+    "PAGE.html lists them. Captures of both ends, in two files or two interfaces, are drawn as two lines with the way "
+    "of\n"
+    "each packet between them.\n\n"
     "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments, unusable files, or no connection to "
     "draw.\n\n"
     "Examples:\n"
@@ -172,20 +177,59 @@ static void free_plot(gpointer plot) {
     trace_plot_free(plot);
 }
 
+static void read_ends(struct trace_command *t) {
+    const struct both_ends_options options = {
+        .reader = &t->reader, .selection = &t->selection, .client_end = -1, .with_paths = true};
+    if (t->points.are_two) {
+        t->ends = both_ends_read(&options, t->points.sources);
+    }
+}
+
+/* Of several files of both ends, those of the first end are drawn, with the ways of the packets to the other. */
+static void find_file_ends(struct trace_command *t, int *path_count, char ***paths) {
+    if (*path_count > 1 && !t->reader.is_hex) {
+        capture_points_of_files(&t->points, NULL, *paths, *path_count);
+        read_ends(t);
+    }
+    if (t->ends != NULL) {
+        *path_count = t->points.sources[0].path_count;
+        *paths = t->points.sources[0].paths;
+    }
+}
+
+/* After all datagrams are read, when the interfaces are known. */
+static void find_interface_ends(struct trace_command *t) {
+    if (t->ends == NULL && t->reader.path_count == 1 && !capture_reader_is_live(&t->reader)) {
+        capture_points_of_interfaces(&t->points, NULL, t->reader.paths, t->reader.next_point);
+        read_ends(t);
+    }
+}
+
+static void finish_plot(const struct trace_command *t, struct trace_plot *plot) {
+    struct info_connection *info = plot->info;
+    trace_plot_finish(plot, capture_reader_end_ns(&t->reader, &t->selection));
+    info->ends = t->ends;
+    info->both_ends = both_ends_find(t->ends, info->first_frame, info->last_frame, info->sides[0].address);
+}
+
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {
     t->limits =
         (struct trace_plot_limits){{.findings_max = TRACE_PLOT_FINDINGS_MAX}, CHANNELS_MAX, (uint64_t)t->elements_max};
     t->plots = g_ptr_array_new_with_free_func(free_plot);
     t->streams = g_hash_table_new(NULL, NULL);
+    find_file_ends(t, &path_count, &paths);
     capture_reader_start(&t->reader, path_count, paths);
     collect(t);
+    find_interface_ends(t);
     for (guint i = 0; i < t->plots->len; i++) {
-        trace_plot_finish(t->plots->pdata[i], capture_reader_end_ns(&t->reader, &t->selection));
+        finish_plot(t, t->plots->pdata[i]);
     }
     enum cli_exit status = capture_reader_exit_status(&t->reader);
     bool good = write_all(t);
     g_hash_table_unref(t->streams);
     g_ptr_array_unref(t->plots);
+    both_ends_free(t->ends);
+    capture_points_clear(&t->points);
     return good ? status : CLI_EXIT_UNUSABLE;
 }
 

@@ -156,6 +156,22 @@ static const struct page_column level_columns[] = {{"t", PAGE_F64, level_time},
                                                    {"channel", PAGE_U32, level_channel},
                                                    {"bunches", PAGE_U16, level_bunches}};
 
+COLUMN(path_time, one_way_path, ms_since_begin(plot, r->sent_ns))
+COLUMN(path_span, one_way_path, r->arrived_frame != 0 ? span_ms(ue_time_ns_since(r->arrived_ns, r->sent_ns)) : NAN)
+COLUMN(path_id, one_way_path, r->packet_id)
+COLUMN(path_sent_frame, one_way_path, r->sent_frame)
+COLUMN(path_arrived_frame, one_way_path, r->arrived_frame)
+COLUMN(path_fate, one_way_path, r->fate)
+
+static const struct page_column path_columns[] = {
+    {"t", PAGE_F64, path_time},
+    {"ms", PAGE_F32, path_span},
+    {"id", PAGE_I32, path_id}, /* -1: none */
+    {"sent_frame", PAGE_U32, path_sent_frame},
+    {"arrived_frame", PAGE_U32, path_arrived_frame}, /* 0: it did not arrive */
+    {"fate", PAGE_U8, path_fate},                    /* enum one_way_fate */
+};
+
 COLUMN(bin_packets, trace_plot_bin, r->packets)
 COLUMN(bin_bytes, trace_plot_bin, r->bytes)
 COLUMN(bin_delivered, trace_plot_bin, r->delivered)
@@ -204,6 +220,20 @@ static void write_bands(const struct trace_plot *plot, struct text_buffer *out) 
     g_array_unref(bits);
 }
 
+static gint compare_paths(gconstpointer a, gconstpointer b) {
+    const struct one_way_path *one = a, *two = b;
+    return (one->sent_ns > two->sent_ns) - (one->sent_ns < two->sent_ns);
+}
+
+/* Of a connection in the captures of both ends, whose clocks are known. */
+static void write_paths(const struct trace_plot *plot, struct text_buffer *out) {
+    const struct both_ends_connection *ends = plot->info->both_ends;
+    for (unsigned side = 0; ends != NULL && ends->has_ends && ends->fit.result == CLOCK_FIT_KNOWN && side < 2; side++) {
+        g_array_sort(ends->ways[side].paths, compare_paths);
+        WRITE(side == 0 ? "paths0" : "paths1", ends->ways[side].paths, path_columns);
+    }
+}
+
 void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *out) {
     write_json(plot, out);
     WRITE("packets0", plot->packets[0], packet_columns);
@@ -213,6 +243,7 @@ void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *ou
     WRITE("gaps", plot->gaps, gap_columns);
     WRITE("stalls", plot->stalls, stall_columns);
     WRITE("levels", plot->levels, level_columns);
+    write_paths(plot, out);
     write_bins(plot, out);
     write_bands(plot, out);
 }

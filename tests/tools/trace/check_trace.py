@@ -19,6 +19,8 @@ from trace_page import ACK_LOST, DELIVERED, LATE, NOT_DELIVERED
 ROOT = uerudp.ROOT
 SAMPLE = ROOT / "captures/ue5.5.pcapng"
 WAYS = ("c2s", "s2c")
+ENDS = tuple(ROOT / f"captures/ends-{end}.pcapng" for end in ("client", "server"))
+ARRIVED, NOT_ACCEPTED, LOST = range(3)  # fates of packets between both ends
 data_of = trace_page.read
 
 
@@ -87,6 +89,25 @@ class Data(unittest.TestCase):
         self.assertEqual(19, sum(each["state"] == DELIVERED for each in packets))
         self.assertEqual({5.0}, {round(each["report_ms"], 5) for each in packets if each["state"] == DELIVERED})
         self.assertEqual(8 * 20, sum(each["bits"] for each in page["bands"]))
+
+    def test_both_ends(self):
+        """The way of each packet is that of the simulator, whichever file is first."""
+        sent = json.loads((ROOT / "captures/ends-client.sent.json").read_text())["datagrams"]
+        for first, second in (ENDS, ENDS[::-1]):
+            page, info = data_of(trace(first, second)), info_of(first, second)
+            self.assertEqual(info, page["info"])
+            for side, way in enumerate(WAYS):
+                rows, counts = page[f"paths{side}"], info["both_ends"][way]
+                truth = [each for each in sent if each["dir"] == way]
+                self.assertEqual(len(truth), len(rows))
+                for row, each in zip(rows, truth):
+                    self.assertEqual(not each["arrived"], row["fate"] == LOST)
+                    self.assertEqual(-1 if each["packet_id"] is None else each["packet_id"], row["id"])
+                    if each["arrived"]:
+                        self.assertAlmostEqual((int(each["arrived"][0]) - int(each["time"])) / 1e6, row["ms"], delta=1)
+                fates = collections.Counter(row["fate"] for row in rows)
+                self.assertEqual((counts["lost"], counts["not_accepted"]), (fates[LOST], fates[NOT_ACCEPTED]))
+        self.assertNotIn("paths0", data_of(trace(ENDS[0])))
 
     def test_withdrawn_acks(self):
         """Up to 4.21 an ack may be lost, so that its sender regards the packet as lost; info has the same count."""
@@ -235,9 +256,9 @@ class Files(unittest.TestCase):
 class Picture(unittest.TestCase):
     NAMESPACE = "{http://www.w3.org/2000/svg}"
 
-    def picture(self, folder, path):
+    def picture(self, folder, *paths):
         """The SVG that Chromium draws, the data of its page, and the paths of each panel by class."""
-        trace("--svg", path, "-o", f"{folder}/p.html")
+        trace("--svg", *paths, "-o", f"{folder}/p.html", status=None)
         root = xml.etree.ElementTree.parse(f"{folder}/p.svg").getroot()
         self.assertEqual(self.NAMESPACE + "svg", root.tag)
         panels = {}
@@ -257,6 +278,20 @@ class Picture(unittest.TestCase):
         self.assertEqual(len(page["rtts"]), panels["round-trip"]["round-trip"].count("M"))
         texts = [each.text for each in root.iter(self.NAMESPACE + "text")]
         self.assertEqual([], [text for text in texts if re.match(r"[−-]\d", text or "")], "no negative ticks")
+
+    def test_both_ends(self):
+        """A line for each packet from one end to the other; a lost one ends in a cross. One capture has no such panel."""
+        with tempfile.TemporaryDirectory() as folder:
+            _, page, panels = self.picture(folder, *ENDS)
+            _, _, single = self.picture(folder, ENDS[0])
+        self.assertNotIn("both-ends", single)
+        marks = panels["both-ends"]
+        for side, way in enumerate(WAYS):
+            fates = collections.Counter(each["fate"] for each in page[f"paths{side}"])
+            self.assertEqual(fates[ARRIVED], marks[f"arrived-{way}"].count("L"))
+            self.assertEqual(fates[LOST], marks[f"lost-way-{way}"].count("L"))
+            self.assertEqual(2 * fates[LOST], marks[f"lost-{way}"].count("L"))
+            self.assertEqual(fates[NOT_ACCEPTED], (marks.get(f"not-accepted-{way}") or "").count("L"))
 
     def test_far(self):
         """From afar 2 % loss is 2 % of the area of all packets, and each direction has the area of its packets."""
