@@ -103,7 +103,7 @@ struct reference_model *reference_model_new(const struct ue_conn_config *config,
     *m = (struct reference_model){.conn = c,
                                   .learns = !start->is_whole,
                                   .first_in = start->in,
-                                  .told = start->in - 1,
+                                  .reported_id = start->in - 1,
                                   .flushed = INT64_MIN,
                                   .unknown_out = INT64_MIN,
                                   .marks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
@@ -160,9 +160,9 @@ static void learn(void *user, const struct ue_item *item) {
 
 bool reference_model_receive(struct reference_model *m, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_visitor learner = {.item = learn, .user = m};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     if (m->learns) {
-        ue_datagram_decode(&m->conn->common.in_context, bytes, size_bytes, NULL, &learner, &verdict);
+        ue_datagram_decode(&m->conn->common.in_context, bytes, size_bytes, NULL, &learner, &result);
     }
     ue_conn_begin_input(m->conn);
     m->conn->sender.dirty_acks = 0; /* the implementation sends its acks itself */
@@ -202,8 +202,8 @@ struct sending {
     const struct reference_model_sink *sink;
 };
 
-static void depart(const struct sending *s, const struct reference_model_difference *departure) {
-    s->sink->depart(s->sink->user, departure);
+static void report(const struct sending *s, const struct reference_model_difference *difference) {
+    s->sink->report(s->sink->user, difference);
 }
 
 static void commit(struct reference_model *m, uint64_t now_ns, const struct ue_packet *packet) {
@@ -232,9 +232,9 @@ static bool may_jump(const struct reference_model *m, const struct ue_channel_en
            ch_seq <= GPOINTER_TO_INT(g_hash_table_lookup(m->unseen, GUINT_TO_POINTER(entry->channel->id)));
 }
 
-static void depart_item(const struct sending *s, enum reference_model_difference_type type,
+static void report_item(const struct sending *s, enum reference_model_difference_type type,
                         const struct ue_bunch *expected, int64_t reliable_id) {
-    depart(s, &(struct reference_model_difference){
+    report(s, &(struct reference_model_difference){
                   .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
 }
 
@@ -267,7 +267,7 @@ static void put_in_packet(const struct sending *s, struct ue_channel *channel, s
 }
 
 /* Numbers that unknown packets used: their bunches count as sent, and become known with a copy. */
-static void fill_gap(struct reference_model *m, struct ue_channel_entry *entry, int32_t until) {
+static void insert_unknown(struct reference_model *m, struct ue_channel_entry *entry, int32_t until) {
     static const struct ue_bunch nothing;
     while (entry->out_reliable + 1 < until) {
         struct ue_out_rec *out = new_out(m, entry, &nothing, ++entry->out_reliable);
@@ -292,8 +292,8 @@ static void forget_unknown(struct reference_model *m, struct ue_channel *channel
     }
 }
 
-static void number(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
-                   int32_t ch_seq) {
+static void compare_number(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
+                           int32_t ch_seq) {
     struct reference_model *m = s->m;
     int32_t next = entry->pending_out_rec != 0 ? entry->pending_out_rec : entry->out_reliable + 1;
     if (entry->pending_out_rec != 0 && ch_seq == next) {
@@ -301,10 +301,10 @@ static void number(const struct sending *s, struct ue_channel_entry *entry, cons
     } else if (ch_seq != next && !may_jump(m, entry, ch_seq)) {
         struct ue_bunch expected = *bunch;
         expected.ch_seq = (uint32_t)next & (m->conn->common.out_context.ch_seq_bound - 1);
-        depart_item(s, REFERENCE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
+        report_item(s, REFERENCE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
         entry->pending_out_rec = 0;
     } else if (ch_seq > entry->out_reliable + 1) {
-        fill_gap(m, entry, ch_seq);
+        insert_unknown(m, entry, ch_seq);
         entry->pending_out_rec = 0;
     }
     entry->out_reliable = ch_seq > entry->out_reliable ? ch_seq : entry->out_reliable;
@@ -337,14 +337,14 @@ static bool same_content(const struct ue_out_rec *out, const struct ue_bunch *bu
            ue_view_equal(expected->data, bunch->data);
 }
 
-static void repeat(const struct sending *s, struct ue_channel_entry *entry, struct ue_out_rec *out,
-                   const struct ue_bunch *bunch) {
+static void compare_copy(const struct sending *s, struct ue_channel_entry *entry, struct ue_out_rec *out,
+                         const struct ue_bunch *bunch) {
     struct reference_model *m = s->m;
     struct ue_bunch expected;
     m->notes.copies++;
     if (!reference_model_has_mark(m, entry->index, out, REFERENCE_MODEL_MARK_UNKNOWN) &&
         !same_content(out, bunch, &expected)) {
-        depart_item(s, REFERENCE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
+        report_item(s, REFERENCE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
     }
     if (reference_model_is_owed(out)) {
         m->notes.late += -out->packet_id < m->conn->sender.out_packet_id;
@@ -359,7 +359,7 @@ static void repeat(const struct sending *s, struct ue_channel_entry *entry, stru
     put_in_packet(s, entry->channel, out);
 }
 
-static void take_reliable(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
+static void compare_reliable(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
     struct reference_model *m = s->m;
     if (entry->out_reliable <= LEARNED_ONE) {
         entry->out_reliable = (int32_t)bunch->ch_seq - 1;
@@ -372,11 +372,11 @@ static void take_reliable(const struct sending *s, struct ue_channel_entry *entr
         (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound);
     struct ue_out_rec *out = reference_model_find_out(entry->channel, ch_seq);
     if (out != NULL && !out->acked) {
-        repeat(s, entry, out, bunch);
+        compare_copy(s, entry, out, bunch);
     } else if (ch_seq > entry->out_reliable || (entry->pending_out_rec != 0 && ch_seq >= entry->pending_out_rec)) {
-        number(s, entry, bunch, ch_seq);
+        compare_number(s, entry, bunch, ch_seq);
     } else if (!m->learns && !may_miss_numbers(m)) {
-        depart_item(s, REFERENCE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
+        report_item(s, REFERENCE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
     }
 }
 
@@ -410,9 +410,9 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
     struct ue_bunch expected = *bunch;
     expected.control = expected.open = true;
     if (bunch->open && !ue_may_open(&m->conn->common, kind)) {
-        depart_item(s, REFERENCE_MODEL_DIFFERS_OPEN, NULL, 0);
+        report_item(s, REFERENCE_MODEL_DIFFERS_OPEN, NULL, 0);
     } else if (!bunch->open && !was_used && !needs_no_open(m, kind)) {
-        depart_item(s, REFERENCE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
+        report_item(s, REFERENCE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
     }
     struct ue_channel *channel = ue_channel_new(&m->conn->channels, entry, kind);
     if (channel != NULL) {
@@ -431,7 +431,7 @@ static bool is_copy(const struct reference_model *m, const struct ue_channel_ent
                entry->out_reliable;
 }
 
-static void take_channel(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
+static void compare_channel(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
     struct reference_model *m = s->m;
     struct ue_channel *channel = entry->channel;
     struct ue_bunch expected = *bunch;
@@ -441,12 +441,12 @@ static void take_channel(const struct sending *s, struct ue_channel_entry *entry
             !ue_kind_both_open(channel->kind)) {
             expected.open = false;
             expected.control = bunch->close;
-            depart_item(s, REFERENCE_MODEL_DIFFERS_OPEN, &expected, 0);
+            report_item(s, REFERENCE_MODEL_DIFFERS_OPEN, &expected, 0);
         } else {
             open_here(channel, bunch, m->conn->sender.out_packet_id);
         }
     } else if (channel->closing && is_new && !may_miss_numbers(m)) {
-        depart_item(s, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, 0);
+        report_item(s, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, 0);
     }
     if (bunch->open && channel->opened_locally && bunch->partial) {
         channel->open_packets.last = m->conn->sender.out_packet_id;
@@ -455,7 +455,7 @@ static void take_channel(const struct sending *s, struct ue_channel_entry *entry
         if (!channel->opened_locally && entry->index != 0 && !m->learns) {
             expected.close = false;
             expected.control = bunch->open;
-            depart_item(s, REFERENCE_MODEL_DIFFERS_CLOSE, &expected, 0);
+            report_item(s, REFERENCE_MODEL_DIFFERS_CLOSE, &expected, 0);
         }
         channel->closing = true;
     }
@@ -478,14 +478,14 @@ static bool is_unexplained(const struct reference_model *m, const struct ue_chan
     return is_early;
 }
 
-static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
+static void compare_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     struct reference_model *m = s->m;
     struct ue_channel_entry *entry = ue_channel_entry_get(&m->conn->channels, bunch->channel);
     int64_t nacked_id;
     if (entry == NULL) {
         return;
     }
-    while (is_unexplained(m, entry, bunch, &nacked_id) && s->sink->hasten(s->sink->user, nacked_id)) {
+    while (is_unexplained(m, entry, bunch, &nacked_id) && s->sink->receive_next(s->sink->user, nacked_id)) {
         reference_model_date_owed(m);
     }
     if (entry->channel != NULL && entry->channel->closing && bunch->open && !is_copy(m, entry, bunch)) {
@@ -495,9 +495,9 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     if (entry->channel == NULL && new_channel(s, entry, bunch) == NULL) {
         return;
     }
-    take_channel(s, entry, bunch);
+    compare_channel(s, entry, bunch);
     if (bunch->reliable) {
-        take_reliable(s, entry, bunch);
+        compare_reliable(s, entry, bunch);
     } else {
         ue_sent_packets_add_channel(&m->conn->sender.sent_packets, m->conn->sender.out_packet_id, entry->channel, NULL);
     }
@@ -517,7 +517,7 @@ void reference_model_compare_sent(struct reference_model *m, uint64_t now_ns, co
     }
     for (; s.item < sent->item_count && ue_is_up(&m->conn->common); s.item++) {
         if (!sent->items[s.item].is_ack) {
-            take_bunch(&s, &sent->items[s.item].bunch);
+            compare_bunch(&s, &sent->items[s.item].bunch);
         }
     }
     commit(m, now_ns, &sent->packet);

@@ -31,11 +31,11 @@ struct reference_model_difference {
 };
 
 struct reference_model_sink {
-    void (*depart)(void *user, const struct reference_model_difference *departure);
+    void (*report)(void *user, const struct reference_model_difference *difference);
     /* The header that was sent reports packets not yet received: passes the model the next packet that the
        implementation received (nacked_id >= 0: one that reports this own packet as not delivered). False: there is
        none. */
-    bool (*hasten)(void *user, int64_t nacked_id);
+    bool (*receive_next)(void *user, int64_t nacked_id);
     void *user;
 };
 
@@ -98,8 +98,8 @@ struct reference_model_retransmission_limits {
 
 /* Finds a missing retransmission. False: there is none. */
 bool reference_model_find_missing_retransmission(const struct reference_model *m,
-                                                 const struct reference_model_retransmission_limits *patience,
-                                                 struct reference_model_missing_retransmission *debt);
+                                                 const struct reference_model_retransmission_limits *limits,
+                                                 struct reference_model_missing_retransmission *missing);
 
 /* The newest own packet whose bytes are unknown; INT64_MIN: none. */
 int64_t reference_model_unknown_id(const struct reference_model *m);

@@ -5,7 +5,7 @@
 #define WORD_BITS 32
 
 /* The newest packet that the history of a header reports. */
-static int64_t told_id(const struct reference_model *m, const struct ue_packet *packet) {
+static int64_t reported_id_of(const struct reference_model *m, const struct ue_packet *packet) {
     uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
     return ue_seq_expand(seq, m->conn->receiver.in_packet_id, UE_PACKET_SEQ_MAX);
 }
@@ -17,7 +17,7 @@ static uint32_t known_bits(const struct reference_model *m, int64_t packet_id) {
 }
 
 /* 32 bits of the own history, the newest for the packet of this age; 0 for older packets than it holds. */
-static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
+static uint32_t reports_from(const struct ue_notify *n, uint32_t age) {
     uint32_t word = age / WORD_BITS;
     uint64_t low = word < UE_HISTORY_WORDS_MAX ? n->history[word] : 0;
     uint64_t high = word + 1 < UE_HISTORY_WORDS_MAX ? n->history[word + 1] : 0;
@@ -25,12 +25,12 @@ static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
 }
 
 /* Sets the history bits to those that the model knows. Returns whether any differed. */
-static bool correct_history(const struct reference_model *m, int64_t told, uint32_t age, struct ue_packet *packet) {
+static bool correct_history(const struct reference_model *m, int64_t reported, uint32_t age, struct ue_packet *packet) {
     uint32_t differs = 0;
     for (uint32_t i = 0; i < packet->history_words; i++) {
         bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
-        uint32_t known = is_kept ? known_bits(m, told - (int64_t)i * WORD_BITS) : 0;
-        uint32_t other = (packet->history[i] ^ verdicts_from(&m->conn->sender.notify, i * WORD_BITS + age)) & known;
+        uint32_t known = is_kept ? known_bits(m, reported - (int64_t)i * WORD_BITS) : 0;
+        uint32_t other = (packet->history[i] ^ reports_from(&m->conn->sender.notify, i * WORD_BITS + age)) & known;
         packet->history[i] ^= other;
         differs |= other;
     }
@@ -44,14 +44,14 @@ static bool is_overflowing(const struct ue_notify *n) {
 }
 
 /* ... and after a flush mark, when the history was cleared (endpoint.md 14), until all its bits are newer. */
-static bool is_flushing(const struct reference_model *m, int64_t told) {
-    return m->conn->sender.notify.generation == UE_ACKS_RESET && m->flushed >= told - UE_NOTIFY_HISTORY_BITS;
+static bool is_flushing(const struct reference_model *m, int64_t reported) {
+    return m->conn->sender.notify.generation == UE_ACKS_RESET && m->flushed >= reported - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Accepts what the header reports. */
-static void believe(struct reference_model *m, const struct ue_packet *packet, int64_t told) {
-    reference_model_report_packet(m, told, false);
-    if (told == m->conn->receiver.in_packet_id) {
+static void accept_header(struct reference_model *m, const struct ue_packet *packet, int64_t reported) {
+    reference_model_report_packet(m, reported, false);
+    if (reported == m->conn->receiver.in_packet_id) {
         memcpy(m->conn->sender.notify.history, packet->history, packet->history_words * sizeof *packet->history);
     }
     if (m->conn->sender.notify.generation == UE_ACKS_RESET) {
@@ -65,21 +65,21 @@ void reference_model_compare_header(struct reference_model *m, const struct ue_p
                                     const struct reference_model_sink *sink) {
     const struct ue_notify *n = &m->conn->sender.notify;
     struct ue_packet expected = *packet;
-    int64_t told = told_id(m, packet);
+    int64_t reported = reported_id_of(m, packet);
     int64_t newest = ue_seq_expand(n->in_ack_seq, m->conn->receiver.in_packet_id, UE_PACKET_SEQ_MAX);
-    bool is_possible = told >= m->told && told <= newest;
+    bool is_possible = reported >= m->reported_id && reported <= newest;
     if (n->generation == UE_ACKS_RESET) {
         expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
-    bool differs = is_possible && (correct_history(m, told, (uint32_t)(newest - told), &expected) || !is_same);
+    bool differs = is_possible && (correct_history(m, reported, (uint32_t)(newest - reported), &expected) || !is_same);
     bool is_beyond = !is_possible && is_overflowing(n);
     if (packet->history_flush || n->overflows != m->overflows || is_beyond) {
-        m->flushed = told;
+        m->flushed = reported;
         m->overflows = n->overflows;
     }
-    bool is_excused = is_flushing(m, told) || is_beyond;
-    m->told = told;
+    bool is_excused = is_flushing(m, reported) || is_beyond;
+    m->reported_id = reported;
     if (is_possible && !differs) {
         return;
     }
@@ -89,7 +89,7 @@ void reference_model_compare_header(struct reference_model *m, const struct ue_p
     if (!is_excused) {
         enum reference_model_difference_type type =
             is_possible ? REFERENCE_MODEL_DIFFERS_HISTORY : REFERENCE_MODEL_DIFFERS_ACK;
-        sink->depart(sink->user, &(struct reference_model_difference){.type = type, .packet = &expected});
+        sink->report(sink->user, &(struct reference_model_difference){.type = type, .packet = &expected});
     }
-    believe(m, packet, told);
+    accept_header(m, packet, reported);
 }

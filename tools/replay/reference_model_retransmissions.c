@@ -122,15 +122,15 @@ static bool is_passed_over(const struct reference_model *model, const struct ue_
 /* ---- what was not sent ---- */
 
 static bool is_missed(const struct reference_model *m, const struct ue_out_rec *out,
-                      const struct reference_model_retransmission_limits *patience) {
-    bool is_silent = m->retransmitted_id < patience->silent_id;
-    return (is_silent && -out->packet_id < patience->silent_id) ||
-           (-out->packet_id < patience->order_id && is_passed_over(m, out));
+                      const struct reference_model_retransmission_limits *limits) {
+    bool is_silent = m->retransmitted_id < limits->silent_id;
+    return (is_silent && -out->packet_id < limits->silent_id) ||
+           (-out->packet_id < limits->order_id && is_passed_over(m, out));
 }
 
 bool reference_model_find_missing_retransmission(const struct reference_model *m,
-                                                 const struct reference_model_retransmission_limits *patience,
-                                                 struct reference_model_missing_retransmission *debt) {
+                                                 const struct reference_model_retransmission_limits *limits,
+                                                 struct reference_model_missing_retransmission *missing) {
     for (uint32_t i = 0; g_hash_table_size(m->owing) != 0 && i < m->conn->channels.capacity; i++) {
         const struct ue_channel *channel =
             m->conn->channels.slots[i] != NULL ? m->conn->channels.slots[i]->channel : NULL;
@@ -138,8 +138,9 @@ bool reference_model_find_missing_retransmission(const struct reference_model *m
             continue;
         }
         for (const struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
-            if (reference_model_is_owed(out) && is_missed(m, out, patience)) {
-                *debt = (struct reference_model_missing_retransmission){channel->index, out->ch_seq, -out->packet_id};
+            if (reference_model_is_owed(out) && is_missed(m, out, limits)) {
+                *missing =
+                    (struct reference_model_missing_retransmission){channel->index, out->ch_seq, -out->packet_id};
                 return true;
             }
         }

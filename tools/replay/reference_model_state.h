@@ -15,7 +15,7 @@ struct reference_model {
     struct ue_conn *conn;
     bool learns;         /* channels are created as they appear */
     int64_t first_in;    /* the peer's first packet; of those before nothing is known */
-    int64_t told;        /* newest packet of the peer that an own header reported */
+    int64_t reported_id; /* newest packet of the peer that an own header reported */
     int64_t flushed;     /* ... the newest that was reported when a history was cleared; INT64_MIN: none */
     uint32_t overflows;  /* of the history at that time */
     int64_t unknown_out; /* the newest own packet whose bytes are unknown */

@@ -294,7 +294,7 @@ static struct ue_output_block *keep(struct ue_sender *s, size_t size_bytes) {
     return cut != NULL ? cut : block;
 }
 
-/* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
+/* To the queue of datagrams, encrypted if that is agreed. Returns the size on the wire. */
 static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
     bool is_encrypted = s->is_encrypting && s->common->encryption != NULL;
     struct ue_output_block *block = is_encrypted ? encrypt(s, size_bytes) : keep(s, size_bytes);
