@@ -21,21 +21,27 @@ function(uerudp_write_export_list result)
     set(${result} "${CMAKE_CURRENT_BINARY_DIR}/exports.map" PARENT_SCOPE)
 endfunction()
 
-# The shared library beside the static library TARGET, which program, plugin and tests link in any case.
-function(uerudp_add_shared_library target)
+# A library that is installed in place of the static library TARGET, which program, plugin and tests link in any case:
+# KIND is SHARED or STATIC.
+function(uerudp_add_installed_library installed kind target)
     get_target_property(sources ${target} SOURCES)
     get_target_property(options ${target} COMPILE_OPTIONS)
     get_target_property(name ${target} EXPORT_NAME)
-    uerudp_write_export_list(exports)
-    add_library(${target}_shared SHARED ${sources})
-    set_target_properties(${target}_shared PROPERTIES
-        OUTPUT_NAME ${target} EXPORT_NAME ${name} C_EXTENSIONS OFF C_VISIBILITY_PRESET default
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-        INSTALL_RPATH "$ORIGIN" LINK_DEPENDS "${exports}")
-    target_compile_options(${target}_shared PRIVATE ${options} -fno-semantic-interposition)
-    target_link_options(${target}_shared PRIVATE "-Wl,--version-script=${exports}" -Wl,--no-undefined)
-    target_include_directories(${target}_shared PUBLIC
+    add_library(${installed} ${kind} ${sources})
+    set_target_properties(${installed} PROPERTIES OUTPUT_NAME ${target} EXPORT_NAME ${name} C_EXTENSIONS OFF
+        ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/installed")
+    target_compile_options(${installed} PRIVATE ${options})
+    target_include_directories(${installed} PUBLIC
         "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+endfunction()
+
+function(uerudp_export_from_shared_library installed)
+    uerudp_write_export_list(exports)
+    set_target_properties(${installed} PROPERTIES C_VISIBILITY_PRESET default
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON LINK_DEPENDS "${exports}")
+    target_compile_options(${installed} PRIVATE -fno-semantic-interposition)
+    target_link_options(${installed} PRIVATE "-Wl,--version-script=${exports}" -Wl,--no-undefined)
 endfunction()
 
 # uerudp_install_library(TARGET [REQUIRES LIBRARY] [PRIVATE MODULE]): LIBRARY is another library of the project, MODULE a
@@ -49,9 +55,11 @@ function(uerudp_install_library target)
     if(arg_REQUIRES)
         set(requires "uerudp-${arg_REQUIRES} = ${PROJECT_VERSION}")
     endif()
+    get_target_property(is_lto ${target} INTERPROCEDURAL_OPTIMIZATION)
     if(BUILD_SHARED_LIBS)
         set(installed ${target}_shared)
-        uerudp_add_shared_library(${target})
+        uerudp_add_installed_library(${installed} SHARED ${target})
+        uerudp_export_from_shared_library(${installed})
         if(arg_REQUIRES)
             target_link_libraries(${installed} PUBLIC uerudp_${arg_REQUIRES}_shared)
         endif()
@@ -59,9 +67,19 @@ function(uerudp_install_library target)
             target_link_libraries(${installed} PRIVATE PkgConfig::gcrypt)
         endif()
         set(requires_private "${arg_PRIVATE}")
-    elseif(arg_PRIVATE)
-        list(APPEND requires "${arg_PRIVATE}")
-        list(JOIN requires ", " requires)
+    else()
+        if(is_lto) # only this compiler can read such objects
+            set(installed ${target}_static)
+            uerudp_add_installed_library(${installed} STATIC ${target})
+            get_target_property(libraries ${target} LINK_LIBRARIES)
+            get_target_property(interface ${target} INTERFACE_LINK_LIBRARIES)
+            set_target_properties(${installed} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+                LINK_LIBRARIES "${libraries}" INTERFACE_LINK_LIBRARIES "${interface}")
+        endif()
+        if(arg_PRIVATE)
+            list(APPEND requires "${arg_PRIVATE}")
+            list(JOIN requires ", " requires)
+        endif()
     endif()
 
     install(TARGETS ${installed} EXPORT uerudpTargets DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)

@@ -225,10 +225,10 @@ const struct uerudp_prefs_wire *uerudp_prefs_default_wire(void) {
     return &default_wire;
 }
 
-static bool is_server(const struct server_row *server, const address *address, uint32_t port) {
+static bool is_server(const struct server_row *server, const address *addr, uint32_t port) {
     return server->port == port &&
-           (server->address_bytes == 0 || (server->address_bytes == (size_t)address->len &&
-                                           memcmp(server->address, address->data, server->address_bytes) == 0));
+           (server->address_bytes == 0 || (server->address_bytes == (size_t)addr->len &&
+                                           memcmp(server->address, addr->data, server->address_bytes) == 0));
 }
 
 static enum uerudp_prefs_server_end find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire) {

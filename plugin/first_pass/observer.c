@@ -229,13 +229,13 @@ static void track_ready(void) {
     }
 }
 
-static struct ue_address address_of(const address *address, uint32_t port) {
+static struct ue_address address_of(const address *addr, uint32_t port) {
     struct ue_address result = {.port = (uint16_t)port};
-    result.size_bytes = (uint8_t)MIN((size_t)address->len, sizeof result.bytes);
+    result.size_bytes = (uint8_t)MIN((size_t)addr->len, sizeof result.bytes);
     if (result.size_bytes == IPV4_BYTES) {
-        memcpy(result.bytes, address->data, IPV4_BYTES); /* a constant size is fast */
+        memcpy(result.bytes, addr->data, IPV4_BYTES); /* a constant size is fast */
     } else if (result.size_bytes != 0) {
-        memcpy(result.bytes, address->data, result.size_bytes);
+        memcpy(result.bytes, addr->data, result.size_bytes);
     }
     return result;
 }

@@ -31,9 +31,9 @@ static char *file_name(const packet_info *pinfo, const struct uerudp_tap_message
 }
 
 static char *sender_address(const packet_info *pinfo) {
-    char *address = address_to_str(NULL, &pinfo->src);
-    char *text = g_strdup_printf("%s:%u", address, pinfo->srcport);
-    wmem_free(NULL, address);
+    char *sender = address_to_str(NULL, &pinfo->src);
+    char *text = g_strdup_printf("%s:%u", sender, pinfo->srcport);
+    wmem_free(NULL, sender);
     return text;
 }
 

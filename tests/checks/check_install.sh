@@ -30,6 +30,17 @@ done
 cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
 c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
 
+! grep -rlaF -e "$build" -e "$source" "$prefix" || { echo "these files name a folder of the build" && exit 1; }
+
+# A program that is built by pkg-config alone.
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name uerudp-endpoint.pc)")
+export PKG_CONFIG_PATH
+read -ra flags < <(pkg-config --cflags --libs uerudp-endpoint)
+cc -std=c11 -D_GNU_SOURCE "$source/tests/consumer/client.c" -o "$work/client" "${flags[@]}"
+c++ -std=c++17 "$source/tests/consumer/main.cpp" -o "$work/main" "${flags[@]}"
+LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/pkgconfig} "$work/main"
+unset PKG_CONFIG_PATH
+
 if [ -n "${UERUDP_PLUGINS:-}" ]; then
     series=$(pkg-config --variable=plugindir wireshark) && series=${series##*/}
     [ -f "$prefix/lib/wireshark/plugins/$series/epan/uerudp.so" ] || { echo "the plugin is not below the prefix" && exit 1; }
