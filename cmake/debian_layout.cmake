@@ -3,7 +3,7 @@
 set(version "${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 set(source "${CMAKE_CURRENT_LIST_DIR}/..")
 file(READ "${source}/CHANGELOG.md" changes)
-string(REGEX MATCH "\n## ([0-9.]+) - ([0-9]+)-([0-9]+)-([0-9]+)\n" heading "${changes}")
+string(REGEX MATCH "\n## .([0-9.]+). - ([0-9]+)-([0-9]+)-([0-9]+)\n" heading "${changes}")
 if(NOT CMAKE_MATCH_1 STREQUAL CPACK_PACKAGE_VERSION)
     message(FATAL_ERROR "CHANGELOG.md does not begin with the release ${CPACK_PACKAGE_VERSION} and its date")
 endif()
