@@ -40,6 +40,7 @@ struct ue_reliable_stalls {
 struct ue_after_loss {
     uint64_t frame; /* 0: none */
     int64_t time_ns;
+    int64_t packet_id;
 };
 
 /* Reliable bunches that arrived late, found from their order at a capture point after the loss: a bunch is missing
@@ -74,6 +75,7 @@ struct ue_silence_side {
 /* The current burst of packets of a side that were not delivered. */
 struct ue_loss_burst {
     uint64_t count;
+    uint64_t unseen; /* of them not in the capture */
     int64_t last_id;
     uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
     uint64_t reported_frame;          /* frame of the first report */

@@ -27,6 +27,7 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     ue_finding_set_time(&finding, burst->begun_ns);
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)burst->unseen);
     ue_finding_set(&finding, UE_VALUE_FIRST_ID, shown_id(burst->last_id - (int64_t)count + 1));
     ue_finding_set(&finding, UE_VALUE_LAST_ID, shown_id(burst->last_id));
     ue_findings_report(findings, &finding);
@@ -46,10 +47,12 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_obser
     }
     if (burst->count == 0) {
         burst->first_frame = burst->last_frame = 0;
+        burst->unseen = 0;
         burst->reported_frame = event->frame;
         burst->begun_ns = event->time_ns;
     }
     burst->count++;
+    burst->unseen += event->ack.frame == 0;
     burst->last_id = event->ack.packet_id;
     if (event->ack.frame != 0) {
         if (burst->first_frame == 0 || event->ack.frame < burst->first_frame) {

@@ -19,7 +19,8 @@ struct ue_reliable_gap {
 /* The highest reliable sequence of each side of a channel. */
 struct ue_newest_reliable {
     uint32_t channel;
-    int64_t ids[2]; /* -1: none yet */
+    int64_t ids[2];        /* -1: none yet */
+    int64_t packet_ids[2]; /* of the packets with them */
 };
 
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
@@ -36,7 +37,7 @@ void ue_reliable_gaps_clear(struct ue_findings *findings) {
 /* ---- channels ---- */
 
 /* NULL: there is no memory, so that nothing is known of the channel. */
-static int64_t *require_newest(struct ue_findings *findings, const struct ue_observed_event *event) {
+static struct ue_newest_reliable *require_newest(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_array *channels = &findings->gaps.channels;
     uint32_t channel = event->bunch.decoded->channel;
     size_t low = 0, high = channels->count;
@@ -45,13 +46,13 @@ static int64_t *require_newest(struct ue_findings *findings, const struct ue_obs
         const struct ue_newest_reliable *at = ue_array_at(channels, middle);
         *(at->channel < channel ? &low : &high) = at->channel < channel ? middle + 1 : middle;
     }
-    const struct ue_newest_reliable added = {channel, {-1, -1}};
+    const struct ue_newest_reliable added = {channel, {-1, -1}, {0}};
     bool is_known =
         low < channels->count && ((struct ue_newest_reliable *)ue_array_at(channels, low))->channel == channel;
     if (!is_known && !ue_array_insert(&findings->memory, channels, low, &added)) {
         return NULL;
     }
-    return &((struct ue_newest_reliable *)ue_array_at(channels, low))->ids[event->side];
+    return ue_array_at(channels, low);
 }
 
 /* ---- findings ---- */
@@ -104,10 +105,6 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
         report_open(findings, ue_array_at(gaps, 0));
         ue_array_remove(gaps, 0, 1);
     }
-    /* The bunches were sent before this one, in a packet that is missing. */
-    const struct ue_after_loss here = {event->frame, event->time_ns};
-    const struct ue_after_loss *lost = &findings->gaps.after_loss[event->side];
-    const struct ue_after_loss *since = lost->frame != 0 ? lost : &here;
     uint32_t missing = (uint32_t)(event->bunch.reliable_id - before - 1);
     uint32_t seq = event->bunch.decoded->ch_seq;
     const struct ue_reliable_gap gap = {.side = event->side,
@@ -118,33 +115,50 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
                                         .last_seq = (seq + bound - 1) % bound,
                                         .frame = event->frame,
                                         .time_ns = event->time_ns,
-                                        .since = *since,
+                                        .since = findings->gaps.after_loss[event->side],
                                         .next_seq = seq,
                                         .open = missing};
     ue_array_insert(&findings->memory, gaps, gaps->count, &gap);
 }
 
-void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
-                               uint32_t ch_seq_bound) {
-    if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_NOT_LOST) {
-        bool is_lost = event->type == UE_OBSERVED_LOST;
-        findings->gaps.after_loss[event->side] =
-            is_lost ? (struct ue_after_loss){event->frame, event->time_ns} : (struct ue_after_loss){0};
-    }
-    bool is_reliable = event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0;
-    int64_t *newest = is_reliable ? require_newest(findings, event) : NULL;
+/* Whether bunches before this one are missing. Only packets that are missing can have held them: else the sequence of
+   this one is damaged. */
+static bool is_gap(const struct ue_findings *findings, const struct ue_observed_event *event, int64_t before,
+                   int64_t packet_id) {
+    const struct ue_after_loss *lost = &findings->gaps.after_loss[event->side];
+    return event->bunch.is_gap && event->bunch.reliable_id > before + 1 && lost->frame != 0 &&
+           lost->packet_id > packet_id;
+}
+
+static void on_bunch(struct ue_findings *findings, const struct ue_observed_event *event, uint32_t ch_seq_bound) {
+    struct ue_newest_reliable *newest = require_newest(findings, event);
     if (newest == NULL) {
         return;
     }
-    int64_t before = *newest;
-    *newest = event->bunch.reliable_id > before ? event->bunch.reliable_id : before;
+    int64_t before = newest->ids[event->side], packet_id = newest->packet_ids[event->side];
+    if (event->bunch.reliable_id > before) {
+        newest->ids[event->side] = event->bunch.reliable_id;
+        newest->packet_ids[event->side] = event->packet_id;
+    }
     if (event->bunch.copy != 1 || before < 0 || event->bunch.is_jump) {
         return;
     }
-    if (event->bunch.is_gap && event->bunch.reliable_id > before + 1) {
+    if (is_gap(findings, event, before, packet_id)) {
         open_gap(findings, event, before, ch_seq_bound);
     } else if (event->bunch.reliable_id <= before) {
         fill_gap(findings, event);
+    }
+}
+
+void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
+                               uint32_t ch_seq_bound) {
+    struct ue_after_loss *after_loss = &findings->gaps.after_loss[event->side];
+    if (event->type == UE_OBSERVED_LOST) {
+        *after_loss = (struct ue_after_loss){event->frame, event->time_ns, event->packet_id};
+    } else if (event->type == UE_OBSERVED_NOT_LOST) {
+        *after_loss = (struct ue_after_loss){0};
+    } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
+        on_bunch(findings, event, ch_seq_bound);
     }
 }
 

@@ -166,6 +166,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     event->is_duplicate = packet != NULL && packet->is_seen;
     event->first_frame = event->is_duplicate ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
+    event->was_acked = packet != NULL && !packet->is_seen && packet->was_acked;
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;

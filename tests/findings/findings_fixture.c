@@ -67,16 +67,24 @@ static void feed(const struct ue_observed_event *event) {
     ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
 }
 
-uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
-    fixture.packet =
-        (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
-                                   .frame = fixture.packet.frame + 1,
-                                   .time_ns = ms * NS_PER_MS,
-                                   .side = side,
-                                   .packet_id = id,
-                                   .packet = {.decoded = &fixture.datagram.packet, .prefix = &fixture.datagram.prefix}};
+static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, bool was_acked) {
+    fixture.packet = (struct ue_observed_event){
+        .type = UE_OBSERVED_PACKET,
+        .frame = fixture.packet.frame + 1,
+        .time_ns = ms * NS_PER_MS,
+        .side = side,
+        .packet_id = id,
+        .packet = {.decoded = &fixture.datagram.packet, .prefix = &fixture.datagram.prefix, .was_acked = was_acked}};
     feed(&fixture.packet);
     return fixture.packet.frame;
+}
+
+uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
+    return feed_packet(ms, side, id, false);
+}
+
+uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id) {
+    return feed_packet(ms, side, id, true);
 }
 
 uint64_t findings_fixture_duplicate(void) {
@@ -117,6 +125,7 @@ uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {
     struct ue_observed_event event = event_of(UE_OBSERVED_LOST);
     event.side = side;
+    event.packet_id = last_id + 1;
     event.lost = (struct ue_observed_lost){
         .first_id = first_id, .last_id = last_id, .missing = (uint32_t)(last_id - first_id + 1)};
     feed(&event);

@@ -31,6 +31,19 @@ static void test_burst(void **state) {
     assert_int_equal(3, burst->values[UE_VALUE_LAST_ID].at_least);
     assert_int_equal(1, burst->frames[0]);
     assert_int_equal(4, burst->frames[1]);
+    assert_int_equal(0, burst->values[UE_VALUE_OTHERS].at_least);
+}
+
+/* Some of the packets are in the capture. */
+static void test_burst_that_is_partly_captured(void **state) {
+    (void)state;
+    const uint64_t frame = findings_fixture_packet(0, CLIENT, 2);
+    findings_fixture_packet(100, SERVER, 1);
+    for (int64_t id = 0; id < 4; id++) {
+        findings_fixture_nak(id, id == 2 ? frame : 0);
+    }
+    findings_fixture_finish(110, true);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOSS_BURST)->values[UE_VALUE_OTHERS].at_least);
 }
 
 /* The network reordered the packets that were then lost. */
@@ -123,6 +136,8 @@ static void test_loss_of_other_way_unknown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_burst_that_is_partly_captured, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reordered_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_burst_before_the_capture, findings_fixture_set_up,
                                         findings_fixture_tear_down),

@@ -13,9 +13,10 @@
 static void fill_late(int64_t late_ms) {
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
     findings_fixture_bunch(5, 4);
-    findings_fixture_packet(late_ms, SERVER, 3);
+    findings_fixture_packet(late_ms, SERVER, 4);
     findings_fixture_bunch(5, 2);
     findings_fixture_bunch(5, 3);
 }
@@ -92,11 +93,28 @@ static void test_loss_of_other_side(void **state) {
     findings_fixture_expect_none();
 }
 
+/* No packet is missing that can have held bunches 2 and 3: the sequence 4 is damaged. */
+static void test_damaged_sequence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 2);
+    findings_fixture_lost(SERVER, 1, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_packet(500, SERVER, 4);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_packet(700, SERVER, 5);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_finish(710, true);
+    findings_fixture_expect_none();
+}
+
 static void test_missing(void **state) {
     (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
     findings_fixture_bunch(5, 4);
     findings_fixture_finish(20, true);
     const struct ue_finding *gap = findings_fixture_expect(UE_FINDING_GAP);
@@ -126,7 +144,8 @@ static void continue_elsewhere(void (*begin)(void)) {
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(0, 1);
-    findings_fixture_packet(10, CLIENT, 2);
+    findings_fixture_packet(10, CLIENT, 3);
+    findings_fixture_lost(CLIENT, 2, 2);
     findings_fixture_bunch(0, 4);
     begin();
     findings_fixture_datagram(CLIENT, &good, false);
@@ -165,6 +184,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_loss_of_other_side, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_sequence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_attempt, findings_fixture_set_up, findings_fixture_tear_down),

@@ -106,6 +106,18 @@ static void acknowledge_unseen(bool is_peer_captured) {
     findings_fixture_finish(10, true);
 }
 
+/* An interface that is read later can have a packet after its ack. */
+static void test_packet_after_its_ack(void **state) {
+    (void)state;
+    findings_fixture_datagram(SERVER, &good, false);
+    findings_fixture_datagram(CLIENT, &good, false);
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_ack(7, 0, 0);
+    findings_fixture_acked_packet(1, CLIENT, 7);
+    findings_fixture_finish(10, true);
+    findings_fixture_expect_none();
+}
+
 static void test_incomplete(void **state) {
     (void)state;
     acknowledge_unseen(true);
@@ -143,6 +155,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_malformed, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packet_after_its_ack, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_incomplete, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_never_sent, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_of_one_direction, findings_fixture_set_up,

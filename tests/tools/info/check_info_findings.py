@@ -277,7 +277,7 @@ class Findings(unittest.TestCase):
     def test_gap(self):
         conv = joined()
         conv.send(SERVER, conv.reliable(SERVER, 3, open=True))
-        conv.reliable(SERVER, 3), conv.reliable(SERVER, 3)
+        conv.send(SERVER, conv.reliable(SERVER, 3), conv.reliable(SERVER, 3), arrives=False, captured=False)
         frame = conv.send(SERVER, conv.reliable(SERVER, 3))
         finding = self.only(conv.idle(300), "reliable_gap", "note")
         self.assertEqual([frame], finding["frames"])
@@ -290,7 +290,7 @@ class Findings(unittest.TestCase):
         conv.send(SERVER, conv.reliable(SERVER, 3))
         self.assertIn("1 reliable bunch server to client", self.only(
             conv.idle(300), "reliable_jump", "error", besides=["reliable_buffer"], options=["--reliable-buffer=256"])["text"])
-        self.only(conv, "reliable_gap", "note")  # the limit of 5.2 and 5.3 is not known
+        self.assertEqual([], conv.info()["findings"])  # the limit of 5.2 and 5.3 is not known, and no packet is missing
 
     def test_repeated(self):
         conv = joined(latency=5)
@@ -477,7 +477,7 @@ class Findings(unittest.TestCase):
     def test_duplicates(self):
         conv = joined()
         conv.objects.append(conv.objects[conv.send(SERVER) - 1])
-        self.assertIn("1 packet server to client seen twice", self.only(
+        self.assertIn("1 packet server to client seen again", self.only(
             conv.idle(300), "duplicates", "note")["text"])
 
     # ---- the capture ----
