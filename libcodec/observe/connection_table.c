@@ -116,6 +116,7 @@ static void begin_detection(struct ue_observer *observer, struct ue_connection *
         options->choose(options->user, shown->sides, side, &chosen);
     }
     ue_detection_init(&shown->detection, chosen.settings, chosen.generation, chosen.server_side);
+    shown->detection.start = &observer->start;
     if (options->decryption != NULL) {
         connection->decryptor =
             options->decryption->begin(options->decryption->user, shown->sides, &shown->detection.settings);
@@ -286,6 +287,7 @@ static void detect(struct ue_observer *observer, struct ue_connection *connectio
                    struct ue_decode_state *decode) {
     const struct ue_decryption *decryption = observer->options.decryption;
     struct ue_detection *detection = &connection->shown.detection;
+    observer->start.is_valid = false;
     if (captured->captured_bytes < captured->length_bytes) {
         detect_cut(detection, captured, side, decode);
         return;

@@ -176,19 +176,20 @@ static bool jumps(const struct ue_detection_side *side, const struct ue_decode_r
 /* Decodes the header of a packet. Returns false when the header alone does not suffice, as up to 4.21, whose acks are
    items. */
 static bool decode_header(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                          struct ue_decode_result *result) {
-    struct ue_datagram head;
-    struct ue_item_range range;
+                          struct ue_datagram_start *start, struct ue_decode_result *result) {
+    const struct ue_datagram *head = &start->datagram;
     struct ue_fault fault;
-    if (ue_datagram_begin(x, bytes, size_bytes, &head, &range, &fault) != UE_OK || head.prefix.is_handshake ||
-        head.handlers.is_opaque || x->profile.packet == UE_PACKET_LEGACY) {
+    if (x->profile.packet == UE_PACKET_LEGACY ||
+        ue_datagram_begin(x, bytes, size_bytes, &start->datagram, &start->rest, &fault) != UE_OK ||
+        head->prefix.is_handshake || head->handlers.is_opaque) {
         return false;
     }
+    start->is_valid = true;
     *result = (struct ue_decode_result){
-        .seq = head.packet.seq,
-        .ack = head.packet.ack,
-        .acked_history_seq = head.packet.acked_history_seq,
-        .has_frame_time = head.packet.has_frame_time,
+        .seq = head->packet.seq,
+        .ack = head->packet.ack,
+        .acked_history_seq = head->packet.acked_history_seq,
+        .has_frame_time = head->packet.has_frame_time,
     };
     return true;
 }
@@ -199,7 +200,10 @@ static bool decode_current(struct ue_detection *detection, unsigned side, const 
                            struct ue_decode_result *result) {
     const struct ue_context *x = ue_detection_resolve(detection, side);
     bool header_is_enough = header_suffices(detection) && detection->sides[side].has_id;
-    if (!header_is_enough || !decode_header(x, bytes, size_bytes, result) || jumps(&detection->sides[side], result)) {
+    struct ue_datagram_start own, *start = detection->start != NULL ? detection->start : &own;
+    start->is_valid = false;
+    if (!header_is_enough || !decode_header(x, bytes, size_bytes, start, result) ||
+        jumps(&detection->sides[side], result)) {
         ue_datagram_decode(x, bytes, size_bytes, NULL, NULL, result);
     }
     return result->closed_by == UE_HANDLER_NONE;
@@ -273,6 +277,9 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
                        const struct ue_handshake_match *match, struct ue_decode_state *state) {
     *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
     detection->datagrams++;
+    if (detection->start != NULL) {
+        detection->start->is_valid = false;
+    }
     state->number = (uint8_t)(state->is_held ? detection->datagrams : 0);
     if (is_early(detection) && (match == NULL || match->restart)) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);

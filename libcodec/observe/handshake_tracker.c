@@ -32,7 +32,7 @@ static enum ue_handshake_type request_of(const struct ue_tracker *tracker, const
 
 static int64_t answer_ns(const struct ue_tracker_step *p) {
     const struct ue_tracker *tracker = p->tracker;
-    enum ue_handshake_type request = request_of(tracker, &p->head.handshake);
+    enum ue_handshake_type request = request_of(tracker, &p->head->handshake);
     return has_handshake(tracker, request) ? ue_tracker_span_ns(tracker->handshake_ns[request], p->in->time_ns) : -1;
 }
 
@@ -47,7 +47,7 @@ static void init_side(struct ue_tracker_side *side, uint16_t first_seq) {
 
 /* The cookie holds the first sequences of both sides (protocol.md 5.7), except up to 4.17 and in a restart. */
 static void learn_sequences(struct ue_tracker_step *p) {
-    const struct ue_handshake *handshake = &p->head.handshake;
+    const struct ue_handshake *handshake = &p->head->handshake;
     struct ue_tracker_side *sides = p->tracker->sides;
     enum ue_direction sender = ue_handshake_sender(handshake->type);
     bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body || handshake->restart;
@@ -78,7 +78,7 @@ static void begin_restart(struct ue_tracker_step *p, enum ue_tracker_restart pro
     }
     bool is_first = tracker->restart == UE_TRACKER_NO_RESTART;
     tracker->restart = progress;
-    tracker->client = ue_handshake_sender(p->head.handshake.type) == UE_SERVER_TO_CLIENT ? !p->in->side : p->in->side;
+    tracker->client = ue_handshake_sender(p->head->handshake.type) == UE_SERVER_TO_CLIENT ? !p->in->side : p->in->side;
     if (is_first) {
         tracker->handshakes = 0; /* its messages answer none of an earlier handshake */
         emit_restart(p, UE_OBSERVED_RESTARTING, false);
@@ -103,7 +103,7 @@ static void complete_restart(struct ue_tracker_step *p) {
 
 /* Only messages of a client tell a restart from another handshake. */
 static void follow_handshake(struct ue_tracker_step *p) {
-    const struct ue_handshake *handshake = &p->head.handshake;
+    const struct ue_handshake *handshake = &p->head->handshake;
     switch (handshake->type) {
     case UE_HANDSHAKE_INITIAL:
         handshake->restart ? begin_restart(p, UE_TRACKER_RESTART_BEGUN) : withdraw_restart(p);
@@ -141,11 +141,11 @@ void ue_handshake_tracker_follow(struct ue_tracker_step *p) {
 
 void ue_handshake_tracker_handle(struct ue_tracker_step *p) {
     struct ue_tracker *tracker = p->tracker;
-    enum ue_handshake_type type = p->head.handshake.type;
+    enum ue_handshake_type type = p->head->handshake.type;
     tracker->sides[p->in->side].counts.handshakes++;
     follow_handshake(p);
     ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE,
-                                                   .handshake = {&p->head.handshake, &p->head.prefix, answer_ns(p)}});
+                                                   .handshake = {&p->head->handshake, &p->head->prefix, answer_ns(p)}});
     learn_sequences(p);
     if (type == UE_HANDSHAKE_ACK) {
         complete_restart(p);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/observer_state.h"
 
 struct ue_observer *ue_observer_new(const struct ue_observer_options *options) {
@@ -70,7 +71,19 @@ static unsigned role_of(const struct ue_observed_connection *connection, enum ue
     return direction == UE_DIRECTION_UNKNOWN ? is_assumed_server : direction == UE_SERVER_TO_CLIENT;
 }
 
-static void describe(const struct ue_waiting_datagram *datagram, struct ue_observed_datagram *out) {
+/* What the detection decoded is of the datagram that does not wait, with its result of then. */
+static const struct ue_datagram_start *start_of(const struct ue_observer *observer,
+                                                const struct ue_waiting_datagram *datagram,
+                                                const struct ue_observed_datagram *out) {
+    const struct ue_detection *detection = &datagram->connection->shown.detection;
+    bool is_same = datagram == &observer->direct && observer->start.is_valid &&
+                   ue_detection_is_resolved(detection, &out->record.decode.result) &&
+                   detection->resolved.direction == out->context.direction;
+    return is_same ? &observer->start : NULL;
+}
+
+static void describe(const struct ue_observer *observer, const struct ue_waiting_datagram *datagram,
+                     struct ue_observed_datagram *out) {
     const struct ue_detection *detection = &datagram->connection->shown.detection;
     struct ue_decode_state *decode = &out->record.decode;
     out->record = (struct ue_datagram_record){&datagram->connection->shown, datagram->decode};
@@ -84,6 +97,7 @@ static void describe(const struct ue_waiting_datagram *datagram, struct ue_obser
     out->is_cut = datagram->captured_bytes < datagram->length_bytes;
     decode->packet_ids = ue_detection_packet_ids(detection, decode);
     ue_detection_context(detection, decode, &out->context);
+    out->start = start_of(observer, datagram, out);
     if (out->is_cut) {
         terminate(out);
     }
@@ -97,7 +111,7 @@ const struct ue_observed_datagram *ue_observer_next(struct ue_observer *observer
     if (datagram == NULL) {
         return NULL;
     }
-    describe(datagram, &observer->out);
+    describe(observer, datagram, &observer->out);
     return &observer->out;
 }
 

@@ -99,6 +99,7 @@ struct ue_observer {
     size_t waiting_count;
     struct ue_waiting_datagram direct; /* need not wait, and was not copied */
     bool has_direct;
+    struct ue_datagram_start start;         /* of the latest datagram, with the context of its connection */
     struct ue_waiting_datagram *latest_out; /* returned last, to be freed */
     struct ue_observed_datagram out;
 

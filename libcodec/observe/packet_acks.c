@@ -134,7 +134,7 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
    sequence, it does neither, because it drops the packets that follow. */
 static void hold(const struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t before, int64_t newest) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, newest);
-    other->held = (struct ue_held_acks){.packet = p->head.packet,
+    other->held = (struct ue_held_acks){.packet = *p->packet,
                                         .frame = p->in->frame,
                                         .sent_id = newest - ue_packet_acks_ahead(other, newest),
                                         .before_id = before,

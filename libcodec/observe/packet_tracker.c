@@ -223,7 +223,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW});
         return;
     }
-    p->head.packet = *packet;
+    p->packet = packet;
     bool is_first = side->counts.packets == 0;
     if (is_first) {
         init_ids(side, p->packet_id);
@@ -233,7 +233,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     ue_packet_acks_follow(side, p->packet_id);
     report_lost(p, side);
     struct ue_observed_event event = {.type = UE_OBSERVED_PACKET,
-                                      .packet = {.decoded = &p->head.packet, .prefix = &p->head.prefix}};
+                                      .packet = {.decoded = packet, .prefix = &p->head->prefix}};
     classify(p, side, &event.packet);
     event.packet.in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;
@@ -316,13 +316,13 @@ static void handle_captured_items(struct ue_tracker_step *p, struct ue_item_rang
 /* The captured part of a datagram; as of an opaque packet, if its id is beyond the cut or not known. */
 static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bool has_head) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_packet packet = p->head.packet;
-    bool is_opaque = !has_head || rest->bit > p->captured_bits || p->head.handlers.is_opaque || !has_id(p, &packet);
+    const struct ue_packet *packet = &p->head->packet;
+    bool is_opaque = !has_head || rest->bit > p->captured_bits || p->head->handlers.is_opaque || !has_id(p, packet);
     if (is_opaque) {
         handle_opaque(p);
         return;
     }
-    handle_packet(p, &packet);
+    handle_packet(p, packet);
     handle_captured_items(p, rest);
     if (p->is_tracked && rest->bit + 8 < rest->end_bit) { /* fewer bits are no item */
         mark_unread(side, p->packet_id);
@@ -330,20 +330,32 @@ static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bo
     }
 }
 
+/* Decodes how the datagram begins, unless that is known. */
+static enum ue_status begin(struct ue_tracker_step *p, struct ue_datagram_start *own, struct ue_item_range *rest) {
+    const struct ue_tracker_datagram *datagram = p->in;
+    struct ue_fault fault;
+    if (datagram->start != NULL) {
+        p->head = &datagram->start->datagram;
+        *rest = datagram->start->rest;
+        return UE_OK;
+    }
+    p->head = &own->datagram;
+    return ue_datagram_begin(datagram->context, datagram->bytes, datagram->size_bytes, &own->datagram, rest, &fault);
+}
+
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
                      const struct ue_observer_callbacks *callbacks) {
     struct ue_tracker_step p = {
         .tracker = tracker, .in = datagram, .callbacks = callbacks, .naks_left = UE_TRACKER_PACKETS_MAX};
+    struct ue_datagram_start own;
     struct ue_item_range rest;
-    struct ue_fault fault;
     if (callbacks->items != NULL) {
         callbacks->items->is_whole = false;
     }
-    enum ue_status status =
-        ue_datagram_begin(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
+    enum ue_status status = begin(&p, &own, &rest);
     if (UE_UNLIKELY(datagram->is_cut)) {
         p.captured_bits = datagram->captured_bytes * 8;
-        if (!p.head.prefix.is_handshake) {
+        if (!p.head->prefix.is_handshake) {
             handle_cut(&p, &rest, status == UE_OK);
         }
         return;
@@ -351,14 +363,13 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
     if (status != UE_OK) {
         return;
     }
-    if (p.head.prefix.is_handshake) {
+    if (p.head->prefix.is_handshake) {
         ue_handshake_tracker_handle(&p);
-    } else if (p.head.handlers.is_opaque) {
+    } else if (p.head->handlers.is_opaque) {
         handle_encrypted(&p);
     } else {
-        const struct ue_packet packet = p.head.packet;
         tracker->is_legacy = datagram->context->profile.packet == UE_PACKET_LEGACY;
-        handle_packet(&p, &packet);
+        handle_packet(&p, &p.head->packet);
         handle_items(&p, &rest);
     }
 }

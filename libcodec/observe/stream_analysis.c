@@ -189,7 +189,8 @@ static void feed(const struct tracking *tracking, const struct ue_observed_datag
                                           .context = &datagram->context,
                                           .packet_ids = &datagram->record.decode.packet_ids,
                                           .bytes = datagram->bytes,
-                                          .size_bytes = datagram->size_bytes};
+                                          .size_bytes = datagram->size_bytes,
+                                          .start = datagram->start};
     if (!tracking->is_whole && !complete_cut(tracking->observer, datagram, &tracked)) {
         return;
     }

@@ -206,9 +206,10 @@ struct ue_tracker_step {
     struct ue_tracker *tracker;
     const struct ue_tracker_datagram *in;
     const struct ue_observer_callbacks *callbacks;
-    struct ue_datagram head;
-    int64_t packet_id; /* 0: not a packet, or its id is not known */
-    bool is_tracked;   /* a packet with a known id that is no duplicate: its items are processed */
+    const struct ue_datagram *head;
+    const struct ue_packet *packet; /* while its header is processed */
+    int64_t packet_id;              /* 0: not a packet, or its id is not known */
+    bool is_tracked;                /* a packet with a known id that is no duplicate: its items are processed */
     bool is_late;
     bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
     size_t captured_bits; /* of a cut datagram */

@@ -101,7 +101,13 @@ struct ue_item_range {
 /* Decoding in steps, for receivers that act between them. begin decodes the prefix and a whole handshake message, or
    the prefix, handlers and packet header; members after a fault are zero. next decodes up to `capacity` of the items
    that follow until range->bit is range->end_bit, unless handlers.is_opaque. It returns their number; a fault occurred
-   after them, and the next item then has the members that precede the fault. */
+   after them, and the next item then has the members that precede the fault. ue_datagram_start keeps what begin
+   decoded. */
+struct ue_datagram_start {
+    bool is_valid; /* decoded without a fault */
+    struct ue_datagram datagram;
+    struct ue_item_range rest;
+};
 enum ue_status ue_datagram_begin(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  struct ue_datagram *datagram, struct ue_item_range *range, struct ue_fault *fault);
 size_t ue_datagram_next(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,

@@ -107,10 +107,12 @@ struct ue_detection_side {
     int64_t last_id;
 };
 
-/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, result, server_side,
-   is_released, encrypted and decrypted; the other members are private. */
+/* The state of a detection. Callers may set settings.decryptor and start, and read settings, custom, result,
+   server_side, is_released, encrypted and decrypted; the other members are private. */
 struct ue_detection {
     struct ue_settings settings;
+    struct ue_datagram_start *start; /* receives how the datagram that is fed begins, valid if it was decoded with the
+                                        result; NULL: not wanted */
     const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
     struct ue_detection_result result;
     struct ue_detection_result released;

@@ -29,6 +29,7 @@ struct ue_tracker_datagram {
     const struct ue_packet_ids *packet_ids; /* from ue_detection_packet_ids */
     const uint8_t *bytes;
     size_t size_bytes;
+    const struct ue_datagram_start *start; /* how it begins, decoded with this context; NULL: not decoded so far */
     bool is_cut;           /* by the snap length: after captured_bytes there are zeros, and a terminator at the end */
     size_t captured_bytes; /* of a cut datagram */
 };
