@@ -40,13 +40,6 @@ static bool parse(const char *vantage, unsigned count, const char *things, unsig
 
 /* ---- files ---- */
 
-static void add_path(struct capture_points *points, unsigned source, char *path) {
-    if (points->paths[source] == NULL) {
-        points->paths[source] = g_ptr_array_new();
-    }
-    g_ptr_array_add(points->paths[source], path);
-}
-
 static void set_sources(struct capture_points *points) {
     points->are_two = true;
     for (unsigned i = 0; i < 2; i++) {
@@ -66,7 +59,7 @@ static int client_end_of(const unsigned *roles) {
 bool capture_points_of_files(struct capture_points *points, const char *vantage, char **paths, int path_count) {
     unsigned *groups = g_new0(unsigned, (gsize)path_count);
     bool is_good = true, are_two = false;
-    *points = (struct capture_points){.client_end = -1};
+    *points = (struct capture_points){.client_end = -1, .paths = {g_ptr_array_new(), g_ptr_array_new()}};
     if (vantage != NULL) {
         is_good = are_two = parse(vantage, (unsigned)path_count, "files", groups);
         points->client_end = are_two ? client_end_of(groups) : -1;
@@ -75,7 +68,7 @@ bool capture_points_of_files(struct capture_points *points, const char *vantage,
     }
     for (int i = 0; are_two && i < path_count; i++) {
         if (groups[i] != LEFT_OUT) {
-            add_path(points, groups[i] ^ (unsigned)(points->client_end == 1), paths[i]);
+            g_ptr_array_add(points->paths[groups[i] ^ (unsigned)(points->client_end == 1)], paths[i]);
         }
     }
     if (are_two) {

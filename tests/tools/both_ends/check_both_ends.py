@@ -331,6 +331,15 @@ class Vantage(Folder):
             self.assertIn("--vantage", result.stderr.decode(), words)
         self.assertIn("interfaces", uerudp.run("info", "--vantage=client,server", ends.client, status=2).stderr.decode())
 
+    def test_left_out(self):
+        """A capture between the ends has the packets of both, so that the user says which two are compared."""
+        ends = self.generate("lossy")
+        (connection,), _ = info(ends.client, ends.client, ends.server, "--vantage=client,-,server")
+        self.compare(ends, connection)
+        (connection,), _ = info(ends.client, ends.server, ends.client, "--vantage=-,server,client")
+        self.assertEqual(1, self.compare(ends, connection)["client_end"])
+        self.assertEqual(["server.pcapng", "client.pcapng"], connection["both_ends"]["captures"])
+
     def test_contradiction(self):
         """Packets cannot arrive before they are sent: the times decide, and the report says so."""
         ends = self.generate("lossy")

@@ -54,6 +54,18 @@ class Figures(unittest.TestCase):
             self.check(result["before"], before)
             self.check(result["after"], after)
 
+    def test_recordings(self):
+        """Of recordings of another implementation, packets and bytes are those that decode prints."""
+        clean, lossy = (uerudp.ROOT / f"captures/recordings/utcp-{name}.pcap" for name in ("clean", "loss"))
+        result = compare(clean, lossy)
+        for figures, path in ((result["before"], clean), (result["after"], lossy)):
+            datagrams = uerudp.decode(path, status=None)
+            for direction, way in enumerate(WAYS, 1):
+                lengths = [each["length"] for each in datagrams if each.get("direction") == direction]
+                self.assertGreater(len(lengths), 10)
+                self.assertAlmostEqual(len(lengths), figures[f"packets_per_s_{way}"] * figures["connection_s"], places=3)
+                self.assertAlmostEqual(sum(lengths) + OVERHEAD * len(lengths), figures[f"bytes_per_s_{way}"] * figures["connection_s"], places=1)
+
     def test_findings(self):
         for before, after in ((CALM, LOSSY), (LOSSY, CALM), (LOSSY, LOSSY), (CAPTURES / "mixed.pcapng", LOSSY)):
             found = {finding["kind"]: finding for finding in compare(before, after)["findings"]}
