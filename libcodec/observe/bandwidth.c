@@ -16,6 +16,7 @@
 /* Bunches of a channel that wait for the class of its actor. */
 #define WAITING_MAX 256u
 #define CAPACITY_MIN 16u
+#define SMOOTHING 8
 #define DORMANCY 1 /* a close reason */
 #define IPV4_UDP_BYTES 28u
 #define IPV6_UDP_BYTES 48u
@@ -38,6 +39,9 @@ struct channel {
     struct owner owner; /* since the latest open */
     struct owner next;  /* of the bunch that follows, which opens the channel */
     struct ue_bandwidth_entry *entry;
+    bool was_updated[2];
+    int64_t updated_ns[2];              /* the latest update */
+    int64_t interval_ns[2];             /* between updates, smoothed; 0: not known */
     struct ue_bandwidth_share *waiting; /* for the owner */
     size_t waiting_count, waiting_capacity;
 };
@@ -360,6 +364,24 @@ static bool wait(struct ue_bandwidth *bandwidth, struct channel *channel, const 
     return true;
 }
 
+/* Whether a channel waited until now, because its side was saturated. */
+static void update(struct ue_bandwidth *bandwidth, struct channel *channel, unsigned side, int64_t time_ns) {
+    const struct ue_saturation_span *span = &bandwidth->rows.totals.saturation[side].latest;
+    struct ue_bandwidth_row *row = &channel->entry->row;
+    int64_t since_ns = ue_time_ns_since(time_ns, channel->updated_ns[side]);
+    int64_t interval_ns = channel->interval_ns[side];
+    bool is_within = channel->was_updated[side] && span->frame != 0 && channel->updated_ns[side] <= span->begin_ns &&
+                     time_ns >= span->end_ns;
+    if (is_within && interval_ns != 0 && ue_saturation_span_ns(span) > interval_ns) {
+        row->waits[side]++;
+        row->longest_wait_ns[side] = since_ns > row->longest_wait_ns[side] ? since_ns : row->longest_wait_ns[side];
+    } else if (channel->was_updated[side] && since_ns > 0) {
+        channel->interval_ns[side] = interval_ns != 0 ? interval_ns + (since_ns - interval_ns) / SMOOTHING : since_ns;
+    }
+    channel->was_updated[side] = true;
+    channel->updated_ns[side] = time_ns;
+}
+
 static void count_bunch(void *user, uint32_t index, const struct ue_bunch *bunch, uint64_t bits, uint64_t header_bits) {
     const struct counting *counting = user;
     struct ue_bandwidth *bandwidth = counting->bandwidth;
@@ -375,6 +397,9 @@ static void count_bunch(void *user, uint32_t index, const struct ue_bunch *bunch
     struct owner owner = item.owner.actor != NULL ? item.owner : item.channel->owner;
     ue_bandwidth_rows_add_total(&bandwidth->rows, &share);
     ue_bandwidth_rows_add(&bandwidth->rows, item.channel->entry, &share);
+    if (share.is_update && item.channel != &bandwidth->rest) {
+        update(bandwidth, item.channel, share.side, share.time_ns);
+    }
     if (owner.actor == NULL && !wait(bandwidth, item.channel, &share)) {
         stop_waiting(bandwidth, item.channel);
         owner = item.channel->owner;
@@ -391,6 +416,12 @@ static void count_rest(void *user, enum ue_bandwidth_kind kind, uint64_t bits) {
     ue_bandwidth_rows_add_total(&counting->bandwidth->rows, &share);
 }
 
+void ue_bandwidth_set_rate(struct ue_bandwidth *bandwidth, int32_t bytes_per_s) {
+    for (unsigned side = 0; side < 2; side++) {
+        ue_saturation_set_rate(&bandwidth->rows.totals.saturation[side], bytes_per_s);
+    }
+}
+
 void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_observed_datagram *datagram) {
     struct ue_bandwidth_totals *totals = &bandwidth->rows.totals;
     struct counting counting = {bandwidth, datagram};
@@ -404,6 +435,7 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
     totals->ip_udp_bits[datagram->role] +=
         8u * (datagram->record.connection->sides[0].size_bytes > 4 ? IPV6_UDP_BYTES : IPV4_UDP_BYTES);
     ue_bandwidth_split(&split, &parts);
+    ue_saturation_add(&totals->saturation[datagram->role], datagram->time_ns, datagram->frame, datagram->length_bytes);
     bandwidth->item_count = 0;
     bandwidth->is_duplicate = false;
 }
@@ -413,6 +445,9 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
 void ue_bandwidth_finish(struct ue_bandwidth *bandwidth) {
     for (struct ue_list_link *link = bandwidth->channels.first; link != NULL; link = link->next) {
         end_use(bandwidth, link->element, bandwidth->rows.totals.last_ns, false);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        ue_saturation_finish(&bandwidth->rows.totals.saturation[side], bandwidth->rows.totals.last_ns);
     }
 }
 

@@ -11,8 +11,8 @@
 
 #define PACKETS 60
 #define NS_PER_S INT64_C(1000000000)
-#define MEMORY_STEP 256
-#define MEMORY_MAX 65536
+#define MEMORY_STEP 512
+#define MEMORY_MAX 131072
 
 /* ---- one datagram ---- */
 
@@ -213,6 +213,7 @@ static void times_jump(void **state) {
     static const int64_t times[] = {NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * NS_PER_S};
     struct accounting a;
     assert_true(begin(&a, SIZE_MAX));
+    ue_bandwidth_set_rate(a.bandwidth, 1);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         add(&a, CLIENT, times[i]);
         add(&a, SERVER, times[i]);

@@ -98,7 +98,8 @@ static const char description[] =
     "of both ends: the report is of the first, and compares it with the other: what was lost between them, and\n"
     "one-way delays. Two interfaces of one file are compared in the same way.\n\n"
     "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a\n"
-    "rule), 2 wrong arguments or unusable files. With --compare only the second capture decides between 0 and 1.\n\n"
+    "rule) or a budget is exceeded, 2 wrong arguments or unusable files. With --compare only the second capture "
+    "decides between 0 and 1.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
@@ -222,7 +223,7 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
     uint64_t failures = 0;
     for (guint i = 0; i < list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(list, i);
-        failures += info->findings.failures;
+        failures += info->findings.failures + (info->bandwidth != NULL && info_budget_is_exceeded(info));
     }
     if (status == CLI_EXIT_MALFORMED && command->rules.rules != NULL) {
         status = CLI_EXIT_OK; /* a malformed datagram is a finding, which the rules may name */
@@ -382,6 +383,7 @@ int cmd_info(int argc, char **argv) {
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);
+    info_budgets_clear(&command.bandwidth.budgets);
     g_free(command.junit);
     g_free(command.vantage);
     text_buffer_free(&command.out);

@@ -39,6 +39,8 @@ static struct datagram_outcome *begin(struct datagram_outcome_ring *outcomes, co
                                          .size_bytes = (uint32_t)datagram->report->size_bytes,
                                          .address = datagram->report->address,
                                          .packet_id = datagram->packet_id,
+                                         .has_queued_bits = datagram->has_queued_bits,
+                                         .queued_bits = datagram->queued_bits,
                                          .copies_in_link = 1};
     return outcome;
 }

@@ -12,7 +12,9 @@ struct datagram_outcome {
     uint64_t sent_ns;
     uint32_t size_bytes;
     uint32_t address;
-    int64_t packet_id;       /* -1: not a packet */
+    int64_t packet_id; /* -1: not a packet */
+    bool has_queued_bits;
+    int64_t queued_bits;     /* of its sender, see struct sim_datagram */
     uint32_t events;         /* a bit for each enum sim_datagram_event that happened to it */
     uint32_t copies_in_link; /* copies that are still in the link */
     uint32_t frames;         /* captured and not written yet */

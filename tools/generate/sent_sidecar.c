@@ -122,12 +122,14 @@ static json_t *delivered(const struct run_log *run_log, enum ue_role from, int64
 static json_t *datagram_object(const struct generator_connection *connection, enum ue_role from,
                                const struct datagram_outcome *outcome) {
     uint64_t offset_ns = connection->source.offset_ns;
-    return json_pack(
-        "{s:o, s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "frame", number_or_null(outcome->frame != 0, outcome->frame),
-        "stream", (json_int_t)connection->stream, "dir", phrase_direction_key(from), "time",
-        time_of(outcome->sent_ns + offset_ns), "length", (json_int_t)outcome->size_bytes, "packet_id",
-        number_or_null(outcome->packet_id >= 0, (uint64_t)outcome->packet_id), "fate", events_of(outcome), "arrived",
-        arrivals(outcome, offset_ns), "delivered", delivered(connection->source.run_log, from, outcome->packet_id));
+    return json_pack("{s:o, s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "frame",
+                     number_or_null(outcome->frame != 0, outcome->frame), "stream", (json_int_t)connection->stream,
+                     "dir", phrase_direction_key(from), "time", time_of(outcome->sent_ns + offset_ns), "length",
+                     (json_int_t)outcome->size_bytes, "packet_id",
+                     number_or_null(outcome->packet_id >= 0, (uint64_t)outcome->packet_id), "fate", events_of(outcome),
+                     "arrived", arrivals(outcome, offset_ns), "delivered",
+                     delivered(connection->source.run_log, from, outcome->packet_id), "queued_bits",
+                     outcome->has_queued_bits ? json_integer(outcome->queued_bits) : json_null());
 }
 
 /* Datagrams of both directions, in the order in which they left. */

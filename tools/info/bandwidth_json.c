@@ -51,6 +51,38 @@ static json_t *guid(const struct ue_bandwidth_row *row) {
     return row->guid == 0 ? json_null() : row->guid <= INT64_MAX ? count(row->guid) : json_string(text);
 }
 
+/* ---- saturation ---- */
+
+static json_t *ms(int64_t span_ns) {
+    return json_real((double)span_ns / 1e6);
+}
+
+static double since_s(const struct ue_bandwidth_totals *totals, int64_t time_ns) {
+    return (double)(time_ns - totals->first_ns) / 1e9;
+}
+
+static json_t *longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation_span *span) {
+    return span->frame == 0
+               ? json_null()
+               : json_pack("{s:o, s:f, s:o}", "frame", count(span->frame), "time_s", since_s(totals, span->begin_ns),
+                           "duration_ms", ms(ue_saturation_span_ns(span)));
+}
+
+/* null: the rate is not known, or no packet followed it. */
+static json_t *saturation(const struct ue_bandwidth_totals *totals, unsigned side) {
+    const struct ue_saturation *of = &totals->saturation[side];
+    bool has_peak = of->peak_frame != 0;
+    if (of->packets == 0) {
+        return json_null();
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rate_bytes_per_s", count((uint64_t)of->rate),
+                     "tick_ms", of->tick_ns != 0 ? ms(of->tick_ns) : json_null(), "packets", count(of->packets),
+                     "times", count(of->spans), "total_ms", ms(of->total_ns), "longest", longest(totals, &of->longest),
+                     "queued_peak_bits", has_peak ? json_integer(of->peak_bits) : json_null(), "queued_peak_frame",
+                     has_peak ? count(of->peak_frame) : json_null(), "queued_peak_ms",
+                     ms(ue_saturation_drain_ns(of, of->peak_bits)));
+}
+
 static json_t *row_object(enum ue_bandwidth_by by, const struct ue_bandwidth_row *row, bool has_times) {
     const char *name = info_bandwidth_class_of(row);
     bool has_channel = !row->is_rest && by != UE_BANDWIDTH_BY_CLASS;
@@ -63,6 +95,12 @@ static json_t *row_object(enum ue_bandwidth_by by, const struct ue_bandwidth_row
     }
     if (by != UE_BANDWIDTH_BY_CLASS) {
         json_object_set_new(object, "channel", has_channel ? count(row->channel) : json_null());
+    }
+    if (by == UE_BANDWIDTH_BY_CHANNEL) {
+        json_object_set_new(object, "waits", counts(row->waits));
+        json_object_set_new(
+            object, "longest_wait_ms",
+            json_pack("{s:o, s:o}", "c2s", ms(row->longest_wait_ns[0]), "s2c", ms(row->longest_wait_ns[1])));
     }
     json_object_set_new(object, "others", json_boolean(row->is_rest));
     json_object_set_new(object, "opens", count(row->opens));
@@ -138,6 +176,9 @@ json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struc
     for (enum ue_bandwidth_by by = 0; by < UE_BANDWIDTH_BY_COUNT; by++) {
         json_object_set_new(object, info_bandwidth_by_name(by), rows_array(bandwidth, by, options, has_times));
     }
+    json_object_set_new(object, "saturation",
+                        has_times ? json_pack("{s:o, s:o}", "c2s", saturation(totals, 0), "s2c", saturation(totals, 1))
+                                  : json_null());
     json_object_set_new(object, "series",
                         !has_times
                             ? json_null()

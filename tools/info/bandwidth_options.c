@@ -20,6 +20,11 @@ static gboolean parse_order(const char *option, const char *value, void *user, G
     return FALSE;
 }
 
+static gboolean parse_budget(const char *option, const char *value, void *user, GError **error) {
+    (void)option;
+    return info_budgets_add(&((struct info_bandwidth_options *)user)->budgets, value, error);
+}
+
 void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"bandwidth", 0, 0, G_OPTION_ARG_NONE, &options->is_wanted,
@@ -30,6 +35,10 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
         {"by", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_order,
          "their order: total (bits), peak (bits of the busiest second) or updates (updates per second); default total",
          "ORDER"},
+        {"budget", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_budget,
+         "exit with status 1 if one side of a connection, or a class of actors, sends more bytes in a second; may be "
+         "repeated",
+         "[CLASS=]BYTES"},
         {"csv", 0, 0, G_OPTION_ARG_NONE, &options->is_csv, "print only the bandwidth, as columns for spreadsheets",
          NULL},
         {0},
@@ -48,6 +57,7 @@ bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json
         cli_error("--csv and --json exclude each other");
         return false;
     }
-    options->is_wanted |= options->is_csv || options->rows_max != 0 || options->order != INFO_BANDWIDTH_BY_TOTAL;
+    options->is_wanted |= options->is_csv || options->budgets.limits != NULL || options->rows_max != 0 ||
+                          options->order != INFO_BANDWIDTH_BY_TOTAL;
     return true;
 }

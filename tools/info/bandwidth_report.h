@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include <uerudp/bandwidth.h>
+#include "tools/info/budget.h"
 #include "tools/print/text_buffer.h"
 
 #define INFO_BANDWIDTH_ROWS_TEXT 10
@@ -23,6 +24,7 @@ struct info_bandwidth_options {
     gboolean is_csv;
     int rows_max; /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
     enum info_bandwidth_order order;
+    struct info_budgets budgets;
 };
 
 /* The options must stay where they are until the command line is parsed. resolve then checks them, and returns false

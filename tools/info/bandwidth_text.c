@@ -140,6 +140,80 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     g_array_unref(rows);
 }
 
+/* ---- saturation ---- */
+
+static struct phrase times(const struct ue_saturation *of) {
+    struct phrase words = {"rate not known"};
+    if (of->packets != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64, of->spans);
+    }
+    return words;
+}
+
+static struct phrase total(const struct ue_saturation *of) {
+    struct phrase words = {"-"};
+    if (of->spans != 0) {
+        g_snprintf(words.text, sizeof words.text, "%s, %s", phrase_duration(of->total_ns).text,
+                   phrase_duration(ue_saturation_span_ns(&of->longest)).text);
+    }
+    return words;
+}
+
+static struct phrase longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation *of) {
+    struct phrase words = {"-"};
+    if (of->spans != 0) {
+        g_snprintf(words.text, sizeof words.text, "%.3f s, frame %" PRIu64,
+                   phrase_seconds(of->longest.begin_ns - totals->first_ns), of->longest.frame);
+    }
+    return words;
+}
+
+static struct phrase queued(const struct ue_saturation *of) {
+    struct phrase words = {"-"};
+    if (of->peak_frame != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRId64 ", %s", of->peak_bits,
+                   phrase_duration(ue_saturation_drain_ns(of, of->peak_bits)).text);
+    }
+    return words;
+}
+
+static void print_waits(struct text_buffer *out, const struct ue_bandwidth *bandwidth) {
+    for (size_t i = 0; i < ue_bandwidth_row_count(bandwidth, UE_BANDWIDTH_BY_CHANNEL); i++) {
+        const struct ue_bandwidth_row *row = ue_bandwidth_row_at(bandwidth, UE_BANDWIDTH_BY_CHANNEL, i);
+        for (unsigned side = 0; side < 2; side++) {
+            if (row->waits[side] != 0) {
+                const char *name = info_bandwidth_class_of(row);
+                text_buffer_add_format(out, "    while the %s was saturated, channel %" PRIu32, phrase_side(side),
+                                       row->channel);
+                text_buffer_add(out, name != NULL ? " (" : "");
+                text_buffer_add_utf8(out, name != NULL ? ue_actor_class_name(name) : "", TEXT_ESCAPE_PLAIN);
+                text_buffer_add_format(out, "%s sent nothing %s, for up to %s\n", name != NULL ? ")" : "",
+                                       phrase_times(row->waits[side]).text,
+                                       phrase_duration(row->longest_wait_ns[side]).text);
+            }
+        }
+    }
+}
+
+static void print_saturation(struct text_buffer *out, const struct ue_bandwidth *bandwidth) {
+    const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(bandwidth);
+    const struct ue_saturation *of = totals->saturation;
+    if (of[0].packets + of[1].packets == 0) {
+        return;
+    }
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
+                           "server to client");
+    end_title(out);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "times", times(&of[0]).text, times(&of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(&of[0]).text, total(&of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, &of[0]).text,
+                           longest(totals, &of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "most bits above the rate", queued(&of[0]).text,
+                           queued(&of[1]).text);
+    print_waits(out, bandwidth);
+}
+
 void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidth *bandwidth,
                                const struct info_bandwidth_options *options, bool has_times) {
     print_kinds(out, ue_bandwidth_totals(bandwidth));
@@ -147,5 +221,8 @@ void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidt
         if (ue_bandwidth_row_count(bandwidth, by) != 0) {
             print_rows(out, bandwidth, by, options, has_times);
         }
+    }
+    if (has_times) {
+        print_saturation(out, bandwidth);
     }
 }

@@ -156,6 +156,7 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
         add_cost(info, captured);
     }
     if (info->bandwidth != NULL) {
+        ue_bandwidth_set_rate(info->bandwidth, info->course->requested_rate);
         ue_bandwidth_on_datagram(info->bandwidth, captured->observed);
     }
 }

@@ -319,6 +319,9 @@ json_t *info_to_json(const struct info_connection *info) {
     if (info->both_ends != NULL) {
         json_object_set_new(object, "both_ends", info_both_ends_to_json(info));
     }
+    if (info->bandwidth != NULL && info->options->bandwidth.budgets.limits != NULL) {
+        json_object_set_new(object, "budget", info_budget_to_json(info));
+    }
     if (info->bandwidth != NULL) {
         json_object_set_new(
             object, "bandwidth",

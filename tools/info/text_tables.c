@@ -290,5 +290,6 @@ void info_print_tables(struct text_buffer *out, const struct info_connection *in
     }
     if (info->bandwidth != NULL) {
         info_bandwidth_print_text(out, info->bandwidth, &info->options->bandwidth, info->course->implausible == 0);
+        info_budget_print(out, info);
     }
 }

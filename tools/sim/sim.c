@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uerudp/inspect.h>
+
 #include "tools/sim/simulated_endpoint.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -66,6 +68,12 @@ static void note_bytes(struct sim_result *result, enum ue_role from, const struc
         hash_bytes(sim_rng_mix(result->transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
 }
 
+static bool read_queued_bits(const struct ue_conn *conn, int64_t *bits) {
+    static const char name[] = "QueuedBits";
+    *bits = 0;
+    return conn != NULL && ue_conn_inspect(conn, ue_fact_find(name, sizeof name - 1), 0, bits);
+}
+
 static void see(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
     const struct packet_checker *packets = &sim->checker.packets;
     int64_t packet_id = check_datagram(sim, from, report);
@@ -83,6 +91,8 @@ static void see(struct simulation *sim, enum ue_role from, const struct sim_link
             .packet_id = packet_id,
             .context = sim->endpoints[from].conn != NULL ? ue_conn_context(sim->endpoints[from].conn) : NULL,
             .content = is_new ? &packets->newest : NULL};
+        datagram.has_queued_bits =
+            report->event == SIM_DATAGRAM_SENT && read_queued_bits(sim->endpoints[from].conn, &datagram.queued_bits);
         sim->watch.datagram(sim->watch.user, &datagram);
     }
 }

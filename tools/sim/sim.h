@@ -37,8 +37,10 @@ struct sim_message {
 struct sim_datagram {
     enum ue_role from;
     const struct sim_link_report *report;
-    int64_t packet_id;                 /* -1: not a packet, or unchecked */
-    const struct ue_context *context;  /* in which the sender encodes; NULL: before it is connected */
+    int64_t packet_id;                /* -1: not a packet, or unchecked */
+    const struct ue_context *context; /* in which the sender encodes; NULL: before it is connected */
+    bool has_queued_bits;
+    int64_t queued_bits;               /* QueuedBits of the sender when the datagram left, after the end of its tick */
     const struct ue_datagram *content; /* of a packet that just left in clear, when checked; else NULL */
 };
 

@@ -8,6 +8,7 @@
 #define UERUDP_BANDWIDTH_H
 
 #include <uerudp/observer.h>
+#include <uerudp/saturation.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +106,9 @@ struct ue_bandwidth_row {
     uint64_t opens;                           /* of channels; an actor that was dormant opens one again */
     uint64_t dormant;                         /* channels closed because of dormancy */
     int64_t open_ns;                          /* how long channels were open in the capture, all together */
+    uint64_t waits[2]; /* of a channel: how often it sent nothing while its side was saturated, which was longer than
+                          the average between its updates before */
+    int64_t longest_wait_ns[2]; /* between two updates, in such a case */
     struct ue_bandwidth_counts counts;
     struct ue_bandwidth_series series; /* of a class; bins that did not fit into memory are missing */
 };
@@ -115,6 +119,7 @@ struct ue_bandwidth_totals {
     struct ue_bandwidth_series series[UE_BANDWIDTH_KIND_COUNT];
     uint64_t datagrams[2];
     uint64_t ip_udp_bits[2]; /* of the headers of IP and UDP, not included in counts */
+    struct ue_saturation saturation[2];
     int64_t first_ns, last_ns;
     int64_t bin_ns; /* width of the bins of all series, from first_ns on */
 };
@@ -129,6 +134,9 @@ void ue_bandwidth_free(struct ue_bandwidth *bandwidth); /* NULL is ignored */
 /* An event of the datagram that follows; the observer must report messages, too. */
 void ue_bandwidth_on_event(struct ue_bandwidth *bandwidth, struct ue_observer *observer,
                            const struct ue_observed_datagram *datagram, const struct ue_observed_event *event);
+
+/* The client's Netspeed, from the next datagram on; 0: not known. */
+void ue_bandwidth_set_rate(struct ue_bandwidth *bandwidth, int32_t bytes_per_s);
 
 /* Counts a datagram, after its events. */
 void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_observed_datagram *datagram);

@@ -289,8 +289,23 @@ class Orders(unittest.TestCase):
         text = uerudp.run("info", CAPTURES / "actor-world.pcapng", status=None).stdout.decode()
         self.assertNotIn("bandwidth", text)
 
+    def test_budget(self):
+        """The exit status depends only on what a budget names; a budget that is just reached is kept."""
+        path = CAPTURES / "actor-world.pcapng"
+        connection, = infos("--budget=1", path)
+        peak = max(connection["peak_bytes_per_s"].values())
+        bits = max(row["peak_bits"]["s2c"] for row in connection["bandwidth"]["classes"] if row["class"] == "/Game/Actors/Crate.Crate_C")
+        crate = -(-bits // 8)
+        self.assertEqual([True, True], [each["is_exceeded"] for each in connection["budget"]])
+        for budget, status in ((peak, 0), (peak - 1, 1), (f"Crate_C={crate}", 0), (f"Crate_C={crate - 1}", 1),
+                               (f"/Game/Actors/Crate.Crate_C={crate - 1}", 1), ("Crate_D=1", 0), ("Control=1", 1)):
+            with self.subTest(budget):
+                uerudp.run("info", f"--budget={budget}", path, status=status)
+        uerudp.run("info", f"--budget={peak}", f"--budget=Crate_C={crate - 1}", path, status=1)
+
     def test_wrong_options(self):
-        for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--csv", "--json"]):
+        for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],
+                        ["--budget", "Crate=0"]):
             result = uerudp.run("info", *options, LOSS, status=2)
             self.assertIn(options[0 if options[0] != "--bandwidth" else 1], result.stderr.decode())
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/budget.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <uerudp/actor_class.h>
+#include "tools/info/connection_info.h"
+#include "tools/print/phrase.h"
+
+struct limit {
+    char *class_name; /* a class path, its last name, or the name of a channel; NULL: the connection */
+    uint64_t bytes;
+};
+
+static void clear_limit(gpointer limit) {
+    g_free(((struct limit *)limit)->class_name);
+}
+
+gboolean info_budgets_add(struct info_budgets *budgets, const char *text, GError **error) {
+    const char *equals = strrchr(text, '=');
+    const char *number = equals != NULL ? equals + 1 : text;
+    struct limit limit = {NULL, 0};
+    if (equals == text || !g_ascii_string_to_unsigned(number, 10, 1, INT64_MAX, &limit.bytes, NULL)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "--budget %s: must be a number of bytes per second, or CLASS=BYTES", text);
+        return FALSE;
+    }
+    limit.class_name = equals != NULL ? g_strndup(text, (gsize)(equals - text)) : NULL;
+    if (budgets->limits == NULL) {
+        budgets->limits = g_array_new(FALSE, FALSE, sizeof limit);
+        g_array_set_clear_func(budgets->limits, clear_limit);
+    }
+    g_array_append_val(budgets->limits, limit);
+    return TRUE;
+}
+
+void info_budgets_clear(struct info_budgets *budgets) {
+    g_clear_pointer(&budgets->limits, g_array_unref);
+}
+
+/* ---- results ---- */
+
+static void add(GArray *results, struct info_budget_result result) {
+    result.is_exceeded = result.peak_bytes > result.limit_bytes;
+    g_array_append_val(results, result);
+}
+
+static void add_connection(GArray *results, const struct info_connection *info, const struct limit *limit) {
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_side_rate *rate = &info->sides[side].totals->rate;
+        add(results, (struct info_budget_result){.side = side,
+                                                 .limit_bytes = limit->bytes,
+                                                 .peak_bytes = rate->peak_bytes,
+                                                 .peak_second = rate->peak_second});
+    }
+}
+
+/* A partial byte of the busiest second counts as a byte. */
+static void add_class(GArray *results, const struct ue_bandwidth_row *row, const struct limit *limit) {
+    for (unsigned side = 0; side < 2; side++) {
+        if (row->counts.peak_bits[side] != 0) {
+            add(results, (struct info_budget_result){.class_name = row->name,
+                                                     .side = side,
+                                                     .limit_bytes = limit->bytes,
+                                                     .peak_bytes = (row->counts.peak_bits[side] + 7) / 8,
+                                                     .peak_second = row->counts.peak_second[side]});
+        }
+    }
+}
+
+static bool has_name(const struct ue_bandwidth_row *row, const char *name) {
+    return row->name != NULL && (strcmp(row->name, name) == 0 || strcmp(ue_actor_class_name(row->name), name) == 0);
+}
+
+GArray *info_budget_results(const struct info_connection *info) {
+    const GArray *limits = info->options->bandwidth.budgets.limits;
+    GArray *results = g_array_new(FALSE, FALSE, sizeof(struct info_budget_result));
+    for (guint i = 0; limits != NULL && info->course->implausible == 0 && i < limits->len; i++) {
+        const struct limit *limit = &g_array_index(limits, struct limit, i);
+        if (limit->class_name == NULL) {
+            add_connection(results, info, limit);
+            continue;
+        }
+        for (size_t row = 0; row < ue_bandwidth_row_count(info->bandwidth, UE_BANDWIDTH_BY_CLASS); row++) {
+            const struct ue_bandwidth_row *of = ue_bandwidth_row_at(info->bandwidth, UE_BANDWIDTH_BY_CLASS, row);
+            if (has_name(of, limit->class_name)) {
+                add_class(results, of, limit);
+            }
+        }
+    }
+    return results;
+}
+
+bool info_budget_is_exceeded(const struct info_connection *info) {
+    bool is_exceeded = false;
+    GArray *results = info_budget_results(info);
+    for (guint i = 0; i < results->len; i++) {
+        is_exceeded |= g_array_index(results, struct info_budget_result, i).is_exceeded;
+    }
+    g_array_unref(results);
+    return is_exceeded;
+}
+
+/* ---- output ---- */
+
+void info_budget_print(struct text_buffer *out, const struct info_connection *info) {
+    GArray *results = info_budget_results(info);
+    for (guint i = 0; i < results->len; i++) {
+        const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
+        text_buffer_add_format(out, "  %s budget: ", result->is_exceeded ? "over" : "within");
+        text_buffer_add_utf8(out, result->class_name != NULL ? ue_actor_class_name(result->class_name) : "connection",
+                             TEXT_ESCAPE_PLAIN);
+        text_buffer_add_format(out,
+                               " %s, at most %" PRIu64 " bytes in a second (at %" PRId64 " s), budget %" PRIu64 "\n",
+                               result->side == 0 ? "client to server" : "server to client", result->peak_bytes,
+                               result->peak_second, result->limit_bytes);
+    }
+    g_array_unref(results);
+}
+
+json_t *info_budget_to_json(const struct info_connection *info) {
+    json_t *array = json_array();
+    GArray *results = info_budget_results(info);
+    for (guint i = 0; i < results->len; i++) {
+        const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
+        json_array_append_new(array, json_pack("{s:s?, s:s, s:I, s:I, s:I, s:b}", "class", result->class_name,
+                                               "direction", phrase_direction_key(result->side), "budget_bytes_per_s",
+                                               (json_int_t)result->limit_bytes, "peak_bytes",
+                                               (json_int_t)result->peak_bytes, "peak_second",
+                                               (json_int_t)result->peak_second, "is_exceeded", result->is_exceeded));
+    }
+    g_array_unref(results);
+    return array;
+}
