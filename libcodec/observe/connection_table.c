@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include <uerudp/seq.h>
+
 #include "libcodec/observe/observer_state.h"
 
 /* A handshake message that is no proof, and a possible restart, waits for this many datagrams of its addresses. */
@@ -239,8 +241,50 @@ static void continue_earlier(struct ue_observer *observer, struct ue_connection 
     ue_connection_stop_waiting(observer, earlier);
 }
 
+/* Connections that are compared with one whose cookie is not known: those used last. */
+#define COMPARED_MAX 256
+/* Packets that may be missing in the capture before the client is seen at its new address. */
+#define MOVE_STEP_MAX 256
+
+static bool follows(uint16_t seq, int64_t last_seq) {
+    int32_t step = ue_seq_difference(seq, ue_seq_of(last_seq), UE_PACKET_SEQ_MAX);
+    return step >= 0 && step <= MOVE_STEP_MAX;
+}
+
+/* Whether a client of the same server, whose handshake was not captured, may go on as `side` of this connection: its
+   sequences and acks follow. */
+static bool may_follow(const struct ue_connection *connection, unsigned side, const struct ue_connection *earlier) {
+    const struct ue_observed_connection *new = &connection->shown, *old = &earlier->shown;
+    bool is_first = is_equal(&old->sides[1], &new->sides[!side]);
+    unsigned old_side = is_first ? 0 : 1;
+    const struct ue_detection_side *now = &new->detection.sides[side];
+    const struct ue_detection_side *before = &old->detection.sides[old_side];
+    bool is_same_server = is_first || is_equal(&old->sides[0], &new->sides[!side]);
+    return is_same_server && earlier->cookie_count == 0 && may_continue(connection, earlier) &&
+           !earlier->is_continued && (new->detection.possible & old->detection.possible) != 0 && now->has_id &&
+           before->has_id && now->has_acked && before->has_acked && follows(ue_seq_of(now->last_id), before->last_id) &&
+           follows(now->acked, before->acked);
+}
+
+/* The only connection that may go on as this one; NULL: none, or several. */
+static struct ue_connection *find_by_sequences(const struct ue_observer *observer,
+                                               const struct ue_connection *connection, unsigned side) {
+    struct ue_connection *found = NULL;
+    unsigned compared = 0;
+    for (const struct ue_list_link *link = observer->proven.last; link != NULL && compared < COMPARED_MAX;
+         link = link->previous, compared++) {
+        if (may_follow(connection, side, link->element)) {
+            if (found != NULL) {
+                return NULL;
+            }
+            found = link->element;
+        }
+    }
+    return found;
+}
+
 /* A client that moved to other addresses sends the cookie of the connection that it continues. */
-static void feed_restart(struct ue_observer *observer, struct ue_connection *connection,
+static void feed_restart(struct ue_observer *observer, struct ue_connection *connection, unsigned side,
                          const struct ue_handshake_match *match) {
     if (!match->has_orig_cookie) {
         if (match->restart && !connection->is_linked) {
@@ -249,6 +293,7 @@ static void feed_restart(struct ue_observer *observer, struct ue_connection *con
         return;
     }
     struct ue_connection *earlier = find_by_cookie(observer, match->orig_cookie);
+    earlier = earlier != NULL ? earlier : find_by_sequences(observer, connection, side);
     connection->patience = 0;
     connection->is_linked = true;
     if (earlier != NULL && may_continue(connection, earlier)) {
@@ -262,7 +307,7 @@ static void feed_restart(struct ue_observer *observer, struct ue_connection *con
 static void wait_for_restart(const struct ue_observer *observer, struct ue_connection *connection, unsigned side,
                              bool is_handshake) {
     bool is_first = connection->shown.datagrams == 0;
-    if (is_first && !is_handshake && observer->cookies.count != 0) {
+    if (is_first && !is_handshake && observer->proven.count > 1) {
         connection->is_unanswered = true;
         connection->patience = PATIENCE;
     } else if (connection->is_unanswered && (side != 0 || is_handshake)) {
@@ -356,7 +401,7 @@ static void accept(struct ue_observer *observer, struct ue_connection *connectio
     }
     count(connection, side, match != NULL);
     if (match != NULL) {
-        feed_restart(observer, connection, match);
+        feed_restart(observer, connection, side, match);
         if (match->has_cookie) {
             remember_cookie(observer, connection, match->cookie);
         }

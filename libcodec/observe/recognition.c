@@ -164,6 +164,11 @@ static bool count_packet(struct evidence *evidence, enum ue_header_position posi
 
 /* ---- evidence ---- */
 
+/* A first step of both sides: a window that ends soon may miss the others. */
+static bool has_begun(const struct evidence *evidence) {
+    return evidence->steps[0] != 0 && evidence->steps[1] != 0;
+}
+
 static bool has_steps(const struct evidence *evidence) {
     return evidence->steps[0] == STEPS_MIN && evidence->steps[1] == STEPS_MIN;
 }
@@ -199,7 +204,7 @@ bool ue_recognition_feed(struct ue_recognition *recognition, const struct ue_all
     for (unsigned position = 0; candidate != NULL && position < UE_HEADER_COUNT; position++) {
         struct evidence *evidence = &candidate->evidence[position];
         add(evidence, (enum ue_header_position)position, side, settings, captured);
-        if (has_steps(evidence)) {
+        if (has_begun(evidence)) {
             recognition->end_frame = captured->frame + UE_RECOGNITION_WINDOW;
         }
         if (is_complete(evidence)) {

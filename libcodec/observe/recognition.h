@@ -11,7 +11,7 @@
 
 /* To compare all datagrams of other protocols would cost several times more than to reject them. Of each STEP frames
    only the first WINDOW are compared, and as many after the last one in which a pair made progress. */
-#define UE_RECOGNITION_WINDOW 1024
+#define UE_RECOGNITION_WINDOW 512
 #define UE_RECOGNITION_STEP 65536
 
 struct ue_recognition_candidate;

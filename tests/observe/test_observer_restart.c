@@ -148,6 +148,73 @@ static void a_known_port_needs_no_packets_as_proof(void **state) {
     observer_fixture_end(&f);
 }
 
+/* ---- the handshake is not in the capture ---- */
+
+static void feed_packets(struct observer_fixture *f, struct traffic *t, unsigned client, unsigned count) {
+    for (unsigned n = 0; n < count; n++) {
+        observer_fixture_packet(f, t, n % 2 != 0 ? SERVER : CLIENT, client);
+        observer_fixture_drain(f);
+    }
+}
+
+/* The client of `before` goes on as client 9, with the sequences of `after`. Returns its stream. */
+static uint32_t stream_after_move(struct observer_fixture *f, struct traffic *after) {
+    observer_fixture_packet(f, after, CLIENT, 9);
+    observer_fixture_drain(f);
+    observer_fixture_restart(f, after, 9, cookie_a);
+    ue_observer_flush(f->observer);
+    observer_fixture_drain(f);
+    return f->record.connection->stream;
+}
+
+static void sequences_that_go_on_join(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t, other;
+    observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+    traffic_init(&t, "4.25", STOCK, 1);
+    traffic_init(&other, "4.25", STOCK, 2);
+    feed_packets(&f, &other, 1, 40);
+    feed_packets(&f, &t, 2, 40);
+    assert_int_equal(ue_observer_stream_count(f.observer), 2);
+    assert_int_equal(stream_after_move(&f, &t), 1);
+    assert_int_equal(ue_observer_stream_count(f.observer), 2);
+    observer_fixture_end(&f);
+}
+
+/* Another client, or two connections with which the sequences could go on: nothing is certain. */
+static void sequences_that_do_not_decide_join_nothing(void **state) {
+    (void)state;
+    for (unsigned is_twin = 0; is_twin < 2; is_twin++) {
+        struct observer_fixture f;
+        struct traffic t, other;
+        observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+        traffic_init(&t, "4.25", STOCK, 1);
+        other = t;
+        feed_packets(&f, &t, 1, 40);
+        feed_packets(&f, &other, 2, 40);
+        if (!is_twin) {
+            traffic_init(&t, "4.25", STOCK, 3);
+        }
+        assert_int_equal(stream_after_move(&f, &t), 2);
+        assert_int_equal(ue_observer_stream_count(f.observer), 3);
+        observer_fixture_end(&f);
+    }
+}
+
+/* With its handshake in the capture, only its cookie counts. */
+static void a_known_cookie_is_not_replaced_by_sequences(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t;
+    observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+    traffic_init(&t, "4.25", STOCK, 1);
+    observer_fixture_connect(&f, &t, 1, cookie_b);
+    feed_packets(&f, &t, 1, 40);
+    assert_int_equal(stream_after_move(&f, &t), 1);
+    observer_fixture_end(&f);
+}
+
 /* ---- decryption ---- */
 
 struct decryption_calls {
@@ -226,6 +293,9 @@ int main(void) {
         cmocka_unit_test(a_continued_connection_needs_no_packets_as_proof),
         cmocka_unit_test(a_known_port_needs_no_packets_as_proof),
         cmocka_unit_test(decryption_sessions_are_balanced),
+        cmocka_unit_test(sequences_that_go_on_join),
+        cmocka_unit_test(sequences_that_do_not_decide_join_nothing),
+        cmocka_unit_test(a_known_cookie_is_not_replaced_by_sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

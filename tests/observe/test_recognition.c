@@ -152,7 +152,7 @@ static void a_flood_does_not_hide_a_connection(void **state) {
     struct traffic t;
     bool is_recognised = false;
     begin(&f, &t, "5.1", 1);
-    for (unsigned n = 0; n < 900 && !is_recognised; n++) {
+    for (unsigned n = 0; n < 450 && !is_recognised; n++) {
         uint8_t noise[40];
         rng_fill(&t.rng, noise, sizeof noise);
         is_recognised = n % 10 == 0 && observer_fixture_packet(&f, &t, n / 10 % 2, 1);

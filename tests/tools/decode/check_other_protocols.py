@@ -9,7 +9,7 @@ import uerudp
 
 DATAGRAMS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "100000"))
 PROTOCOLS_MIN = 36
-WINDOW = 1000
+WINDOW = 500
 
 
 class OtherProtocols(unittest.TestCase):

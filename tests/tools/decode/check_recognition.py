@@ -62,6 +62,17 @@ class Recognition(unittest.TestCase):
                 path = recordings.path(name)
                 self.check(self.second_half(path, self.info(path)["frames"]["last"]))
 
+    def test_restart(self):
+        """The client moves to another port; its first handshake is not in the capture."""
+        path = self.folder / "restart.pcapng"
+        uerudp.run("generate", "restart", "--no-sidecar", "-o", path)
+        whole = self.info(path)
+        late = self.folder / "late.pcapng"
+        uerudp.run("edit", "--frames=30-", path, late)
+        moved = self.info(late)
+        self.assertEqual((moved["client"], moved["client_before"]), (whole["client"], whole["client_before"]))
+        self.assertIn("restart", [finding["kind"] for finding in moved["findings"]])
+
     def test_sides(self):
         """Without evidence it is said that the server is assumed; a channel that is opened shows it."""
         path = self.folder / "world.pcapng"
