@@ -51,6 +51,12 @@ struct ue_reliable_gaps {
     struct ue_after_loss after_loss[2]; /* [side] the latest */
 };
 
+/* Reliable bunches that arrived before one that was lost. */
+struct ue_head_of_line {
+    struct ue_array channels;   /* struct ue_channel_order, by channel */
+    struct ue_array waiting[2]; /* struct ue_waiting_bunch, for each sender */
+};
+
 struct ue_silence_side {
     uint64_t packets;
     struct ue_last_packet last;
@@ -116,6 +122,7 @@ struct ue_findings {
     struct ue_timing timing;
     struct ue_reliable_stalls stalls;
     struct ue_reliable_gaps gaps;
+    struct ue_head_of_line head_of_line;
     struct ue_silence_side silence[2];
     struct ue_last_packet last_at_close[2]; /* valid if course.is_closed */
     struct ue_loss_burst bursts[2];
@@ -147,6 +154,22 @@ void ue_reliable_stalls_clear(struct ue_findings *findings);
 
 /* Whether a delay is a stall: longer than one loss costs, than the threshold and than two round trips. */
 bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_ns);
+
+/* A reliable bunch of a side that the other side received, or that is sent. */
+struct ue_reliable_arrival {
+    unsigned side;
+    uint32_t channel, ch_seq;
+    int64_t reliable_id;
+    int64_t time_ns; /* of capture */
+    uint64_t frame;
+};
+
+void ue_head_of_line_init(struct ue_head_of_line *lines);
+void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_reliable_arrival *arrival);
+/* Packets of a side may have arrived that were not captured: then what its bunches wait for is not known. */
+void ue_head_of_line_forget(struct ue_findings *findings, unsigned side);
+void ue_head_of_line_clear(struct ue_findings *findings);
 
 /* Only a bunch that was captured for the first time can fill a gap or open one. */
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps);

@@ -17,8 +17,48 @@ static void add_frame_time(struct ue_findings *findings, unsigned side, uint8_t 
     }
 }
 
+/* Milliseconds from one clock to the next, which wraps every second; elapsed_ns chooses among whole seconds. */
+static int64_t interval_ms(uint16_t from_ms, uint16_t to_ms, int64_t elapsed_ns) {
+    int64_t within_ms = (to_ms - from_ms + 1000) % 1000, elapsed_ms = elapsed_ns / NS_PER_MS;
+    int64_t seconds = elapsed_ms > within_ms ? (elapsed_ms - within_ms + 500) / 1000 : 0;
+    return within_ms + seconds * 1000;
+}
+
+static void pace_frame(struct ue_findings *findings, struct ue_send_pace *pace, const struct ue_observed_event *event) {
+    uint16_t clock_ms = event->packet.decoded->jitter_ms;
+    if (pace->has_clock) {
+        int64_t ms = interval_ms(pace->clock_ms, clock_ms, ue_time_ns_since(event->time_ns, pace->time_ns));
+        if (pace->interval_ms.count == 0 || ms > pace->interval_ms.max) {
+            pace->longest_frame = event->frame;
+            pace->longest_ns = pace->time_ns;
+        }
+        ue_histogram_add(&findings->memory, &pace->interval_ms, ms);
+        pace->last_interval_ms = ms;
+    }
+    pace->has_clock = true;
+    pace->clock_ms = clock_ms;
+    pace->time_ns = event->time_ns;
+}
+
+static void on_pace(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_send_pace *pace = &findings->timing.pace[event->side];
+    const struct ue_packet *packet = event->packet.decoded;
+    if (event->packet.is_duplicate) {
+        return;
+    }
+    bool is_next = event->packet_id == pace->last_id + 1;
+    pace->has_clock = pace->has_clock && is_next;
+    pace->last_id = event->packet_id;
+    if (packet->has_info && packet->jitter_ms < UE_CLOCK_JITTER_UNUSABLE_MS) {
+        pace_frame(findings, pace, event);
+    } else if (packet->has_info) {
+        pace->has_clock = false;
+    }
+}
+
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     const struct ue_packet *packet = event->packet.decoded;
+    on_pace(findings, event);
     if (packet->has_info && !event->packet.is_late) {
         on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
     }
@@ -80,6 +120,8 @@ static void clear_spans(struct ue_findings *findings) {
     ue_histogram_clear(&findings->memory, &findings->timing.rtt);
     ue_histogram_clear(&findings->memory, &findings->timing.halves[0]);
     ue_histogram_clear(&findings->memory, &findings->timing.halves[1]);
+    ue_histogram_clear(&findings->memory, &findings->timing.pace[0].interval_ms);
+    ue_histogram_clear(&findings->memory, &findings->timing.pace[1].interval_ms);
 }
 
 void ue_timing_clear_spans(struct ue_findings *findings) {

@@ -209,10 +209,18 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
         const struct ue_unacked_bunch *reported = in_flight_at(stalls, side, *first);
         ++*first;
         if (reported->packet_id < event->ack.packet_id) {
-            continue; /* that packet was never reported */
+            ue_head_of_line_forget(findings, side); /* that packet was never reported */
+            continue;
         }
         if (event->type == UE_OBSERVED_ACK) {
+            const struct ue_reliable_arrival arrival = {.side = side,
+                                                        .channel = reported->channel,
+                                                        .ch_seq = reported->ch_seq,
+                                                        .reliable_id = reported->reliable_id,
+                                                        .time_ns = reported->time_ns,
+                                                        .frame = reported->frame};
             arrive(findings, side, reported);
+            ue_head_of_line_on_arrival(findings, &arrival);
         } else {
             lose(findings, side, reported, event->time_ns);
         }
@@ -221,10 +229,14 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
 
 void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     bool is_ack = event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK;
+    if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0) {
+        ue_head_of_line_forget(findings, !event->side); /* it can have held any bunch */
+    }
     if (is_ack && !event->ack.is_withdrawn) {
         on_ack(findings, event);
     } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
         on_sent(findings, event);
+        ue_head_of_line_on_sent(findings, event);
     }
 }
 

@@ -9,6 +9,7 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         *findings = (struct ue_findings){.memory = memory};
         ue_reliable_stalls_init(&findings->stalls);
         ue_reliable_gaps_init(&findings->gaps);
+        ue_head_of_line_init(&findings->head_of_line);
         ue_handshake_login_init(&findings->login);
     }
     return findings;
@@ -20,6 +21,7 @@ void ue_findings_free(struct ue_findings *findings) {
         ue_timing_clear(findings);
         ue_reliable_stalls_clear(findings);
         ue_reliable_gaps_clear(findings);
+        ue_head_of_line_clear(findings);
         ue_handshake_login_clear(findings);
         allocator.resize(allocator.user, findings, 0);
     }
@@ -30,6 +32,8 @@ void ue_findings_free(struct ue_findings *findings) {
 static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
+    ue_head_of_line_forget(findings, 0);
+    ue_head_of_line_forget(findings, 1);
     ue_packet_loss_end_bursts(findings);
     ue_silence_begin_tracker(findings, is_attempt);
     findings->login.is_restarting = false;
@@ -138,6 +142,7 @@ static void report_times(struct ue_findings *findings) {
             ue_finding_of_count(UE_FINDING_TIMES, 0, course->implausible, course->implausible_frame);
         ue_timing_clear_spans(findings);
         ue_handshake_login_clear_spans(&findings->login);
+        ue_head_of_line_clear(findings);
         findings->totals[0].rate = findings->totals[1].rate = (struct ue_side_rate){0};
         ue_findings_report(findings, &times);
     }

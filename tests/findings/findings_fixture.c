@@ -61,7 +61,7 @@ static void on_finding(void *user, const struct ue_finding *finding) {
     fixture.found[fixture.count++] = *finding;
 }
 
-static const struct ue_findings_callbacks callbacks = {on_finding, NULL};
+static const struct ue_findings_callbacks callbacks = {.finding = on_finding};
 
 static void feed(const struct ue_observed_event *event) {
     ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
@@ -231,6 +231,10 @@ const struct ue_finding *findings_fixture_expect(enum ue_finding_id id) {
 
 void findings_fixture_expect_none(void) {
     assert_int_equal(0, fixture.count);
+}
+
+const struct ue_findings *findings_fixture_findings(void) {
+    return fixture.findings;
 }
 
 size_t findings_fixture_count(enum ue_finding_id id) {

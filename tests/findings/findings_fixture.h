@@ -54,6 +54,8 @@ void findings_fixture_finish(int64_t ms, bool is_closed);
 const struct ue_finding *findings_fixture_expect(enum ue_finding_id id);
 void findings_fixture_expect_none(void);
 
+const struct ue_findings *findings_fixture_findings(void);
+
 /* The findings of this id so far. */
 size_t findings_fixture_count(enum ue_finding_id id);
 

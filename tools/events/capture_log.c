@@ -48,7 +48,8 @@ static void put_finding(void *user, const struct ue_finding *finding) {
 
 static void finish(struct capture_log *events, struct connection *connection, int64_t end_ns) {
     events->now.stream = connection->stream;
-    ue_findings_finish(connection->findings, end_ns, &(const struct ue_findings_callbacks){put_finding, events});
+    ue_findings_finish(connection->findings, end_ns,
+                       &(const struct ue_findings_callbacks){.finding = put_finding, .user = events});
 }
 
 static gint by_last_frame(gconstpointer a, gconstpointer b) {
@@ -114,7 +115,7 @@ static bool track(struct capture_log *events, const struct input_datagram *captu
     }
     connection->last_frame = captured->observed->frame;
     return input_findings_on_datagram(connection->findings, captured, event_log_from_tracker, &events->tracked,
-                                      &(const struct ue_findings_callbacks){put_finding, events});
+                                      &(const struct ue_findings_callbacks){.finding = put_finding, .user = events});
 }
 
 void capture_log_on_datagram(struct capture_log *events, const struct input_datagram *captured) {

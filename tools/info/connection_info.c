@@ -86,6 +86,13 @@ static void handle_finding(void *user, const struct ue_finding *finding) {
     }
 }
 
+static void handle_wait(void *user, const struct ue_channel_wait *wait) {
+    const struct info_connection *info = user;
+    if (info->listener != NULL) {
+        info->listener->on_wait(info->listener->user, wait);
+    }
+}
+
 /* ---- datagrams ---- */
 
 /* Each datagram may narrow the range of generations. */
@@ -147,7 +154,7 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
 
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
-    const struct ue_findings_callbacks findings = {handle_finding, info};
+    const struct ue_findings_callbacks findings = {.finding = handle_finding, .user = info, .wait = handle_wait};
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
@@ -162,7 +169,9 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
 }
 
 void info_connection_finish(struct info_connection *info, int64_t end_ns) {
-    ue_findings_finish(info->detected, end_ns, &(const struct ue_findings_callbacks){handle_finding, info});
+    ue_findings_finish(
+        info->detected, end_ns,
+        &(const struct ue_findings_callbacks){.finding = handle_finding, .user = info, .wait = handle_wait});
     if (info->bandwidth != NULL) {
         ue_bandwidth_finish(info->bandwidth);
     }

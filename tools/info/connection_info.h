@@ -21,6 +21,7 @@ struct info_side {
 struct info_listener {
     void (*on_event)(void *user, const struct ue_observed_event *event);
     void (*on_finding)(void *user, const struct ue_finding *finding);
+    void (*on_wait)(void *user, const struct ue_channel_wait *wait);
     void *user;
 };
 

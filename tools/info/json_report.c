@@ -111,6 +111,64 @@ static void add_times(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
 
+/* What acknowledgements took beyond the fastest one. */
+static json_t *ack_delay(const struct ue_histogram *half) {
+    if (half->count == 0) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    static const struct {
+        const char *key;
+        unsigned percent;
+    } rows[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        json_object_set_new(object, rows[i].key,
+                            real((double)(ue_histogram_percentile(half, rows[i].percent) - half->min) / NS_PER_MS));
+    }
+    return object;
+}
+
+static json_t *longest_interval(const struct info_connection *info, unsigned side) {
+    const struct ue_send_pace *pace = &info->timing->pace[side];
+    return pace->interval_ms.count == 0 ? json_null() : moment(info, pace->longest_frame, pace->longest_ns);
+}
+
+static void add_pace(json_t *object, const struct info_connection *info) {
+    const struct ue_timing *timing = info->timing;
+    json_object_set_new(object, "ack_delay_ms", both(ack_delay(&timing->halves[0]), ack_delay(&timing->halves[1])));
+    json_object_set_new(
+        object, "send_interval_ms",
+        both(percentiles(&timing->pace[0].interval_ms, 1), percentiles(&timing->pace[1].interval_ms, 1)));
+    json_object_set_new(object, "longest_send_interval", both(longest_interval(info, 0), longest_interval(info, 1)));
+}
+
+/* ---- waits ---- */
+
+static json_t *wait_object(const struct info_connection *info, unsigned side, uint32_t channel,
+                           const struct ue_channel_waits *waits) {
+    const struct ue_channel_wait *longest = &waits->longest;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
+                     "channel", count(channel), "bunches", count(waits->bunches), "total_ms",
+                     real((double)waits->total_ns / NS_PER_MS), "longest_ms",
+                     real((double)longest->span_ns / NS_PER_MS), "time_s", since_s(info, longest->begin_ns), "ch_seq",
+                     count(longest->ch_seq), "frames", count(longest->first_frame), count(longest->frame));
+}
+
+static json_t *waits_array(const struct info_connection *info) {
+    size_t number;
+    const struct ue_channel_order *orders = ue_findings_channel_orders(info->detected, &number);
+    json_t *array = json_array();
+    for (size_t i = 0; i < number; i++) {
+        for (unsigned side = 0; side < 2; side++) {
+            const struct ue_channel_waits *waits = &orders[i].waits[side];
+            if (waits->bunches != 0) {
+                json_array_append_new(array, wait_object(info, side, orders[i].channel, waits));
+            }
+        }
+    }
+    return array;
+}
+
 /* ---- handshake and login ---- */
 
 static json_t *step_object(const struct info_connection *info, const struct ue_login_step *step) {
@@ -308,6 +366,8 @@ json_t *info_to_json(const struct info_connection *info) {
     json_t *object = heading_object(info);
     add_traffic(object, info);
     add_times(object, info);
+    add_pace(object, info);
+    json_object_set_new(object, "waits", waits_array(info));
     json_object_set_new(object, "story", login_array(info));
     json_object_set_new(object, "channels", channels_array(info));
     json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));

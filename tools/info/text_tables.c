@@ -163,6 +163,113 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     }
 }
 
+/* ---- pace ---- */
+
+/* Intervals between the frames of a side that sent, and the longest of them. */
+static void print_intervals(struct text_buffer *out, const struct info_connection *info, unsigned side) {
+    const struct ue_send_pace *pace = &info->timing->pace[side];
+    const struct ue_histogram *intervals = &pace->interval_ms;
+    if (intervals->count == 0) {
+        return;
+    }
+    text_buffer_add_format(out,
+                           "    the %s sends every %" PRId64 " ms, 99 %% within %" PRId64 " ms, at most %" PRId64 " ms",
+                           phrase_side(side), ue_histogram_percentile(intervals, 50),
+                           ue_histogram_percentile(intervals, 99), intervals->max);
+    text_buffer_add_format(out, " (before frame %" PRIu64, pace->longest_frame);
+    if (info->course->implausible == 0) {
+        text_buffer_add_format(out, ", from %.3f s on", phrase_seconds(pace->longest_ns - info->course->first_ns));
+    }
+    text_buffer_add(out, "), by its own clock\n");
+}
+
+/* Of the fastest acknowledgement, what is left is the path. */
+static void print_ack_delay(struct text_buffer *out, const struct info_connection *info, unsigned side) {
+    const struct ue_histogram *half = &info->timing->halves[side];
+    if (half->count != 0) {
+        text_buffer_add_format(
+            out, "    the %s acknowledges %.1f ms after its fastest time (median), 99 %% within %.1f ms\n",
+            phrase_side(!side), (double)(ue_histogram_percentile(half, 50) - half->min) / 1e6,
+            (double)(ue_histogram_percentile(half, 99) - half->min) / 1e6);
+    }
+}
+
+static void print_pace(struct text_buffer *out, const struct info_connection *info) {
+    const struct ue_timing *timing = info->timing;
+    if (timing->halves[0].count + timing->halves[1].count + timing->pace[0].interval_ms.count +
+            timing->pace[1].interval_ms.count ==
+        0) {
+        return;
+    }
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add(out, "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
+    end_title(out);
+    for (unsigned side = 0; side < 2; side++) {
+        print_intervals(out, info, side);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        print_ack_delay(out, info, !side);
+    }
+}
+
+/* ---- waits ---- */
+
+#define WAITS_SHOWN 6
+
+struct channel_wait_row {
+    uint32_t channel;
+    const struct ue_channel_waits *waits;
+};
+
+static gint by_total(gconstpointer a, gconstpointer b) {
+    int64_t x = ((const struct channel_wait_row *)a)->waits->total_ns;
+    int64_t y = ((const struct channel_wait_row *)b)->waits->total_ns;
+    return (x < y) - (x > y);
+}
+
+static void print_wait(struct text_buffer *out, const struct info_connection *info,
+                       const struct channel_wait_row *row) {
+    const struct ue_channel_wait *longest = &row->waits->longest;
+    const struct info_channel *channel = info_channels_find(&info->channels, row->channel);
+    text_buffer_add_format(out, "    %s, channel %" PRIu32 " ",
+                           longest->side == 0 ? "client to server" : "server to client", row->channel);
+    text_buffer_add_utf8(out,
+                         channel != NULL && channel->actor != NULL ? ue_actor_class_name(channel->actor)
+                                                                   : info_channels_name(&info->channels, row->channel),
+                         TEXT_ESCAPE_PLAIN);
+    text_buffer_add_format(out,
+                           ": %s waited %s in all, at most %s, from frame %" PRIu64 " until ChSequence %" PRIu32
+                           " arrived with frame %" PRIu64 "\n",
+                           phrase_count(row->waits->bunches, "bunch").text, phrase_duration(row->waits->total_ns).text,
+                           phrase_duration(longest->span_ns).text, longest->first_frame, longest->ch_seq,
+                           longest->frame);
+}
+
+static void print_waits(struct text_buffer *out, const struct info_connection *info) {
+    size_t number;
+    const struct ue_channel_order *orders = ue_findings_channel_orders(info->detected, &number);
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct channel_wait_row));
+    for (size_t i = 0; i < 2 * number; i++) {
+        const struct channel_wait_row row = {orders[i / 2].channel, &orders[i / 2].waits[i % 2]};
+        if (row.waits->bunches != 0) {
+            g_array_append_val(rows, row);
+        }
+    }
+    g_array_sort(rows, by_total);
+    if (rows->len != 0) {
+        text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+        text_buffer_add(out, "  reliable bunches that arrived, but took effect only after a lost one before them");
+        end_title(out);
+    }
+    for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
+        print_wait(out, info, &g_array_index(rows, struct channel_wait_row, i));
+    }
+    if (rows->len > WAITS_SHOWN) {
+        text_buffer_add_format(out, "    and on %u more\n", rows->len - WAITS_SHOWN);
+    }
+    g_array_unref(rows);
+}
+
 /* ---- channels ---- */
 
 static struct phrase moment(const struct info_connection *info, uint64_t frame, int64_t time_ns, uint64_t count) {
@@ -284,6 +391,8 @@ static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
 void info_print_tables(struct text_buffer *out, const struct info_connection *info) {
     print_traffic(out, info);
     print_times(out, info);
+    print_pace(out, info);
+    print_waits(out, info);
     print_channels(out, info);
     if (info->cost != NULL) {
         print_cost(out, info->cost);

@@ -11,23 +11,26 @@
 
 static void on_event(void *user, const struct ue_observed_event *event);
 static void on_finding(void *user, const struct ue_finding *finding);
+static void on_wait(void *user, const struct ue_channel_wait *wait);
 
 struct trace_plot *trace_plot_new(const struct input_datagram *first, struct trace_plot_limits *limits) {
     struct trace_plot *plot = g_new0(struct trace_plot, 1);
     plot->info = info_connection_new(first->connection->stream, &limits->info, &limits->channels_left);
-    plot->listener = (struct info_listener){on_event, on_finding, plot};
+    plot->listener = (struct info_listener){on_event, on_finding, on_wait, plot};
     plot->info->listener = &plot->listener;
     plot->rows_left = &limits->rows_left;
     plot->begin_ns = first->observed->time_ns;
     plot->detail_end_ns = INT64_MAX;
     for (unsigned side = 0; side < 2; side++) {
         plot->packets[side] = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_packet));
+        plot->paces[side] = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_pace));
     }
     plot->rtts = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_rtt));
     plot->resends = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_resend));
     plot->gaps = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_gap));
     plot->stalls = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_stall));
     plot->levels = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_level));
+    plot->waits = g_array_new(FALSE, FALSE, sizeof(struct ue_channel_wait));
     plot->notes = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_note));
     plot->newest_level = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     plot->bands = g_ptr_array_new_with_free_func(g_free);
@@ -35,10 +38,19 @@ struct trace_plot *trace_plot_new(const struct input_datagram *first, struct tra
     return plot;
 }
 
+#define TABLES 11
+
+static void list_tables(const struct trace_plot *plot, GArray *tables[TABLES]) {
+    GArray *const all[TABLES] = {plot->packets[0], plot->packets[1], plot->paces[0], plot->paces[1],
+                                 plot->rtts,       plot->resends,    plot->gaps,     plot->stalls,
+                                 plot->levels,     plot->waits,      plot->notes};
+    memcpy(tables, all, sizeof all);
+}
+
 void trace_plot_free(struct trace_plot *plot) {
-    GArray *tables[] = {plot->packets[0], plot->packets[1], plot->rtts,   plot->resends,
-                        plot->gaps,       plot->stalls,     plot->levels, plot->notes};
-    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+    GArray *tables[TABLES];
+    list_tables(plot, tables);
+    for (size_t i = 0; i < TABLES; i++) {
         g_array_unref(tables[i]);
     }
     g_hash_table_unref(plot->newest_level);
@@ -177,6 +189,16 @@ static void add_round_trip(struct trace_plot *plot, const struct ue_observed_eve
     }
 }
 
+/* A packet that ended an interval between two frames of its sender. */
+static void add_pace(struct trace_plot *plot, const struct ue_observed_event *event) {
+    const struct ue_send_pace *pace = &plot->info->timing->pace[event->side];
+    if (pace->interval_ms.count != plot->pace_counts[event->side]) {
+        const struct trace_plot_pace row = {event->time_ns, pace->last_interval_ms, event->frame, (uint8_t)event->side};
+        plot->pace_counts[event->side] = pace->interval_ms.count;
+        add_row(plot, plot->paces[event->side], &row);
+    }
+}
+
 /* ---- gaps ---- */
 
 static void add_gap(struct trace_plot *plot, const struct ue_observed_event *event) {
@@ -300,6 +322,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     case UE_OBSERVED_HANDSHAKE: add_handshake(plot, event); break;
     case UE_OBSERVED_PACKET:
         add_packet(plot, event);
+        add_pace(plot, event);
         if (event->packet.is_late) {
             fill_gap(plot, event);
         }
@@ -340,6 +363,11 @@ static void on_finding(void *user, const struct ue_finding *finding) {
     add_row(plot, plot->stalls, &stall);
 }
 
+static void on_wait(void *user, const struct ue_channel_wait *wait) {
+    struct trace_plot *plot = user;
+    add_row(plot, plot->waits, wait);
+}
+
 void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
     plot->at = captured;
     plot->bins[captured->observed->role][bin_at(plot, captured->observed->time_ns)].bytes +=
@@ -359,10 +387,10 @@ guint trace_plot_bin_count(const struct trace_plot *plot) {
 }
 
 void trace_plot_finish(struct trace_plot *plot, int64_t end_ns) {
-    GArray *tables[] = {plot->packets[0], plot->packets[1], plot->rtts,   plot->resends,
-                        plot->gaps,       plot->stalls,     plot->levels, plot->notes};
+    GArray *tables[TABLES];
+    list_tables(plot, tables);
     info_connection_finish(plot->info, end_ns);
-    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+    for (size_t i = 0; i < TABLES; i++) {
         g_array_sort(tables[i], compare_times);
     }
 }

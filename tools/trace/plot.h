@@ -75,6 +75,14 @@ struct trace_plot_stall {
     bool is_open; /* not known to have arrived: the end is that of the capture */
 };
 
+/* A frame (tick) of a side that sent, see struct ue_send_pace. */
+struct trace_plot_pace {
+    int64_t time_ns;
+    int64_t interval_ms; /* since the frame before it */
+    uint64_t frame;
+    uint8_t side;
+};
+
 /* The reliable buffer of a channel, whenever its content changes; at least, see ue_observed_bunch. */
 struct trace_plot_level {
     int64_t time_ns;
@@ -119,7 +127,10 @@ struct trace_plot {
     GArray *gaps;
     GArray *stalls;
     GArray *levels;
+    GArray *waits;    /* struct ue_channel_wait */
+    GArray *paces[2]; /* struct trace_plot_pace, by sender */
     GArray *notes;
+    uint64_t pace_counts[2];  /* intervals that were measured */
     GHashTable *newest_level; /* of a channel and side */
 
     int64_t bin_ns; /* doubled when the connection becomes longer than all bins */

@@ -172,6 +172,31 @@ static const struct page_column path_columns[] = {
     {"fate", PAGE_U8, path_fate},                    /* enum one_way_fate */
 };
 
+COLUMN(pace_time, trace_plot_pace, ms_since_begin(plot, r->time_ns))
+COLUMN(pace_interval, trace_plot_pace, r->interval_ms)
+COLUMN(pace_frame, trace_plot_pace, r->frame)
+
+static const struct page_column pace_columns[] = {
+    {"t", PAGE_F64, pace_time}, {"ms", PAGE_F32, pace_interval}, {"frame", PAGE_U32, pace_frame}};
+
+COLUMN(wait_time, ue_channel_wait, ms_since_begin(plot, r->begin_ns))
+COLUMN(wait_span, ue_channel_wait, span_ms(r->span_ns))
+COLUMN(wait_total, ue_channel_wait, span_ms(r->total_ns))
+COLUMN(wait_side, ue_channel_wait, r->side)
+COLUMN(wait_channel, ue_channel_wait, r->channel)
+COLUMN(wait_bunches, ue_channel_wait, r->bunches)
+COLUMN(wait_seq, ue_channel_wait, r->ch_seq)
+COLUMN(wait_first_frame, ue_channel_wait, r->first_frame)
+COLUMN(wait_frame, ue_channel_wait, r->frame)
+
+static const struct page_column wait_columns[] = {
+    {"t", PAGE_F64, wait_time},          {"ms", PAGE_F64, wait_span},
+    {"total_ms", PAGE_F64, wait_total},  {"side", PAGE_U8, wait_side},
+    {"channel", PAGE_U32, wait_channel}, {"bunches", PAGE_U32, wait_bunches},
+    {"ch_seq", PAGE_U16, wait_seq},      {"first_frame", PAGE_U32, wait_first_frame},
+    {"frame", PAGE_U32, wait_frame},
+};
+
 COLUMN(bin_packets, trace_plot_bin, r->packets)
 COLUMN(bin_bytes, trace_plot_bin, r->bytes)
 COLUMN(bin_delivered, trace_plot_bin, r->delivered)
@@ -244,6 +269,9 @@ void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *ou
     WRITE("stalls", plot->stalls, stall_columns);
     WRITE("levels", plot->levels, level_columns);
     write_paths(plot, out);
+    WRITE("waits", plot->waits, wait_columns);
+    WRITE("paces0", plot->paces[0], pace_columns);
+    WRITE("paces1", plot->paces[1], pace_columns);
     write_bins(plot, out);
     write_bands(plot, out);
 }

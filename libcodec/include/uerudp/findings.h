@@ -162,6 +162,20 @@ struct ue_side_jitter {
     uint64_t samples;
 };
 
+/* The time between frames (ticks) of a side in which it sent: the first packet of a frame has the millisecond part of
+   the sender's clock, so that delays of the network do not matter (endpoint.md 31.1). Frames that sent nothing, and
+   frames with packets that were not captured, have no interval. */
+struct ue_send_pace {
+    struct ue_histogram interval_ms;
+    int64_t last_interval_ms;
+    uint64_t longest_frame; /* the packet after the longest interval */
+    int64_t longest_ns;     /* capture time of the packet before it */
+    bool has_clock; /* the three below are of the last first packet of a frame, and no packet after it is missing */
+    uint16_t clock_ms;
+    int64_t time_ns;
+    int64_t last_id; /* of the last packet */
+};
+
 /* Round trip times (ping), jitter and server frame times. */
 struct ue_timing {
     struct ue_histogram rtt;       /* ns; the sum of the halves of both directions, independent of the capture point */
@@ -170,6 +184,7 @@ struct ue_timing {
     int64_t handshake_ns[2]; /* from this side's handshake message to the answer; 0: unknown */
     struct ue_side_jitter jitter[2];
     struct ue_histogram frame_time_ms; /* as reported by the server */
+    struct ue_send_pace pace[2];
 };
 
 /* The full round trip time of the handshake; -1: not seen. */
@@ -261,11 +276,40 @@ struct ue_login_step {
     char text[UE_LOGIN_STEP_TEXT_BYTES]; /* UTF-8: summary of the content, without what may be personal */
 };
 
+/* Reliable bunches of a channel that arrived and waited for one that was lost: none of them takes effect before it
+   arrives (head-of-line blocking, endpoint.md 17). Times are of the capture, so that spans differ from those of the
+   receiver only by jitter. */
+struct ue_channel_wait {
+    int64_t begin_ns;            /* when the first of them arrived */
+    int64_t span_ns;             /* until the lost one arrived */
+    int64_t total_ns;            /* the sum of what each waited */
+    uint64_t first_frame, frame; /* of the first of them, and of the transmission of the lost one that arrived */
+    uint32_t bunches;            /* that waited */
+    uint32_t channel;
+    uint32_t ch_seq; /* of the lost one */
+    uint8_t side;    /* of the sender */
+};
+
+/* Of one side of a channel. */
+struct ue_channel_waits {
+    uint64_t bunches; /* that waited */
+    int64_t total_ns;
+    struct ue_channel_wait longest;
+};
+
+/* The order of the reliable bunches of a channel. */
+struct ue_channel_order {
+    uint32_t channel;
+    int64_t next_ids[2]; /* the next reliable bunch that takes effect; -1: not known */
+    struct ue_channel_waits waits[2];
+};
+
 struct ue_findings;
 
 struct ue_findings_callbacks {
     void (*finding)(void *user, const struct ue_finding *finding);
     void *user;
+    void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: not wanted */
 };
 
 /* Returns NULL if there is no memory. Copies the allocator, whose user must outlive the findings. */
@@ -306,6 +350,8 @@ const char *ue_login_step_name(const struct ue_login_step *step);
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
+/* By channel; some have no waits. */
+const struct ue_channel_order *ue_findings_channel_orders(const struct ue_findings *findings, size_t *count);
 /* Before the close of the connection, if it was closed. */
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* How long reliable bunches that arrived waited for one that was lost. A bunch arrived if its packet was acknowledged.
+ */
+#include "libcodec/findings/findings_state.h"
+
+/* Limit for one side of a stream; above it nothing that waits is remembered. */
+#define WAITING_MAX 1024
+/* The largest reliable buffer of a generation; a bunch farther ahead is impossible. */
+#define AHEAD_MAX 1024
+
+struct ue_waiting_bunch {
+    int64_t reliable_id;
+    int64_t arrived_ns;
+    uint64_t frame;
+    uint32_t channel;
+};
+
+void ue_head_of_line_init(struct ue_head_of_line *lines) {
+    lines->channels.element_bytes = sizeof(struct ue_channel_order);
+    lines->waiting[0].element_bytes = lines->waiting[1].element_bytes = sizeof(struct ue_waiting_bunch);
+}
+
+void ue_head_of_line_clear(struct ue_findings *findings) {
+    ue_array_clear(&findings->memory, &findings->head_of_line.channels);
+    ue_array_clear(&findings->memory, &findings->head_of_line.waiting[0]);
+    ue_array_clear(&findings->memory, &findings->head_of_line.waiting[1]);
+}
+
+void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
+    struct ue_head_of_line *lines = &findings->head_of_line;
+    for (size_t i = 0; i < lines->channels.count; i++) {
+        ((struct ue_channel_order *)ue_array_at(&lines->channels, i))->next_ids[side] = -1;
+    }
+    lines->waiting[side].count = 0;
+}
+
+/* NULL: there is no memory. */
+static struct ue_channel_order *require_channel(struct ue_findings *findings, uint32_t channel) {
+    struct ue_array *channels = &findings->head_of_line.channels;
+    size_t low = 0, high = channels->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ue_channel_order *at = ue_array_at(channels, middle);
+        *(at->channel < channel ? &low : &high) = at->channel < channel ? middle + 1 : middle;
+    }
+    struct ue_channel_order *found = low < channels->count ? ue_array_at(channels, low) : NULL;
+    if (found != NULL && found->channel == channel) {
+        return found;
+    }
+    const struct ue_channel_order added = {.channel = channel, .next_ids = {-1, -1}};
+    return ue_array_insert(&findings->memory, channels, low, &added) ? ue_array_at(channels, low) : NULL;
+}
+
+/* The first bunch that is sent is the next one to take effect, also if it is lost. */
+void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_channel_order *order = require_channel(findings, event->bunch.decoded->channel);
+    if (order != NULL && order->next_ids[event->side] < 0 && event->bunch.copy == 1 && !event->bunch.is_jump) {
+        order->next_ids[event->side] = event->bunch.reliable_id;
+    }
+}
+
+/* The place of a waiting bunch; the number of bunches if it does not wait. */
+static size_t find_waiting(const struct ue_array *waiting, uint32_t channel, int64_t reliable_id) {
+    for (size_t i = 0; i < waiting->count; i++) {
+        const struct ue_waiting_bunch *at = ue_array_at(waiting, i);
+        if (at->reliable_id == reliable_id && at->channel == channel) {
+            return i;
+        }
+    }
+    return waiting->count;
+}
+
+static void wait(struct ue_findings *findings, const struct ue_reliable_arrival *arrival) {
+    struct ue_array *waiting = &findings->head_of_line.waiting[arrival->side];
+    const struct ue_waiting_bunch bunch = {arrival->reliable_id, arrival->time_ns, arrival->frame, arrival->channel};
+    if (waiting->count == WAITING_MAX) {
+        ue_head_of_line_forget(findings, arrival->side);
+    } else if (find_waiting(waiting, arrival->channel, arrival->reliable_id) == waiting->count &&
+               !ue_array_insert(&findings->memory, waiting, waiting->count, &bunch)) {
+        ue_head_of_line_forget(findings, arrival->side);
+    }
+}
+
+static void count_wait(struct ue_channel_wait *wait, const struct ue_waiting_bunch *bunch, int64_t now_ns) {
+    int64_t span_ns = ue_time_ns_since(now_ns, bunch->arrived_ns);
+    span_ns = span_ns > 0 ? span_ns : 0;
+    if (wait->bunches++ == 0 || span_ns > wait->span_ns) {
+        wait->span_ns = span_ns;
+        wait->begin_ns = bunch->arrived_ns;
+        wait->first_frame = bunch->frame;
+    }
+    wait->total_ns = ue_time_ns_add(wait->total_ns, span_ns);
+}
+
+static void report(struct ue_findings *findings, struct ue_channel_waits *waits, const struct ue_channel_wait *wait) {
+    if (waits->bunches == 0 || wait->span_ns > waits->longest.span_ns) {
+        waits->longest = *wait;
+    }
+    waits->bunches += wait->bunches;
+    waits->total_ns = ue_time_ns_add(waits->total_ns, wait->total_ns);
+    if (findings->callbacks->wait != NULL) {
+        findings->callbacks->wait(findings->callbacks->user, wait);
+    }
+}
+
+/* The bunch takes effect, and with it those that waited for it alone. */
+static void release(struct ue_findings *findings, struct ue_channel_order *order,
+                    const struct ue_reliable_arrival *arrival) {
+    struct ue_array *waiting = &findings->head_of_line.waiting[arrival->side];
+    struct ue_channel_wait wait = {.frame = arrival->frame,
+                                   .channel = arrival->channel,
+                                   .ch_seq = arrival->ch_seq,
+                                   .side = (uint8_t)arrival->side};
+    order->next_ids[arrival->side] = arrival->reliable_id + 1;
+    while (waiting->count != 0) {
+        size_t place = find_waiting(waiting, arrival->channel, order->next_ids[arrival->side]);
+        if (place == waiting->count) {
+            break;
+        }
+        count_wait(&wait, ue_array_at(waiting, place), arrival->time_ns);
+        ue_array_remove(waiting, place, 1);
+        order->next_ids[arrival->side]++;
+    }
+    if (wait.bunches != 0) {
+        report(findings, &order->waits[arrival->side], &wait);
+    }
+}
+
+void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_reliable_arrival *arrival) {
+    struct ue_channel_order *order = require_channel(findings, arrival->channel);
+    if (order == NULL) {
+        return;
+    }
+    int64_t next_id = order->next_ids[arrival->side];
+    if (next_id < 0 || arrival->reliable_id == next_id) {
+        release(findings, order, arrival);
+    } else if (arrival->reliable_id > next_id && arrival->reliable_id - next_id <= AHEAD_MAX) {
+        wait(findings, arrival);
+    }
+}
+
+const struct ue_channel_order *ue_findings_channel_orders(const struct ue_findings *findings, size_t *count) {
+    *count = findings->head_of_line.channels.count;
+    return *count != 0 ? ue_array_at(&findings->head_of_line.channels, 0) : NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+#define CHANNEL 3
+
+/* A packet of the client with a bunch; its frame is its id. */
+static void send(int64_t ms, int64_t id, int64_t reliable_id) {
+    findings_fixture_packet(ms, CLIENT, id);
+    findings_fixture_bunch(CHANNEL, reliable_id);
+}
+
+/* Three bunches of which the first is lost, and arrives in packet 4. */
+static void lose_first(void) {
+    send(10, 1, 70);
+    send(20, 2, 71);
+    send(35, 3, 72);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(2, 2, 30);
+    findings_fixture_ack(3, 3, 15);
+    send(110, 4, 70);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(4, 5, 30);
+}
+
+static const struct ue_channel_waits *waits_of_channel(void) {
+    size_t count;
+    const struct ue_channel_order *orders = ue_findings_channel_orders(findings_fixture_findings(), &count);
+    assert_int_equal(1, count);
+    assert_int_equal(CHANNEL, orders[0].channel);
+    assert_int_equal(0, orders[0].waits[SERVER].bunches);
+    return &orders[0].waits[CLIENT];
+}
+
+static void test_two_wait(void **state) {
+    (void)state;
+    lose_first();
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(2, waits->bunches);
+    assert_int_equal((90 + 75) * MS, waits->total_ns);
+    assert_int_equal(90 * MS, waits->longest.span_ns);
+    assert_int_equal(20 * MS, waits->longest.begin_ns);
+    assert_int_equal(2, waits->longest.first_frame);
+    assert_int_equal(5, waits->longest.frame);
+    assert_int_equal(70, waits->longest.ch_seq);
+}
+
+/* A copy of a bunch that took effect releases nothing, and does not wait. */
+static void test_copies(void **state) {
+    (void)state;
+    lose_first();
+    send(200, 5, 70);
+    send(210, 6, 72);
+    findings_fixture_packet(230, SERVER, 3);
+    findings_fixture_ack(5, 7, 30);
+    findings_fixture_ack(6, 8, 20);
+    send(240, 7, 73);
+    findings_fixture_packet(260, SERVER, 4);
+    findings_fixture_ack(7, 10, 20);
+    assert_int_equal(2, waits_of_channel()->bunches);
+}
+
+/* Two are lost: what waits for both waits until the later one. */
+static void test_two_lost(void **state) {
+    (void)state;
+    for (int64_t id = 1; id <= 4; id++) {
+        send(10 * id, id, 69 + id);
+    }
+    findings_fixture_packet(60, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(2, 2, 40);
+    findings_fixture_nak(3, 3);
+    findings_fixture_ack(4, 4, 20);
+    send(100, 5, 70);
+    send(150, 6, 72);
+    findings_fixture_packet(200, SERVER, 2);
+    findings_fixture_ack(5, 6, 100);
+    findings_fixture_ack(6, 7, 50);
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(2, waits->bunches);
+    assert_int_equal((80 + 110) * MS, waits->total_ns);
+    assert_int_equal(72, waits->longest.ch_seq);
+}
+
+/* A packet that arrived but was not captured can have held the bunch that is missing. */
+static void test_not_captured(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    send(20, 2, 71);
+    send(35, 4, 73);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(1, 1, 40);
+    findings_fixture_ack(2, 2, 30);
+    findings_fixture_ack(3, 0, -1);
+    findings_fixture_ack(4, 3, 15);
+    send(110, 5, 72);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(5, 5, 30);
+    assert_int_equal(0, waits_of_channel()->bunches);
+}
+
+/* A bunch that is sent again although its packet was not reported may have arrived before. */
+static void test_not_reported(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    send(20, 2, 71);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(2, 2, 30);
+    send(110, 3, 70);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(3, 4, 30);
+    assert_int_equal(0, waits_of_channel()->bunches);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    findings_fixture_exhaust_memory();
+    lose_first();
+    size_t count;
+    ue_findings_channel_orders(findings_fixture_findings(), &count);
+    assert_int_equal(0, count);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_two_wait, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copies, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_captured, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Head-of-line blocking, ack delays and the pace of both sides in info and in trace, against what the simulator knows:
+when each datagram arrived."""
+import collections
+import json
+import pathlib
+import statistics
+import tempfile
+import unittest
+
+import trace_page
+import uerudp
+
+WAYS = ("c2s", "s2c")
+NS_PER_MS = 1e6
+
+
+class Run:
+    """A simulated run: its capture, its datagrams by the sidecar, and what decode prints of them."""
+
+    def __init__(self, folder, *arguments):
+        self.path = pathlib.Path(folder) / "a.pcapng"
+        uerudp.run("generate", *arguments, "-o", self.path, status=None)
+        sidecar = json.loads(self.path.with_suffix(".sent.json").read_text())
+        self.generation = sidecar["generation"]
+        self.sent = {each["frame"]: each for each in sidecar["datagrams"] if each["frame"] is not None}
+        self.decoded = uerudp.decode(f"--generation={self.generation}", self.path, status=None)
+        self.info, = map(json.loads, uerudp.run("info", "--json", "--generation", self.generation, self.path, status=None).stdout.splitlines())
+        self.page = trace_page.read(uerudp.run("trace", "--generation", self.generation, self.path, status=None).stdout.decode())
+
+    def arrivals(self, way):
+        """(time of arrival, decoded datagram) in the order of packet ids, of packets that were acknowledged."""
+        for each in self.decoded:
+            sent = self.sent[each["frame"]]
+            if sent["dir"] == way and sent["delivered"] is True and sent["arrived"]:
+                yield int(sent["arrived"][0]), each
+
+
+def first_sequences(run, way):
+    """Of each channel, the sequence of the first bunch that was sent."""
+    found = {}
+    for each in run.decoded:
+        if run.sent[each["frame"]]["dir"] == way:
+            for bunch in each.get("bunches", []):
+                if bunch.get("reliable"):
+                    found.setdefault(bunch["channel"], bunch["ch_seq"])
+    return found
+
+
+class Receiver:
+    """What a receiver does: a bunch takes effect when all before it on its channel have arrived."""
+
+    def __init__(self, run, way):
+        self.expected = first_sequences(run, way)
+
+    def waits(self, arrivals):
+        """{channel: [(wait in ns, frame of the bunch, frame of the one that it waited for)]}"""
+        waits, held = collections.defaultdict(list), collections.defaultdict(dict)
+        for time, datagram in arrivals:
+            for bunch in datagram.get("bunches", []):
+                if bunch.get("reliable"):
+                    self.receive(bunch, time, datagram["frame"], held[bunch["channel"]], waits[bunch["channel"]])
+        return {channel: found for channel, found in waits.items() if found}
+
+    def receive(self, bunch, time, frame, held, waits):
+        channel, seq = bunch["channel"], bunch["ch_seq"]
+        if (seq - self.expected[channel]) % 1024 >= 512 or seq in held:
+            return  # a copy
+        held[seq] = time, frame
+        while self.expected[channel] in held:
+            arrived, waiting_frame = held.pop(self.expected[channel])
+            if self.expected[channel] != seq:
+                waits.append((time - arrived, waiting_frame, frame))
+            self.expected[channel] = (self.expected[channel] + 1) % 1024
+
+
+class Waits(unittest.TestCase):
+    def check(self, *arguments):
+        """info and the page have the waits of the receiver. Returns how many bunches waited."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, *arguments, "--capture-at=sender")
+        found = {(each["direction"], each["channel"]): each for each in run.info["waits"]}
+        drawn = collections.Counter()
+        for each in run.page["waits"]:
+            drawn[WAYS[each["side"]], each["channel"]] += each["bunches"]
+        count = 0
+        for way in WAYS:
+            truth = Receiver(run, way).waits(run.arrivals(way))
+            self.assertEqual({channel for direction, channel in found if direction == way}, set(truth), (arguments, way))
+            for channel, waits in truth.items():
+                each = found[way, channel]
+                self.assertEqual(len(waits), each["bunches"], (arguments, way, channel))
+                self.assertEqual(len(waits), drawn[way, channel])
+                self.assertAlmostEqual(sum(wait for wait, *_ in waits) / NS_PER_MS, each["total_ms"], delta=0.01 * len(waits))
+                longest = max(wait for wait, *_ in waits)
+                self.assertAlmostEqual(longest / NS_PER_MS, each["longest_ms"], delta=0.01)
+                self.assertIn(each["frames"], [[first, last] for wait, first, last in waits if wait > longest - 10000])
+                count += len(waits)
+        return count
+
+    def test_against_the_receiver(self):
+        for scenario, *options in (("lossy",), ("game", "--loss=0.1"), ("burst",), ("mixed", "--reorder=0", "--dup=0", "--corrupt=0", "--rate=0"), ("churn", "--loss=0.05"),
+                                   ("bulk", "--loss=0.02", "--duration=1", "--rate=0"), ("wrap", "--loss=0.05"), ("loss-burst",)):
+            with self.subTest(scenario):
+                self.assertGreater(self.check(scenario, "--jitter=0", *options), 0)
+
+    def test_nothing_waits_without_loss(self):
+        for scenario in ("clean", "login", "actor-world"):
+            with self.subTest(scenario):
+                self.assertEqual(0, self.check(scenario, "--loss=0", "--jitter=0", "--reorder=0", "--dup=0", "--corrupt=0"))
+
+    def test_after_the_loss(self):
+        """A capture at the receiver lacks the lost copies, and shows the same waits."""
+        infos = []
+        with tempfile.TemporaryDirectory() as folder:
+            for point in ("sender", "client"):
+                run = Run(folder, "game", "--loss=0.1", "--jitter=0", f"--capture-at={point}")
+                infos.append({each["channel"]: (each["bunches"], round(each["total_ms"])) for each in run.info["waits"]
+                              if each["direction"] == "s2c"})
+        self.assertTrue(infos[0])
+        self.assertEqual(*infos)
+
+    def test_a_capture_that_lacks_packets(self):
+        """What waits for a bunch that may have arrived is not counted: never more than there is."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, "game", "--loss=0.1", "--jitter=0", "--capture-at=sender", "--duration=10")
+            part = pathlib.Path(folder) / "part.pcapng"
+            kept = ",".join(f"{first}-{first + 5}" for first in range(1, max(run.sent), 7))  # each seventh is missing
+            uerudp.run("edit", "--frames", kept, run.path, part)
+            lacking = json.loads(uerudp.run("info", "--json", "--generation", run.generation, part, status=None).stdout.splitlines()[0])
+        whole = {(each["direction"], each["channel"]): each for each in run.info["waits"]}
+        for each in lacking["waits"]:
+            self.assertLessEqual(each["bunches"], whole[each["direction"], each["channel"]]["bunches"])
+
+
+class Pace(unittest.TestCase):
+    def run_of(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            return Run(folder, *arguments)
+
+    def test_tick(self):
+        """The clocks of the packets show the tick of both sides, whatever the network does."""
+        for hz, ms in ((20, 50), (50, 20), (100, 10)):
+            run = self.run_of("game", f"--tick={hz}", "--jitter=30", "--loss=0.05", "--duration=10")
+            for way in WAYS:
+                self.assertEqual(ms, run.info["send_interval_ms"][way]["p50"], (hz, way))
+                self.assertEqual(len(run.page[f"paces{WAYS.index(way)}"]), run.info["send_interval_ms"][way]["samples"])
+
+    def test_no_clock(self):
+        """Packets up to 4.21 carry no clock."""
+        run = self.run_of("game", "--generation=4.18", "--duration=3")
+        self.assertEqual({"c2s": None, "s2c": None}, run.info["send_interval_ms"])
+
+    def test_longest_interval(self):
+        """A server that hangs for 400 ms; packets that are missing make no interval."""
+        def packets(clocks, ids=None):
+            for i, clock in enumerate(clocks):
+                number = i if ids is None else ids[i]
+                yield {"generation": "5.5", "src": "10.0.0.2:7777", "dst": "10.0.0.1:50000", "time": str(10**18 + clock * 10**6),
+                       "packet": {"seq": 100 + number, "ack": 500, "history": [1], "has_info": True, "jitter_ms": clock % 1000},
+                       "bunches": []}
+
+        def interval(*arguments):
+            text = "\n".join(map(json.dumps, packets(*arguments))).encode()
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "a.pcapng"
+                path.write_bytes(uerudp.run("encode", "-", data=text).stdout)
+                info, = map(json.loads, uerudp.run("info", "--json", "--generation=5.5", path, status=None).stdout.splitlines())
+            return info["send_interval_ms"]["s2c"], info["longest_send_interval"]["s2c"]
+        steady = list(range(0, 3300, 33))
+        hung = steady[:50] + [each + 400 for each in steady[50:]]
+        self.assertEqual(33, interval(steady)[0]["max"])
+        found, where = interval(hung)
+        self.assertEqual((33, 433, 51), (found["p50"], found["max"], where["frame"]))
+        self.assertAlmostEqual(hung[49] / 1000, where["time_s"], 3)
+        found, _ = interval([0, 33, 2466, 2499], [0, 1, 2, 3])
+        self.assertEqual(2433, found["max"])
+        found, _ = interval(hung, [i + 5 * (i >= 50) for i in range(100)])
+        self.assertEqual((33, 98), (found["max"], found["samples"]))
+
+    def test_ack_delay(self):
+        """From arrival to the packet that acknowledges, as the simulator knows both; the path takes the same time always."""
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(folder, "game", "--jitter=0", "--loss=0", "--tick=20", "--duration=20", "--capture-at=sender")
+        for way, other in (WAYS, WAYS[::-1]):
+            arrived = {run.sent[each["frame"]]["packet_id"]: int(run.sent[each["frame"]]["arrived"][0]) for each in run.decoded
+                       if run.sent[each["frame"]]["dir"] == way and run.sent[each["frame"]]["arrived"]}
+            delays = []
+            for each in run.decoded:
+                sent = run.sent[each["frame"]]
+                if sent["dir"] == other:
+                    delays += [int(sent["time"]) - arrived.pop(number) for number in sorted(arrived)
+                               if number % 16384 in each["packet"].get("acked", []) and arrived[number] <= int(sent["time"])]
+            expected = (statistics.median(delays) - min(delays)) / NS_PER_MS
+            self.assertGreater(len(delays), 300)
+            self.assertAlmostEqual(expected, run.info["ack_delay_ms"][way]["p50"], delta=0.5 + expected * 0.02)
+
+
+if __name__ == "__main__":
+    uerudp.main()
