@@ -11,6 +11,9 @@
 
 /* The first connections get a picture, up to this limit. */
 #define PICTURES_MAX 256
+/* Of the panel of the bandwidth by class. */
+#define CLASSES_SHOWN 5
+#define CLASSES_BIN_NS INT64_C(10000000)
 #define CHANNELS_MAX 65536
 
 struct trace_command {
@@ -213,8 +216,11 @@ static void finish_plot(const struct trace_command *t, struct trace_plot *plot) 
 }
 
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {
-    t->limits =
-        (struct trace_plot_limits){{.findings_max = TRACE_PLOT_FINDINGS_MAX}, CHANNELS_MAX, (uint64_t)t->elements_max};
+    t->limits = (struct trace_plot_limits){
+        {.findings_max = TRACE_PLOT_FINDINGS_MAX,
+         .bandwidth = {.is_wanted = true, .rows_max = CLASSES_SHOWN, .bin_ns = CLASSES_BIN_NS, .is_apart = true}},
+        CHANNELS_MAX,
+        (uint64_t)t->elements_max};
     t->plots = g_ptr_array_new_with_free_func(free_plot);
     t->streams = g_hash_table_new(NULL, NULL);
     find_file_ends(t, &path_count, &paths);

@@ -56,7 +56,9 @@ static void add_counts(struct text_buffer *out, const struct csv_line *line) {
     text_buffer_add_format(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", counts->header_bits[line->side],
                            counts->bunches[line->side], counts->updates[line->side]);
     if (row != NULL) {
-        text_buffer_add_format(out, line->has_times ? "%.6f" : "", (double)row->open_ns / 1e9);
+        if (line->has_times) {
+            text_buffer_add_format(out, "%.6f", (double)row->open_ns / 1e9);
+        }
         text_buffer_add_format(out, ",%" PRIu64 ",%" PRIu64, row->opens, row->dormant);
     } else {
         text_buffer_add(out, ",,");

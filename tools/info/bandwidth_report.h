@@ -25,6 +25,8 @@ struct info_bandwidth_options {
     int rows_max; /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
     enum info_bandwidth_order order;
     struct info_budgets budgets;
+    int64_t bin_ns; /* of the series; 0: a second */
+    bool is_apart;  /* not part of the JSON of the connection */
 };
 
 /* The options must stay where they are until the command line is parsed. resolve then checks them, and returns false

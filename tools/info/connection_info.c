@@ -20,7 +20,10 @@ struct info_connection *info_connection_new(uint32_t stream, const struct info_o
     info->sides[0].totals = ue_findings_totals(info->detected, 0);
     info->sides[1].totals = ue_findings_totals(info->detected, 1);
     info->cost = options->with_cost ? g_new0(struct info_cost, 1) : NULL;
-    info->bandwidth = options->bandwidth.is_wanted ? ue_bandwidth_new(&observe_memory, UE_NS_PER_S) : NULL;
+    info->bandwidth = options->bandwidth.is_wanted
+                          ? ue_bandwidth_new(&observe_memory,
+                                             options->bandwidth.bin_ns != 0 ? options->bandwidth.bin_ns : UE_NS_PER_S)
+                          : NULL;
     info->options = options;
     return info;
 }

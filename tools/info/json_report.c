@@ -382,7 +382,7 @@ json_t *info_to_json(const struct info_connection *info) {
     if (info->bandwidth != NULL && info->options->bandwidth.budgets.limits != NULL) {
         json_object_set_new(object, "budget", info_budget_to_json(info));
     }
-    if (info->bandwidth != NULL) {
+    if (info->bandwidth != NULL && !info->options->bandwidth.is_apart) {
         json_object_set_new(
             object, "bandwidth",
             info_bandwidth_to_json(info->bandwidth, &info->options->bandwidth, info->course->implausible == 0));

@@ -90,6 +90,21 @@ class Data(unittest.TestCase):
         self.assertEqual({5.0}, {round(each["report_ms"], 5) for each in packets if each["state"] == DELIVERED})
         self.assertEqual(8 * 20, sum(each["bits"] for each in page["bands"]))
 
+    def test_bandwidth(self):
+        """The panel of the classes has the bits of info --bandwidth, with finer bins."""
+        for name in ("actor-world", "big-bunch", "saturated"):
+            path = uerudp.ROOT / f"captures/{name}.pcapng"
+            page = data_of(trace(path, status=None))["bandwidth"]
+            info = json.loads(uerudp.run("info", "--json", "--bandwidth", "--top=5", path, status=None).stdout)["bandwidth"]
+            self.assertEqual(0.01, page["series"]["bin_s"])
+            for one, other in ((page, info), (info, page)):
+                self.assertEqual({key: one[key] for key in one if key != "series"},
+                                 {key: other[key] for key in other if key != "series"})
+            for way in ("c2s", "s2c"):
+                self.assertEqual([sum(row[way]) for row in info["series"]["classes"]],
+                                 [sum(row[way]) for row in page["series"]["classes"]])
+                self.assertEqual(info["total"][way], sum(sum(kind[way]) for kind in page["series"]["kinds"].values()))
+
     def test_both_ends(self):
         """The way of each packet is that of the simulator, whichever file is first."""
         sent = json.loads((ROOT / "captures/ends-client.sent.json").read_text())["datagrams"]
