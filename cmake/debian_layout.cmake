@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # cpack runs it between installation and packing: what Debian's policy requires of each package beside its files.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+    return() # the source tarball
+endif()
 set(version "${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 set(source "${CMAKE_CURRENT_LIST_DIR}/..")
 file(READ "${source}/CHANGELOG.md" changes)

@@ -21,8 +21,10 @@ fresh_chroot() {
 }
 
 source_tarball() {
-    build package && (cd "$build_root/package" && cpack --config CPackSourceConfig.cmake) &&
-        ls "$build_root"/package/packages/uerudp-*.tar.gz
+    cmake -S "$root" --preset package -B "$build_root/package" &&
+        (cd "$build_root/package" && cpack --config CPackSourceConfig.cmake) &&
+        tar -tf "$build_root"/package/packages/uerudp-*.tar.gz | sed -n 's#^uerudp-[0-9.]*/\(.*[^/]\)$#\1#p' >"$build_root/package/files" &&
+        if [ -e "$root/.git" ]; then diff <(git -C "$root" ls-files | LC_ALL=C sort) <(LC_ALL=C sort "$build_root/package/files"); fi
 }
 
 # tools/dissect is the first command of a reader of the README; it installs what the packages need, too.
