@@ -5,10 +5,11 @@
 
 #include "plugin/tree/label_text.h"
 
-/* The spawn of the actor of a channel. */
+/* The spawn of the actor of a channel. Until a fragmented message is complete, its actor is not known. */
 struct channel_spawn {
     uint64_t frame;
-    struct ue_actor_guids guids;
+    struct ue_actor_guids guids; /* guid 0: not known */
+    const char *name;            /* of its class, or of an actor of the map; NULL: not known at the spawn */
 };
 
 struct pending_spawn {
@@ -24,10 +25,12 @@ struct uerudp_known_objects_spawns {
 
 static size_t bytes_in_use;
 static size_t spawn_count;
+static wmem_map_t *interned; /* of spawns, each once; in file scope; NULL: none */
 
 static void reset(void) {
     bytes_in_use = 0;
     spawn_count = 0;
+    interned = NULL;
 }
 
 void uerudp_known_objects_register(void) {
@@ -67,19 +70,49 @@ static void add_spawn(struct uerudp_known_objects *objects, uint32_t channel, co
     wmem_array_append_one(spawns->pending, pending);
 }
 
+/* One copy of each name, however many actors have it. */
+static const char *intern(const char *name) {
+    if (interned == NULL) {
+        interned = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
+    }
+    const char *known = wmem_map_lookup(interned, name);
+    if (known == NULL && bytes_in_use <= UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
+        bytes_in_use += strlen(name) + 1;
+        known = uerudp_label_text_mask_controls(wmem_strdup(wmem_file_scope(), name));
+        wmem_map_insert(interned, wmem_strdup(wmem_file_scope(), name), (void *)known);
+    }
+    return known;
+}
+
+/* The path that names an actor; NULL: not known. */
+static const char *path_of(const struct uerudp_known_objects *objects, const struct ue_actor_guids *guids,
+                           uint64_t frame) {
+    const struct ue_guid_names paths = ue_observer_names(objects->observer, objects->connection, frame);
+    return paths.path(paths.user, guids->archetype != 0 ? guids->archetype : guids->guid);
+}
+
 static void add_channel(struct uerudp_known_objects *objects, const struct ue_content *content, uint32_t channel) {
     if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UERUDP_KNOWN_OBJECTS_BYTES_MAX) {
         bytes_in_use += uerudp_channel_set_add(&objects->channels, &file_scope, channel);
     }
 }
 
-void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
+bool uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
                                       const struct ue_observed_event *event) {
     struct channel_spawn spawn = {.frame = event->frame};
     add_channel(objects, &event->message.content, event->message.channel);
-    if (ue_actor_class_find(context, &event->message.content, &spawn.guids)) {
-        add_spawn(objects, event->message.channel, &spawn);
+    if (!ue_actor_class_find(context, &event->message.content, &spawn.guids)) {
+        return false;
     }
+    const char *path = path_of(objects, &spawn.guids, event->frame);
+    spawn.name = path != NULL ? intern(ue_actor_class_name(path)) : NULL;
+    add_spawn(objects, event->message.channel, &spawn);
+    return true;
+}
+
+void uerudp_known_objects_add_open(struct uerudp_known_objects *objects, uint32_t channel, uint64_t frame) {
+    const struct channel_spawn unknown = {.frame = frame};
+    add_spawn(objects, channel, &unknown);
 }
 
 /* ---- queries ---- */
@@ -139,10 +172,27 @@ static const struct channel_spawn *last_spawn(wmem_array_t *spawns, uint64_t fra
     return low != 0 ? wmem_array_index(spawns, low - 1) : NULL;
 }
 
-bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
-                                     uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor) {
+/* The spawn in force on a channel at a frame, of an actor that is known; NULL: none. */
+static const struct channel_spawn *find_spawn(const struct uerudp_known_objects *objects, uint32_t channel,
+                                              uint64_t frame) {
     wmem_array_t *spawns = find_spawns(objects->spawns, channel);
     const struct channel_spawn *spawn = spawns != NULL ? last_spawn(spawns, frame) : NULL;
+    return spawn != NULL && spawn->guids.guid != 0 ? spawn : NULL;
+}
+
+const char *uerudp_known_objects_find_actor_name(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                                 uint32_t channel, uint64_t frame) {
+    const struct channel_spawn *spawn = find_spawn(objects, channel, frame);
+    if (spawn == NULL || spawn->name != NULL) {
+        return spawn != NULL ? spawn->name : NULL;
+    }
+    const char *path = path_of(objects, &spawn->guids, frame);
+    return path != NULL ? uerudp_label_text_mask_controls(wmem_strdup(pool, ue_actor_class_name(path))) : NULL;
+}
+
+bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                     uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor) {
+    const struct channel_spawn *spawn = find_spawn(objects, channel, frame);
     if (spawn == NULL) {
         return false;
     }

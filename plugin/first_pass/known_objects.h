@@ -37,13 +37,21 @@ void uerudp_known_objects_register(void);
 void uerudp_known_objects_init(struct uerudp_known_objects *objects, struct ue_observer *observer,
                                const struct ue_observed_connection *connection);
 
-/* Adds the contents of a whole message. */
-void uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
+/* Adds the contents of a whole message. Returns whether it spawns an actor. */
+bool uerudp_known_objects_add_message(struct uerudp_known_objects *objects, const struct ue_context *context,
                                       const struct ue_observed_event *event);
+
+/* Adds that a channel opens in a frame, for an actor that no message of the frame names. */
+void uerudp_known_objects_add_open(struct uerudp_known_objects *objects, uint32_t channel, uint64_t frame);
 
 /* The path of a net GUID at this frame, allocated in pool; NULL: not known. */
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
                                            uint64_t guid, uint64_t frame);
+
+/* The name of the class of a channel's actor at this frame, or the name of an actor of the map; in file scope or
+   allocated in pool; NULL: not known. */
+const char *uerudp_known_objects_find_actor_name(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                                 uint32_t channel, uint64_t frame);
 
 /* The actor of a channel at this frame; false: none was seen. */
 bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,

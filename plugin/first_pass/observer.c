@@ -27,6 +27,7 @@ struct observed_datagram {
     const struct ue_observed_datagram *observed;
     enum ue_reassembly_problem problem; /* that the bunch revealed in a message */
     bool has_kind;                      /* a message names the kind of the channel */
+    bool has_spawn;                     /* a message that the bunch completes spawns an actor */
 };
 
 /* The items that the tracker decoded last: a tap listener that runs next needs them again. */
@@ -151,7 +152,7 @@ static void store_reassembly(const struct observed_datagram *pass, const struct 
 }
 
 static void add_message(struct observed_datagram *pass, const struct ue_observed_event *event) {
-    uerudp_known_objects_add_message(&pass->stream->objects, &pass->observed->context, event);
+    pass->has_spawn |= uerudp_known_objects_add_message(&pass->stream->objects, &pass->observed->context, event);
     if (!event->message.is_joined) {
         uerudp_analysis_results_add(pass->state,
                                     &(struct uerudp_analysis_result){.type = UERUDP_RESULT_MESSAGE,
@@ -186,6 +187,17 @@ static void add_channel_kind(const struct observed_datagram *pass, const struct 
     }
 }
 
+/* The events of its messages precede that of a bunch. */
+static void add_bunch(const struct observed_datagram *pass, const struct ue_observed_event *event) {
+    const struct ue_bunch *bunch = event->bunch.decoded;
+    if (!pass->has_kind) {
+        add_channel_kind(pass, event);
+    }
+    if (bunch->open && event->bunch.copy <= 1 && !pass->has_spawn) {
+        uerudp_known_objects_add_open(&pass->stream->objects, bunch->channel, event->frame);
+    }
+}
+
 static void on_event(void *user, const struct ue_observed_event *event) {
     struct observed_datagram *pass = user;
     if (event->type >= UE_OBSERVED_MESSAGE) {
@@ -193,18 +205,18 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         return;
     }
     uerudp_finding_results_add_event(event);
-    if (event->type == UE_OBSERVED_BUNCH && !pass->has_kind) {
-        add_channel_kind(pass, event);
+    if (event->type == UE_OBSERVED_BUNCH) {
+        add_bunch(pass, event);
     }
     uerudp_sequence_analysis_add_event(&pass->stream->analysis, pass->state, &pass->observed->context, event,
                                        pass->problem);
     pass->problem = UE_REASSEMBLY_NO_PROBLEM;
-    pass->has_kind = false;
+    pass->has_kind = pass->has_spawn = false;
 }
 
 static void track(const struct ue_observed_datagram *observed, struct uerudp_frame_state *state) {
-    struct observed_datagram pass = {require_stream(observed->record.connection), state, observed,
-                                     UE_REASSEMBLY_NO_PROBLEM, false};
+    struct observed_datagram pass = {
+        require_stream(observed->record.connection), state, observed, UE_REASSEMBLY_NO_PROBLEM, false, false};
     const struct ue_observer_callbacks callbacks = {on_event, &pass, true, &latest.items};
     if (observed->is_foreign) {
         return;

@@ -191,12 +191,3 @@ void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, con
     ue_content_trace(content_tree->context, content, &names, &sink, &fault);
     add_fault_item(content_tree, content->kind, &fault);
 }
-
-const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *content_tree, bool opens) {
-    struct uerudp_known_objects_actor actor;
-    bool is_known =
-        uerudp_known_objects_find_actor(content_tree->objects, content_tree->pinfo->pool,
-                                        content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor);
-    bool is_now = is_known && (!opens || actor.frame == content_tree->pinfo->num);
-    return is_now && actor.class_path != NULL ? ue_actor_class_name(actor.class_path) : NULL;
-}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows the content of whole messages: tree items, the actor's class for the info column, and content blocks for
-   subdissectors. */
+/* Shows the content of whole messages: tree items, and content blocks for subdissectors. */
 #ifndef UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 #define UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 
@@ -25,9 +24,5 @@ bool uerudp_content_tree_is_wanted(proto_tree *tree);
 
 /* Shows a message. Skips whole bunches of the control channel, which the trace of the datagram already shows. */
 void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, const struct ue_content *content);
-
-/* The class name of the actor on the channel, or the name of an actor of the map; opens: only if this frame opens the
-   channel. Allocated in the packet scope; NULL: not known. */
-const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *content_tree, bool opens);
 
 #endif

@@ -2,6 +2,7 @@
 #include "plugin/tree/datagram_tree.h"
 
 #include <epan/expert.h>
+#include <wsutil/utf8_entities.h>
 
 #include "plugin/decryption_keys.h"
 #include "plugin/expert_items.h"
@@ -60,12 +61,24 @@ static bool is_refused(const struct datagram_tree *t) {
 
 /* ---- fields ---- */
 
-/* The actor is named where its channel opens or closes. */
-static void name_actor(struct datagram_tree *t) {
-    struct uerudp_info_column_bunch *b = &t->info.bunch;
-    if ((b->header.open || b->header.close) && b->actor == NULL) {
-        t->content_tree.subdissector_data.channel = b->header.channel;
-        b->actor = uerudp_content_tree_actor_name(&t->content_tree, b->header.open);
+/* The frame at which the channel's actor is looked up. That of a fragment is known where the message is complete. A
+   retransmission may follow the next actor of the channel. */
+static uint64_t frame_of_actor(const struct datagram_tree *t, const struct uerudp_analysis_results *results) {
+    const struct uerudp_analysis_result *whole = uerudp_analysis_results_find(results, UERUDP_RESULT_REASSEMBLED_IN);
+    const struct uerudp_analysis_result *again = uerudp_analysis_results_find(results, UERUDP_RESULT_RETRANSMISSION);
+    if (whole != NULL) {
+        return whole->frame;
+    }
+    return again != NULL && again->first_frame != 0 ? again->first_frame : t->pinfo->num;
+}
+
+static void name_channel(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
+    const struct uerudp_analysis_result *kind = uerudp_analysis_results_find(results, UERUDP_RESULT_MESSAGE);
+    if (kind == NULL) {
+        kind = uerudp_analysis_results_find(results, UERUDP_RESULT_CHANNEL_KIND);
+    }
+    if (kind != NULL) {
+        t->info.bunch.kind = ue_content_kind_name((enum ue_content_kind)kind->number);
     }
 }
 
@@ -84,10 +97,13 @@ static void name_messages(struct datagram_tree *t) {
     }
 }
 
-/* Adds the actor or the control messages of the current bunch to its line. */
-static void name_content(struct datagram_tree *t) {
-    if (t->info.bunch.header.channel != 0) {
-        name_actor(t);
+/* Adds the kind of the channel, the class of its actor or the control messages to the line of the current bunch. */
+static void name_content(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
+    uint32_t channel = t->info.bunch.header.channel;
+    name_channel(t, results);
+    if (channel != 0) {
+        t->info.bunch.actor = uerudp_known_objects_find_actor_name(t->content_tree.objects, t->pinfo->pool, channel,
+                                                                   frame_of_actor(t, results));
     } else if (t->info.bunch.messages == NULL && !t->content_tree.context->settings.internal_ack) {
         name_messages(t);
     }
@@ -228,6 +244,14 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
+static void add_class(const struct datagram_tree *t) {
+    const char *actor = t->info.bunch.actor;
+    if (actor != NULL && !is_refused(t) && uerudp_field_item_is_wanted(innermost(t), UE_F_ANALYSIS_CLASS)) {
+        const struct ue_record record = {.field = UE_F_ANALYSIS_CLASS, .generated = true, .string = actor};
+        uerudp_field_item_add(&t->buffer, innermost(t), &record, NULL);
+    }
+}
+
 /* Adds what the first pass found about the bunch. */
 static void show_results(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
     proto_tree *tree = is_refused(t) ? NULL : innermost(t);
@@ -245,22 +269,23 @@ static void show_results(struct datagram_tree *t, const struct uerudp_analysis_r
     uerudp_reassembly_tree_add(&bunch);
 }
 
-static void end_bunch(struct datagram_tree *t) {
-    const struct uerudp_analysis_results results = uerudp_analysis_results_of_item(&t->analysis.results, t->item - 1);
+static void end_bunch(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
     if (uerudp_field_label_is_visible(own_item(t))) {
         uerudp_subtree_heading_set_bunch(own_item(t), t->buffer.pool, &t->info);
     }
-    show_content(t, &results);
-    show_results(t, &results);
+    add_class(t);
+    show_content(t, results);
+    show_results(t, results);
 }
 
 /* What the bunch is known as, before its line is written. */
-static void describe_bunch(struct datagram_tree *t, const struct ue_bunch *bunch) {
+static void describe_bunch(struct datagram_tree *t, const struct ue_bunch *bunch,
+                           const struct uerudp_analysis_results *results) {
     uerudp_info_column_set_bunch(&t->info, bunch);
     if (t->has_data) {
         set_content(t, bunch);
     }
-    name_content(t);
+    name_content(t, results);
     if (t->has_data) {
         add_payload(t, bunch->data);
     }
@@ -268,8 +293,10 @@ static void describe_bunch(struct datagram_tree *t, const struct ue_bunch *bunch
 
 static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
     struct datagram_tree *t = user;
+    struct uerudp_analysis_results results = {0};
     if (group == UE_GROUP_BUNCH) {
-        describe_bunch(t, structure);
+        results = uerudp_analysis_results_of_item(&t->analysis.results, t->item - 1);
+        describe_bunch(t, structure, &results);
     }
     uerudp_info_column_end_group(&t->info, group);
     proto_item *item = own_item(t);
@@ -278,7 +305,7 @@ static void on_end(void *user, enum ue_group group, size_t bit, const void *stru
             item, uerudp_field_item_byte_count(&t->buffer, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
     if (group == UE_GROUP_BUNCH) {
-        end_bunch(t);
+        end_bunch(t, &results);
     }
     t->depth -= t->depth != 0;
 }
@@ -447,6 +474,13 @@ static void trace(struct datagram_tree *t, const struct uerudp_frame_state *stat
     }
 }
 
+static const char *arrow_of(enum ue_direction direction) {
+    static const char *const arrows[] = {[UE_DIRECTION_UNKNOWN] = "",
+                                         [UE_CLIENT_TO_SERVER] = "C" UTF8_RIGHTWARDS_ARROW "S ",
+                                         [UE_SERVER_TO_CLIENT] = "S" UTF8_RIGHTWARDS_ARROW "C "};
+    return arrows[direction];
+}
+
 /* Of a connection without a stream number, nothing is known yet. */
 static const struct uerudp_known_objects *known_objects(const struct uerudp_frame_state *state) {
     static const struct uerudp_known_objects nothing;
@@ -482,13 +516,15 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
         add_context(&t, state, &x);
     }
     trace(&t, state, &x, &decoded);
-    uerudp_subtree_heading_set_datagram(root_item(&t), pinfo->pool, wmem_strbuf_get_str(t.info.line));
+    const char *arrow = arrow_of(x.direction);
+    uerudp_subtree_heading_set_datagram(root_item(&t), pinfo->pool, arrow, wmem_strbuf_get_str(t.info.line));
     t.buffer.limit = NULL; /* the items about the whole datagram are few */
     report_limit(&t);
     report_generation(&t, state);
     report_decode_result(&t, state, &decoded);
     uerudp_analysis_tree_add_datagram(&t.analysis, t.nodes[0]);
-    col_add_str(pinfo->cinfo, COL_INFO, uerudp_analysis_tree_info_marks(&t.analysis));
+    col_add_str(pinfo->cinfo, COL_INFO, arrow);
+    col_append_str(pinfo->cinfo, COL_INFO, uerudp_analysis_tree_info_marks(&t.analysis));
     col_append_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.info.line));
 }
 

@@ -6,6 +6,7 @@
 #include <uerudp/message.h>
 
 #define COOKIE_DIGITS_BYTES 4
+#define TIMES "\xc3\x97" /* the multiplication sign in UTF-8 */
 
 /* Greatest number of messages that a bunch's line names. */
 #define MESSAGES_NAMED_MAX 4
@@ -53,13 +54,19 @@ static const char *format_cookie(struct uerudp_info_column *info, const struct u
     return wmem_strdup_printf(info->pool, "%08" PRIx32, digits);
 }
 
-static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *out) {
+/* The class of an actor says more than "Actor". */
+static void write_subject(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *out) {
+    const char *name = b->actor != NULL ? b->actor : b->channel_name != NULL ? b->channel_name : b->kind;
     uerudp_label_text_add(out, "Ch ");
     uerudp_label_text_add_number(out, b->header.channel);
-    if (b->channel_name != NULL) {
+    if (name != NULL) {
         uerudp_label_text_add(out, " ");
-        uerudp_label_text_add(out, b->channel_name);
+        uerudp_label_text_add(out, name);
     }
+}
+
+static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *out) {
+    write_subject(b, out);
     if (b->messages != NULL) {
         uerudp_label_text_add(out, " ");
         uerudp_label_text_add(out, b->messages);
@@ -69,10 +76,6 @@ static void write_head(const struct uerudp_info_column_bunch *b, struct uerudp_l
     }
     if (b->header.close) {
         uerudp_label_text_add(out, " close");
-    }
-    if (b->actor != NULL) {
-        uerudp_label_text_add(out, " ");
-        uerudp_label_text_add(out, b->actor);
     }
     if (b->header.reliable) {
         uerudp_label_text_add(out, " reliable #");
@@ -116,14 +119,68 @@ void uerudp_info_column_write_bunch(struct uerudp_info_column *info, const char 
     }
 }
 
-static void add_bunch(struct uerudp_info_column *info) {
-    struct uerudp_label_text text;
-    text.length = 0;
-    uerudp_label_text_add(&text, "[");
-    uerudp_info_column_write_bunch(info, " ", &text);
-    uerudp_label_text_add(&text, "]");
-    append_to_line(info, &text);
+/* ---- runs of bunches ---- */
+
+/* "[Ch 3 Crate_C ×5 reliable #12-16 480 bits]" */
+static void write_run(const struct uerudp_info_column_run *run, struct uerudp_label_text *out) {
+    uerudp_label_text_add(out, "[");
+    write_subject(&run->first, out);
+    uerudp_label_text_add(out, " " TIMES);
+    uerudp_label_text_add_number(out, run->count);
+    if (run->first.header.reliable) {
+        uerudp_label_text_add(out, " reliable #");
+        uerudp_label_text_add_number(out, run->first.header.ch_seq);
+        uerudp_label_text_add(out, "-");
+        uerudp_label_text_add_number(out, run->last_ch_seq);
+    }
+    uerudp_label_text_add(out, " ");
+    uerudp_label_text_add_number(out, run->data_bits);
+    uerudp_label_text_add(out, " bits]");
 }
+
+static bool is_plain(const struct uerudp_info_column_bunch *b) {
+    const struct ue_bunch *header = &b->header;
+    return b->has_data_bits && b->messages == NULL && !header->open && !header->close && !header->partial;
+}
+
+/* Whether the bunch directly follows a run, and differs from its bunches only in sequence and length. */
+static bool continues_run(const struct uerudp_info_column *info) {
+    const struct uerudp_info_column_run *run = &info->run;
+    const struct uerudp_info_column_bunch *b = &info->bunch;
+    return run->count != 0 && run->end == wmem_strbuf_get_len(info->line) &&
+           run->first.header.channel == b->header.channel && run->first.header.reliable == b->header.reliable &&
+           is_plain(&run->first) && is_plain(b) && g_strcmp0(run->first.actor, b->actor) == 0 &&
+           g_strcmp0(run->first.channel_name, b->channel_name) == 0 && run->first.kind == b->kind &&
+           (!b->header.reliable || b->header.ch_seq == run->last_ch_seq + 1);
+}
+
+static void begin_run(struct uerudp_info_column *info, struct uerudp_label_text *out) {
+    info->run = (struct uerudp_info_column_run){.first = info->bunch, .begin = wmem_strbuf_get_len(info->line)};
+    uerudp_label_text_add(out, "[");
+    uerudp_info_column_write_bunch(info, " ", out);
+    uerudp_label_text_add(out, "]");
+}
+
+static void add_bunch(struct uerudp_info_column *info) {
+    struct uerudp_info_column_run *run = &info->run;
+    struct uerudp_label_text text;
+    bool continues = continues_run(info);
+    text.length = 0;
+    if (!continues) {
+        begin_run(info, &text);
+    }
+    run->count++;
+    run->last_ch_seq = info->bunch.header.ch_seq;
+    run->data_bits += info->bunch.data_bits;
+    if (continues) {
+        wmem_strbuf_truncate(info->line, run->begin);
+        write_run(run, &text);
+    }
+    append_to_line(info, &text);
+    run->end = wmem_strbuf_get_len(info->line);
+}
+
+/* ---- other parts ---- */
 
 static void add_opaque(struct uerudp_info_column *info, const char *kind, size_t bits) {
     struct uerudp_label_text text;

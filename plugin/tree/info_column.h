@@ -16,10 +16,20 @@
 struct uerudp_info_column_bunch {
     struct ue_bunch header;   /* from the end of its group on */
     uint64_t data_bits;       /* also of data that are not captured */
-    const char *channel_name; /* NULL: not known */
+    const char *channel_name; /* in its header; NULL: none */
+    const char *kind;         /* of the channel; NULL: not known */
     const char *messages;     /* names of control messages; NULL: none, or not computed */
-    const char *actor;        /* class of the actor for which the channel opens or closes; NULL: not known */
+    const char *actor;        /* name of the class of the channel's actor; NULL: not known */
     bool has_data_bits;
+};
+
+/* Bunches with one heading, one after another: "[Ch 3 Crate_C ×5 480 bits]". */
+struct uerudp_info_column_run {
+    struct uerudp_info_column_bunch first;
+    uint32_t count;
+    uint32_t last_ch_seq;
+    uint64_t data_bits; /* of all */
+    size_t begin, end;  /* of its text in the line */
 };
 
 /* The order of records on the wire differs from the order in the line. */
@@ -27,6 +37,7 @@ struct uerudp_info_column {
     wmem_allocator_t *pool;
     wmem_strbuf_t *line; /* the info column */
     struct uerudp_info_column_bunch bunch;
+    struct uerudp_info_column_run run;
     struct uerudp_label_text bunch_head; /* "Ch 0 Control open reliable #791"; empty until needed */
     struct uerudp_label_text bunch_size; /* "96 bits"; empty until needed */
     const char *seq;

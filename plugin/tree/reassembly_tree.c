@@ -95,11 +95,15 @@ static void show_message(const struct uerudp_reassembly_tree *bunch,
         return;
     }
     size_t bits = reassembly->content.data.bits;
-    const char *kind = ue_content_kind_name(reassembly->content.kind);
+    const char *subject = uerudp_known_objects_find_actor_name(bunch->content_tree->objects, bunch->pinfo->pool,
+                                                               reassembly->channel, bunch->pinfo->num);
+    if (subject == NULL) {
+        subject = ue_content_kind_name(reassembly->content.kind);
+    }
     const char *name =
         wmem_strdup_printf(bunch->pinfo->pool, "Reassembled %s, Ch %u%s%s, %u fragments",
                            reassembly->content.is_custom_exports ? "custom exports" : "message", reassembly->channel,
-                           kind != NULL ? " " : "", kind != NULL ? kind : "", reassembly->fragment_count);
+                           subject != NULL ? " " : "", subject != NULL ? subject : "", reassembly->fragment_count);
     tvbuff_t *tvb = bits != 0 ? add_data_source(bunch, reassembly, name) : bunch->tvb;
     proto_item *item = proto_tree_add_item(bunch->tree, uerudp_hf_reassembled, tvb, 0, bits != 0 ? -1 : 0, ENC_NA);
     proto_item_set_text(item, "%s, %zu bits", name, bits);

@@ -10,15 +10,17 @@
 /* ---- datagram, bunch, control message ---- */
 
 /* proto_item_append_text() takes ten times as long; it is used only for a line that must be truncated. */
-void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *line) {
+void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *direction,
+                                         const char *line) {
     if (!uerudp_field_label_is_visible(item)) {
         return;
     }
     struct uerudp_label_text *out = uerudp_field_label_new(pool);
     uerudp_label_text_add(out, UERUDP_PROTOCOL_NAME ", ");
+    uerudp_label_text_add(out, direction);
     uerudp_label_text_add(out, line);
     if (out->length == UERUDP_LABEL_TEXT_MAX) {
-        proto_item_append_text(item, ", %s", line);
+        proto_item_append_text(item, ", %s%s", direction, line);
     } else {
         uerudp_field_label_set(item, out);
     }

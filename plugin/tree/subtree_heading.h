@@ -12,8 +12,10 @@
 #include "plugin/tree/field_label.h"
 #include "plugin/tree/info_column.h"
 
-/* The heading of the whole datagram; line: its info column. Does nothing if the tree is not visible. */
-void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *line);
+/* The heading of the whole datagram; direction and line: of its info column. Does nothing if the tree is not visible.
+ */
+void uerudp_subtree_heading_set_datagram(proto_item *item, wmem_allocator_t *pool, const char *direction,
+                                         const char *line);
 
 /* Call it at the end of the bunch. The item is visible. */
 void uerudp_subtree_heading_set_bunch(proto_item *item, wmem_allocator_t *pool, struct uerudp_info_column *info);

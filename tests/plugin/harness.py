@@ -128,6 +128,12 @@ class Stage:
     def tshark(self, *arguments):
         return self.run(["tshark", *arguments]).stdout
 
+    def info(self, path, *options):
+        """The info column of each frame; its field has another name from Wireshark 4.4 on."""
+        text = self.tshark("-r", path, *options, "-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info", "-e",
+                           "_ws.col.info")
+        return {int(frame): info for frame, info in (line.rstrip("\t").split("\t", 1) for line in text.splitlines())}
+
     def instructions(self, *arguments, functions=()):
         """The number of instructions of a run of tshark; with `functions`, only inside these functions and their callees;
         with the library of instrument.c, only from where tshark opens the capture."""

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Content of whole messages in the tree: the values that were sent, with one-line labels, and payloads of blocks for
 dissectors that registered for a class."""
+import collections
 import os
 import re
 import unittest
 
+import decoded
 import harness
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -21,6 +23,54 @@ def capture(name):
 def labels(packet, kind):
     """The subtrees of one kind."""
     return [group.get("showname") for group in packet.protocol.iter("field") if group.get("name") == f"uerudp.{kind}"]
+
+
+RELIABLE = {"reliable": True, "name_hardcoded": True, "name_index": 102}
+OPEN, CLOSE = {"control": True, "open": True}, {"control": True, "close": True}
+PARTIAL = {"partial": True, "partial_initial": False, "partial_exports_final": False, "partial_final": False}
+
+# Bunches of packets after those that open channel 2 for Pilot_C and channel 3 for Crate_C, and their form in the column.
+LATER = (
+    ([{"channel": 3}], "[Ch 3 Crate_C 8 bits]"),
+    ([{"channel": 3, "ch_seq": 834} | RELIABLE | CLOSE], "[Ch 3 Crate_C close reliable #834 8 bits]"),
+    ([{"channel": 3}], "[Ch 3 Crate_C 8 bits]"),  # sent before its sender knew of the close
+    # Another actor, which is not known before its message is complete:
+    ([{"channel": 3, "ch_seq": 835, "partial_initial": True} | RELIABLE | OPEN],
+     "[Ch 3 Actor open reliable #835 first part 8 bits]"),
+    ([{"channel": 3, "ch_seq": 836} | RELIABLE], "[Ch 3 Actor reliable #836 part 8 bits]"),
+    ([{"channel": 3, "ch_seq": 834} | RELIABLE | CLOSE], "[Ch 3 Crate_C close reliable #834 8 bits]"),
+    # Equal bunches one after another are one entry:
+    ([{"channel": 2}] * 5, "[Ch 2 Pilot_C \u00d75 40 bits]"),
+    ([{"channel": 2, "ch_seq": 834 + i} | RELIABLE for i in range(3)], "[Ch 2 Pilot_C \u00d73 reliable #834-836 24 bits]"),
+    ([{"channel": 2, "ch_seq": 837} | RELIABLE, {"channel": 2}, {"channel": 4}, {"channel": 2}, {"channel": 2}],
+     "[Ch 2 Pilot_C reliable #837 8 bits] [Ch 2 Pilot_C 8 bits] [Ch 4 Lamp_4 8 bits] [Ch 2 Pilot_C \u00d72 16 bits]"),
+    ([{"channel": 2, "ch_seq": 838} | RELIABLE, {"channel": 2, "ch_seq": 840} | RELIABLE],
+     "[Ch 2 Pilot_C reliable #838 8 bits] [Ch 2 Pilot_C reliable #840 8 bits]"),
+    ([{"channel": 9}], "[Ch 9 Actor 8 bits]"),  # opened before the capture began
+)
+
+
+def later():
+    """The beginning of actor-world, and a packet of the server for each entry."""
+    objects = decoded.datagrams(decoded.path_of("actor-world"))[:13]
+    for number, (bunches, _) in enumerate(LATER):
+        parts = [{"data": "00"} | (PARTIAL if bunch.get("ch_seq") in (835, 836) and bunch["channel"] == 3 else {}) | bunch
+                 for bunch in bunches]
+        packet = {"seq": 6980 + number, "ack": 6712, "history": [15], "has_info": False}
+        objects.append({key: objects[12][key] for key in ("src", "dst", "direction", "generation")} |
+                       {"packet": packet, "bunches": parts})
+    return objects
+
+
+class Reused(unittest.TestCase):
+    def test_later_bunches(self):
+        """Bunches have the name of their actor, also after the channel is closed and opened for another."""
+        stage = self.enterContext(harness.Stage())
+        path = stage.encode("later.pcapng", later())
+        for options in ([], ["-2"]):
+            lines = stage.info(path, "-o", "uerudp.generation:5.5", *options)
+            shown = [line[line.index("[Ch"):] for frame, line in lines.items() if frame > 13]
+            self.assertEqual(shown, [line for _, line in LATER])
 
 
 class Content(unittest.TestCase):
@@ -54,11 +104,21 @@ class Content(unittest.TestCase):
         self.assertIn("Actor 1009 Lamp_4", actors)
         self.assertIn("Must be mapped: 1 id", self.every("mapped"))
 
-    def test_actor_is_named_where_its_channel_opens(self):
-        lines = self.stage.tshark("-2", "-r", self.world, "-T", "fields", "-e", "_ws.col.Info")
-        self.assertIn("[Ch 2 Actor open Pilot_C reliable", lines)
-        self.assertIn("[Ch 5 Actor open Crate_C reliable", lines)
-        self.assertIn("[Ch 4 Actor open Lamp_4 reliable", lines)
+    def test_every_bunch_names_its_actor(self):
+        lines = self.stage.info(self.world, "-2")
+        self.assertIn("[Ch 2 Pilot_C open reliable", lines[13])
+        counts = collections.Counter(re.findall(r"\[Ch (\d+) (\S+)", "".join(lines.values())))
+        wanted = {"0": "Control", "2": "Pilot_C"} | {str(number): "Crate_C" if number % 4 else f"Lamp_{number}"
+                                                     for number in range(3, 42)}
+        self.assertEqual({channel: name for channel, name in counts if int(channel) < 42}, wanted)
+        self.assertGreater(min(counts[item] for item in wanted.items()), 2)
+        found = self.stage.tshark("-2", "-r", self.world, "-Y", "uerudp.analysis.class == \"Lamp_8\"", "-T", "fields", "-e",
+                                  "frame.number")
+        self.assertEqual([int(frame) for frame in found.split()],
+                         [frame for frame, line in lines.items() if "[Ch 8 Lamp_8" in line])
+        trees = self.stage.tshark("-2", "-r", self.world, "-V")
+        self.assertIn("Bunch: Ch 5 Crate_C reliable #834, 110 bits", trees)
+        self.assertIn("[Reassembled message, Ch 5 Crate_C, 2 fragments, 196 bits]", trees)
 
     def test_filters(self):
         """A filter on content fields finds the frames whose tree shows them, without a visible tree."""

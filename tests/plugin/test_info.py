@@ -50,18 +50,13 @@ class Info(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
         cls.crafted = cls.stage.encode("crafted.pcapng", crafted())
 
-    def lines(self, path, *options):
-        text = self.stage.tshark("-r", path, *options, "-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info",
-                                 "-e", "_ws.col.info")
-        return {int(frame): info for frame, info in (line.rstrip("\t").split("\t", 1) for line in text.splitlines())}
-
     def test_samples(self):
         """The info column has the messages of uerudp decode."""
         named = set()
         for sample in SAMPLES:
             with self.subTest(sample):
                 path = self.stage.copy(decoded.path_of(sample))
-                lines = self.lines(path)
+                lines = self.stage.info(path)
                 for bunch in decoded.bunches(decoded.datagrams(path)):
                     types = [message["type"] for message in bunch.bunch.get("messages", [])]
                     found = NAMED.findall(lines[bunch.frame])
@@ -72,13 +67,13 @@ class Info(unittest.TestCase):
 
     def test_crafted(self):
         for options in ([], ["-2"]):
-            lines = self.lines(self.crafted, "-o", "uerudp.generation:5.5", *options)
+            lines = self.stage.info(self.crafted, "-o", "uerudp.generation:5.5", *options)
             self.assertEqual([line[line.index("[Ch"):] for line in lines.values()], [line for _, line in BUNCHES])
 
     def test_tree_and_its_limits(self):
         """The info column is equal with a visible tree, whose bunches have its text."""
-        lines = self.lines(self.crafted, "-o", "uerudp.generation:5.5")
-        self.assertEqual(lines, self.lines(self.crafted, "-o", "uerudp.generation:5.5", "-o", "uerudp.max_items:3"))
+        lines = self.stage.info(self.crafted, "-o", "uerudp.generation:5.5")
+        self.assertEqual(lines, self.stage.info(self.crafted, "-o", "uerudp.generation:5.5", "-o", "uerudp.max_items:3"))
         text = self.stage.tshark("-r", self.crafted, "-o", "uerudp.generation:5.5", "-V", "-P")
         self.assertEqual([line for _, line in BUNCHES if line not in text], [])
         self.assertTrue("Bunch: Ch 0 Control Netspeed, Join open reliable #2, 48 bits" in text)

@@ -37,7 +37,7 @@ class Names(unittest.TestCase):
         lines = self.shown().splitlines()
         self.assertEqual(len(lines), 13)
         self.assertIn("Ch 9 Ac?[31mtor?next??line open", lines[12])
-        self.assertIn("Ch 2 Actor open ?ilot_C", lines[12])
+        self.assertIn("Ch 2 ?ilot_C open", lines[12])
 
     def test_everywhere(self):
         trees = [part for tree in ("uerudp_channels,tree", "expert") for part in ("-z", tree)]

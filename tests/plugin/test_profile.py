@@ -101,11 +101,11 @@ class Profile(unittest.TestCase):
         """In the order of the profile; Wireshark 4.4 has no fields for custom columns."""
         text = self.stage.tshark("-C", "uerudp", "-r", self.paths[0], "-T", "tabs", "-Y", "frame.number == 20")
         cells = [cell.strip() for cell in text.split("\t") if cell.strip() != "→"]
-        stream, direction, packet, ack, channels = cells[4:9]
+        stream, packet, ack = cells[4:7]
         self.assertEqual(stream, "0")
-        self.assertIn(direction, ("client to server", "server to client"))
-        for column in (packet, ack, channels):
-            self.assertRegex(column, r"^\d+(,\d+)*$")
+        for column in (packet, ack):
+            self.assertRegex(column, r"^\d+$")
+        self.assertRegex(cells[-1], "^(C→S|S→C) ")
 
     def test_widths(self):
         """The profile sets the widths of all columns: Wireshark has one default width for custom columns, and from 4.4 on
@@ -114,7 +114,6 @@ class Profile(unittest.TestCase):
         widths = dict(re.findall(r'^\t"?(%[^",]+)"?, (-?\d+),?$', (PROFILE / "recent").read_text(), re.M))
         self.assertEqual(list(widths), columns)
         self.assertEqual({column.startswith("%Cus:") for column, width in widths.items() if width != "-1"}, {True})
-        self.assertGreater(int(widths["%Cus:uerudp.direction"]), len("client to server") * 8)
 
     def test_macros(self):
         macros = dict(MACRO.match(line).groups() for line in lines_of("dmacros"))
