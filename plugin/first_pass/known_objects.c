@@ -47,7 +47,10 @@ static const struct ue_allocator file_scope = {resize, NULL};
 
 void uerudp_known_objects_init(struct uerudp_known_objects *objects, struct ue_observer *observer,
                                const struct ue_observed_connection *connection) {
-    *objects = (struct uerudp_known_objects){.observer = observer, .connection = connection};
+    uint64_t *first_opaque = wmem_new(wmem_file_scope(), uint64_t);
+    *first_opaque = UINT64_MAX;
+    *objects =
+        (struct uerudp_known_objects){.observer = observer, .connection = connection, .first_opaque = first_opaque};
 }
 
 static struct uerudp_known_objects_spawns *require_spawns(struct uerudp_known_objects *objects) {
@@ -148,6 +151,14 @@ static wmem_array_t *find_spawns(struct uerudp_known_objects_spawns *spawns, uin
     }
     sort_pending(spawns);
     return wmem_map_lookup(spawns->by_channel, GUINT_TO_POINTER(channel));
+}
+
+bool uerudp_known_objects_is_first_opaque(const struct uerudp_known_objects *objects, uint32_t frame, uint32_t item) {
+    uint64_t position = (uint64_t)frame << 32 | item;
+    if (objects->first_opaque != NULL) {
+        *objects->first_opaque = MIN(*objects->first_opaque, position);
+    }
+    return objects->first_opaque == NULL || *objects->first_opaque == position;
 }
 
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,

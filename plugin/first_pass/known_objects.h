@@ -23,6 +23,7 @@ struct uerudp_known_objects {
     const struct ue_observed_connection *connection;
     struct uerudp_known_objects_spawns *spawns; /* NULL: no actor channel was opened */
     struct uerudp_channel_set channels;         /* channels with at least one message that is not empty */
+    uint64_t *first_opaque;                     /* frame and bunch of the first content that did not decode so far */
 };
 
 /* The actor of a channel, with its class path; or with its own path, where the class is not known. */
@@ -43,6 +44,10 @@ bool uerudp_known_objects_add_message(struct uerudp_known_objects *objects, cons
 
 /* Adds that a channel opens in a frame, for an actor that no message of the frame names. */
 void uerudp_known_objects_add_open(struct uerudp_known_objects *objects, uint32_t channel, uint64_t frame);
+
+/* Whether no bunch before this one is known to have content that does not decode. Any pass may ask; where no stream is
+   known, every bunch is the first. */
+bool uerudp_known_objects_is_first_opaque(const struct uerudp_known_objects *objects, uint32_t frame, uint32_t item);
 
 /* The path of a net GUID at this frame, allocated in pool; NULL: not known. */
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,

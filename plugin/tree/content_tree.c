@@ -157,16 +157,23 @@ static const char *path_of(void *user, uint64_t guid) {
                                           content_tree->pinfo->num);
 }
 
-/* A game may change the content of actor channels, but not the control channel. */
+/* A game may change the content of actor channels, but not the control channel. Where it does, nearly every bunch has
+   such content: one item says so for the whole connection. */
 static void add_fault_item(const struct uerudp_content_tree *content_tree, enum ue_content_kind kind,
                            const struct ue_fault *fault) {
-    if (fault->status != UE_OK) {
-        bool is_control = kind == UE_CONTENT_CONTROL;
-        expert_add_info_format(content_tree->pinfo, proto_tree_get_parent(content_tree->tree),
-                               is_control ? &uerudp_experts.message : &uerudp_experts.content,
-                               "%s not decoded: %s at bit %zu %s", is_control ? "Control message" : "Content",
-                               ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
+    packet_info *pinfo = content_tree->pinfo;
+    bool is_control = kind == UE_CONTENT_CONTROL;
+    if (fault->status == UE_OK ||
+        (!is_control && !uerudp_known_objects_is_first_opaque(content_tree->objects, pinfo->num, content_tree->item))) {
+        return;
     }
+    expert_add_info_format(pinfo, proto_tree_get_parent(content_tree->tree),
+                           is_control ? &uerudp_experts.message : &uerudp_experts.content,
+                           "%s not decoded: %s at bit %zu %s%s", is_control ? "Control message" : "Content",
+                           ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status),
+                           is_control || content_tree->objects->first_opaque == NULL
+                               ? ""
+                               : "; reported once for the connection, uerudp.content.opaque finds all");
 }
 
 static bool is_in_datagram_tree(const struct uerudp_content_tree *content_tree, const struct ue_content *content) {

@@ -12,6 +12,7 @@
 struct uerudp_content_tree {
     struct uerudp_tree_buffer buffer; /* counts bits from content.data.base */
     packet_info *pinfo;
+    uint32_t item;    /* of the bunch, among the items of the packet */
     proto_tree *tree; /* of the bunch or of the reassembled message; NULL: no items are wanted */
     const struct ue_context *context;
     const struct uerudp_known_objects *objects;        /* of its stream */

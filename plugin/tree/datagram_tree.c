@@ -155,6 +155,7 @@ static void queue_message(struct datagram_tree *t) {
 static void show_content(struct datagram_tree *t, const struct uerudp_analysis_results *results) {
     const struct uerudp_analysis_result *message = uerudp_analysis_results_find(results, UERUDP_RESULT_MESSAGE);
     const char *name = t->info.bunch.channel_name;
+    t->content_tree.item = t->item;
     t->content_tree.subdissector_data.channel = t->info.bunch.header.channel;
     t->content_tree.subdissector_data.channel_name =
         name == NULL && message != NULL ? ue_content_kind_name((enum ue_content_kind)message->number) : name;

@@ -120,10 +120,10 @@ class Truth(unittest.TestCase):
 
     def test_info_column(self):
         lines = self.lines("mixed")
-        self.assertRegex(lines["34"], r"^\[Lost 1\] \[Nak 1\] Seq=15230 ")
-        self.assertRegex(lines["37"], r"^\[Reported lost\] \[Nak 1\] \[Retransmission\] Seq=3655 ")
-        self.assertRegex(lines["28"], r"^\[Duplicate\] Seq=")
-        self.assertRegex(self.lines("spurious")["26"], r"^\[Retransmission\] Seq=2121 ")
+        self.assertRegex(lines["34"], r"^S→C \[Lost 1\] \[Nak 1\] Seq=15230 ")
+        self.assertRegex(lines["37"], r"^C→S \[Reported lost\] \[Nak 1\] \[Retransmission\] Seq=3655 ")
+        self.assertRegex(lines["28"], r"^S→C \[Duplicate\] Seq=")
+        self.assertRegex(self.lines("spurious")["26"], r"^S→C \[Retransmission\] Seq=2121 ")
 
     def test_flags_by_name(self):
         labels = {frame: [field.label for field in self.packets["mixed"][frame].fields if field.key == "analysis.flags"]
@@ -188,7 +188,25 @@ class Ways(unittest.TestCase):
                     text = self.stage.tshark("-r", path, "-Y", wish, "-T", "fields", "-e", "frame.number")
                     self.assertEqual({int(line) for line in text.split()}, opaque, wish)
         self.assertGreaterEqual(len(kinds), 10)
-        self.assertGreater(kinds["uerudp.expert.content"], 10)
+        self.assertGreater(kinds["uerudp.expert.content"], 1)
+
+    def test_opaque_content_is_reported_once(self):
+        """Where a game has its own format, one bunch of each connection has an expert item, and all show the bits."""
+        opaque = 0
+        for name in ("mixed", "two-clients", "actor-world", "voice"):
+            with self.subTest(name):
+                packets = self.stage.packets(self.stage.copy(path_of(name)))
+                streams = {}
+                for frame, packet in packets.items():
+                    if "uerudp.expert.content" in packet.experts:
+                        streams.setdefault(packet.texts("stream")[0], []).append(frame)
+                first = {}
+                for frame, packet in packets.items():
+                    if packet.texts("content.opaque"):
+                        first.setdefault(packet.texts("stream")[0], [frame])
+                        opaque += 1
+                self.assertEqual(streams, first)
+        self.assertGreater(opaque, 10)
 
     def test_without_analysis(self):
         for packet in self.stage.packets(self.stage.copy(path_of("mixed")), {"analyse": "FALSE"}).values():
