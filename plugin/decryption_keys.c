@@ -4,7 +4,7 @@
 static const char *key_text = "";
 
 static void register_key(module_t *module, const char *description) {
-    prefs_register_string_preference(module, "key", "Key", description, &key_text);
+    prefs_register_string_preference(module, "key", "AES key, or file of keys", description, &key_text);
 }
 
 #ifdef UERUDP_HAS_CIPHER
@@ -93,7 +93,7 @@ void uerudp_decryption_register(module_t *module) {
                            NULL, columns);
     cipher = ue_cipher_new();
     register_key(module, "AES key in hexadecimal, or the path of a key log");
-    prefs_register_uat_preference(module, "keys", "Keys", "AES keys by address, port and encryption token", table);
+    prefs_register_uat_preference(module, "keys", "Keys by server and token", "AES keys by address, port and encryption token", table);
 }
 
 /* ---- sessions ---- */

@@ -29,9 +29,6 @@ struct server_row {
 };
 
 static struct uerudp_prefs_wire default_wire;
-static const char *generation_text = "auto";
-static const char *handlers_text = "";
-static unsigned numbers[SETTINGS_MAX];
 static unsigned max_items = MAX_ITEMS_STOCK;
 static uerudp_callback_bool analyse = true;
 static uerudp_callback_bool reassemble = true;
@@ -40,10 +37,6 @@ static range_t *follow_channels;
 
 static struct server_row *servers;
 static unsigned server_count;
-
-static bool is_handlers(const struct ue_setting_row *row) {
-    return strcmp(row->key, "handlers") == 0;
-}
 
 static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
     wire->generation = NULL;
@@ -54,30 +47,122 @@ static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
     return wire->generation != NULL;
 }
 
-/* ---- preferences ---- */
+/* ---- the generation ---- */
 
-static void apply_setting(const struct ue_setting_row *row, unsigned number) {
-    char digits[16];
-    snprintf(digits, sizeof digits, "%u", number);
-    const char *text = is_handlers(row) ? handlers_text : digits;
-    if (ue_settings_set(&default_wire.settings, row->key, text) != UE_SETTING_OK) {
-        report_failure("uerudp.%s: %s is not a valid value: %s", row->key, text, row->description);
+/* Releases of the engine, with the end mark; the first is "auto". */
+#define MAJOR_FIRST 4
+#define MAJOR_LAST 5
+#define MINOR_LAST 40
+#define RELEASES_MAX ((MAJOR_LAST - MAJOR_FIRST + 1) * (MINOR_LAST + 1) + 2)
+
+static enum_val_t releases[RELEASES_MAX] = {{"auto", "automatic", 0}};
+static int release;
+
+static void add_release(unsigned major, unsigned minor, int *count) {
+    char *name = wmem_strdup_printf(wmem_epan_scope(), "%u.%u", major, minor);
+    if (ue_profile_find(name) != NULL) {
+        releases[*count] = (enum_val_t){name, name, *count};
+        ++*count;
     }
 }
+
+static void list_releases(void) {
+    int count = 1;
+    for (unsigned major = MAJOR_FIRST; major <= MAJOR_LAST; major++) {
+        for (unsigned minor = 0; minor <= MINOR_LAST; minor++) {
+            add_release(major, minor, &count);
+        }
+    }
+}
+
+/* ---- wire settings ---- */
+
+enum form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH, FORM_CHOICE };
+
+/* How a wire setting is edited. */
+struct setting_preference {
+    const char *key, *title; /* key of struct ue_setting_row */
+    enum form form;
+    const char *text;
+    unsigned number;
+    uerudp_callback_bool is_on;
+    int choice; /* value of one of the choices */
+    const enum_val_t *choices;
+};
+
+static const enum_val_t terminator_choices[] = {{"2", "2, as the engine has", 2}, {"1", "1", 1}, {NULL, NULL, 0}};
+static const enum_val_t guid_choices[] = {
+    {"0", "packed, as in the engine", 0}, {"128", "128 bits each", 128}, {NULL, NULL, 0}};
+
+#define AUTOMATIC FORM_TEXT, .text = "automatic"
+
+/* In the order in which the page shows them. */
+static struct setting_preference wire_preferences[] = {
+    {"magic_bits", "Bits of the magic header; 0 = none", FORM_NUMBER},
+    {"magic", "Value of the magic header", FORM_TEXT, .text = "0"},
+    {"skip_bytes", "Bytes of another protocol before every datagram", FORM_NUMBER},
+    {"extra_bits", "Bits that the game added after the ack history", FORM_NUMBER},
+    {"max_packet", "Largest packet in bytes", AUTOMATIC},
+    {"ch_seq_bound", "Bound of the channel sequence", AUTOMATIC},
+    {"terminators", "Termination bits of a packet", FORM_CHOICE, .choice = 2, .choices = terminator_choices},
+    {"guid_bits", "Network ids", FORM_CHOICE, .choices = guid_choices},
+    {"netver", "Network version of the engine (EngineNetVer)", AUTOMATIC},
+    {"reliable_buffer", "Reliable bunches in flight per channel, at most", AUTOMATIC},
+    {"internal_ack", "The packets are those of a replay", FORM_SWITCH},
+};
+
+static struct setting_preference handlers_preference = {"handlers", "Packet handlers, outermost first", FORM_TEXT,
+                                                        .text = ""};
+
+static const struct ue_setting_row *find_setting(const char *key) {
+    size_t i = 0;
+    while (strcmp(ue_setting_row(i)->key, key) != 0) {
+        i++;
+    }
+    return ue_setting_row(i);
+}
+
+static void register_setting(module_t *module, struct setting_preference *preference) {
+    const char *key = preference->key;
+    const char *title = preference->title;
+    const char *description = find_setting(key)->description;
+    switch (preference->form) {
+    case FORM_TEXT: prefs_register_string_preference(module, key, title, description, &preference->text); break;
+    case FORM_NUMBER: prefs_register_uint_preference(module, key, title, description, 10, &preference->number); break;
+    case FORM_SWITCH: prefs_register_bool_preference(module, key, title, description, &preference->is_on); break;
+    case FORM_CHOICE:
+        prefs_register_enum_preference(module, key, title, description, &preference->choice, preference->choices,
+                                       false);
+        break;
+    }
+}
+
+static void apply_setting(const struct setting_preference *preference) {
+    char digits[16];
+    unsigned number = preference->form == FORM_CHOICE   ? (unsigned)preference->choice
+                      : preference->form == FORM_SWITCH ? preference->is_on
+                                                        : preference->number;
+    snprintf(digits, sizeof digits, "%u", number);
+    const char *text = preference->form == FORM_TEXT ? preference->text : digits;
+    if (ue_settings_set(&default_wire.settings, preference->key, text) != UE_SETTING_OK) {
+        report_failure("uerudp.%s: %s is not a valid value: %s", preference->key, text,
+                       find_setting(preference->key)->description);
+    }
+}
+
+/* ---- preferences ---- */
 
 static void apply(void) {
     default_wire = (struct uerudp_prefs_wire){0};
-    if (!set_generation(&default_wire, generation_text)) {
-        report_failure("uerudp.generation: %s is neither auto nor a release from 4.13 to 5.8", generation_text);
+    set_generation(&default_wire, releases[release].name);
+    for (size_t i = 0; i < G_N_ELEMENTS(wire_preferences); i++) {
+        apply_setting(&wire_preferences[i]);
     }
-    const struct ue_setting_row *row;
-    for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
-        apply_setting(row, numbers[i]);
-    }
+    apply_setting(&handlers_preference);
     uerudp_decryption_apply_prefs();
 }
 
-/* "max_packet" becomes "Max packet"; allocated for the lifetime of the program. */
+/* "max_packet" becomes "Max packet", the title of a column; allocated for the lifetime of the program. */
 static const char *title_of(const char *key) {
     char *title = wmem_strdup(wmem_epan_scope(), key);
     for (char *c = title; *c != '\0'; c++) {
@@ -87,24 +172,41 @@ static const char *title_of(const char *key) {
     return title;
 }
 
-static void register_settings(module_t *module) {
-    const struct ue_setting_row *row;
-    prefs_register_string_preference(module, "generation", "Generation",
-                                     "auto, or the engine release whose wire format is used, from 4.13 to 5.8",
-                                     &generation_text);
-    uerudp_decryption_register(module);
-    for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
-        if (is_handlers(row)) {
-            prefs_register_string_preference(module, row->key, title_of(row->key), row->description, &handlers_text);
-        } else {
-            numbers[i] = strcmp(row->key, "terminators") == 0 ? 2 : 0;
-            prefs_register_uint_preference(module, row->key, title_of(row->key), row->description, 10, &numbers[i]);
-        }
+static void register_analysis(module_t *module) {
+    prefs_register_static_text_preference(module, "group_analysis", "Analysis", "What the plugin computes");
+    prefs_register_bool_preference(module, "analyse", "Analyse connections",
+                                   "Track connections: lost packets, retransmissions, acknowledgements, whole messages",
+                                   &analyse);
+    prefs_register_bool_preference(module, "reassemble", "Reassemble messages that were sent in fragments",
+                                   "Join the fragments of a message; needs the analysis of connections", &reassemble);
+    range_convert_str(wmem_epan_scope(), &follow_channels, "0", UE_CHANNEL_MAX);
+    prefs_register_range_preference(module, "follow_channel", "Channels that Follow shows",
+                                    "Channels whose messages Follow shows when no sub-stream is selected",
+                                    &follow_channels, UE_CHANNEL_MAX);
+}
+
+static void register_wire(module_t *module) {
+    list_releases();
+    prefs_register_static_text_preference(module, "group_wire", "Wire format: what a capture does not show of the game",
+                                          "Settings of servers that are not in the table");
+    prefs_register_enum_preference(module, "generation", "Engine release",
+                                   "The engine release whose wire format is used; automatic = detected", &release,
+                                   releases, false);
+    for (size_t i = 0; i < G_N_ELEMENTS(wire_preferences); i++) {
+        register_setting(module, &wire_preferences[i]);
     }
 }
 
+static void register_handlers(module_t *module) {
+    prefs_register_static_text_preference(module, "group_handlers", "Packet handlers and keys",
+                                          "What encrypts or compresses packets");
+    register_setting(module, &handlers_preference);
+    uerudp_decryption_register(module);
+}
+
 static void register_max_items(module_t *module) {
-    prefs_register_uint_preference(module, "max_items", "Max items",
+    prefs_register_static_text_preference(module, "group_limits", "Limits", "What keeps Wireshark fast");
+    prefs_register_uint_preference(module, "max_items", "Tree items of a datagram, at most",
                                    "Tree items that one datagram may have, and as many for the content of its "
                                    "messages; further items are only counted",
                                    10, &max_items);
@@ -188,25 +290,18 @@ static void register_table(module_t *module) {
     uat_t *table =
         uat_new("Unreal Engine servers", sizeof(struct server_row), "uerudp_servers", true, &servers, &server_count,
                 UAT_AFFECTS_DISSECTION, NULL, copy_server, update_server, free_server, NULL, NULL, columns);
-    prefs_register_uat_preference(module, "servers", "Servers",
-                                  "Servers with their own settings; all their traffic is dissected as this protocol",
+    prefs_register_uat_preference(module, "servers", "Servers with settings of their own",
+                                  "Settings by address and port; all their traffic is dissected as this protocol",
                                   table);
 }
 
 void uerudp_prefs_register(int proto) {
     module_t *module = prefs_register_protocol(proto, apply);
-    prefs_register_bool_preference(module, "analyse", "Analyse",
-                                   "Track connections: lost packets, retransmissions, acknowledgements, whole messages",
-                                   &analyse);
-    prefs_register_bool_preference(module, "reassemble", "Reassemble",
-                                   "Reassemble messages that were sent in fragments; needs Analyse", &reassemble);
-    register_settings(module);
-    register_max_items(module);
+    register_analysis(module);
+    register_wire(module);
     register_table(module);
-    range_convert_str(wmem_epan_scope(), &follow_channels, "0", UE_CHANNEL_MAX);
-    prefs_register_range_preference(module, "follow_channel", "Channels to follow",
-                                    "Channels whose messages Follow shows when no sub-stream is selected",
-                                    &follow_channels, UE_CHANNEL_MAX);
+    register_handlers(module);
+    register_max_items(module);
 }
 
 bool uerudp_prefs_follows_channel(uint32_t channel) {

@@ -27,20 +27,24 @@ static const struct ue_setting_row rows[KEY_COUNT] = {
                    "value of the magic header, first wire bit least significant; only senders use it"},
     [KEY_SKIP_BYTES] = {"skip_bytes", 65535, "bytes of another protocol before every datagram"},
     [KEY_MAX_PACKET] = {"max_packet", UE_MAX_PACKET_BYTES_MAX,
-                        "largest packet in bytes, which bounds the bunch length; 0 = the generation's own"},
-    [KEY_CH_SEQ_BOUND] = {"ch_seq_bound", 1u << 30, "bound of the channel sequence; 0 = 1024"},
+                        "largest packet in bytes, which bounds the bunch length; automatic = the generation's own",
+                        true},
+    [KEY_CH_SEQ_BOUND] = {"ch_seq_bound", 1u << 30, "bound of the channel sequence; automatic = 1024", true},
     [KEY_EXTRA_BITS] = {"extra_bits", UE_EXTRA_BITS_MAX,
                         "number of bits that a game added between ack history and packet info"},
-    [KEY_TERMINATORS] = {"terminators", 2, "termination bits of a packet, 1 or 2; 0 = 2"},
+    [KEY_TERMINATORS] = {"terminators", 2, "termination bits of a packet, 1 or 2; automatic = 2", true},
     [KEY_HANDLERS] = {"handlers", 0,
                       "packet handlers, outermost first: oodle, aesgcm, aesgcm-bytes, aes-ecb, dtls, reliability"},
     [KEY_INTERNAL_ACK] = {"internal_ack", 1, "replay packets: bunches without a packet header"},
-    [KEY_GUID_BITS] = {"guid_bits", 128, "length of network ids in bits if it is fixed in the game, 128; 0 = packed"},
-    [KEY_NETVER] =
-        {"netver", UE_NETWORK_VERSION_MAX,
-         "EngineNetVer, on which the content of messages depends; 0 = the lowest of the generation, or found by trial"},
+    [KEY_GUID_BITS] = {"guid_bits", 128,
+                       "length of network ids in bits if it is fixed in the game, 128; automatic = packed", true},
+    [KEY_NETVER] = {"netver", UE_NETWORK_VERSION_MAX,
+                    "EngineNetVer, on which the content of messages depends; automatic = the lowest of the generation, "
+                    "or found by "
+                    "trial",
+                    true},
     [KEY_RELIABLE_BUFFER] = {"reliable_buffer", 65535,
-                             "reliable bunches in flight per channel; 0 = the generation's own"},
+                             "reliable bunches in flight per channel; automatic = the generation's own", true},
 };
 
 const struct ue_setting_row *ue_setting_row(size_t index) {
@@ -120,6 +124,10 @@ static bool parse_handlers(const char *text, struct ue_settings *settings) {
 }
 
 static bool parse_value(enum key key, const char *value, struct ue_settings *settings, uint64_t *number) {
+    if (rows[key].has_automatic && strcmp(value, "automatic") == 0) {
+        *number = 0;
+        return true;
+    }
     switch (key) {
     case KEY_HANDLERS: return parse_handlers(value, settings);
     case KEY_INTERNAL_ACK: return parse_switch(value, number);

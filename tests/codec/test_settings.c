@@ -41,10 +41,14 @@ static void every_key_reaches_its_member(void **state) {
     assert_int_equal(s.guid_bits, 128);
     assert_int_equal(s.netver, 41);
     assert_int_equal(s.reliable_buffer, 512);
+    set(&s, "netver", "automatic");
+    set(&s, "terminators", "automatic");
     set(&s, "max-packet", "0");
     set(&s, "handlers", "");
     set(&s, "internal-ack", "off");
     assert_int_equal(s.max_packet_bytes, 0);
+    assert_int_equal(s.netver, 0);
+    assert_int_equal(s.terminators, 0);
     assert_int_equal(s.handlers[0], UE_HANDLER_NONE);
     assert_false(s.internal_ack);
 }
@@ -71,6 +75,7 @@ static void a_bad_value_is_refused_and_changes_nothing(void **state) {
         {"handlers", "oodle,oodle,oodle,oodle,oodle"},
         {"internal_ack", "maybe"},
         {"guid_bits", "64"},
+        {"skip_bytes", "automatic"},
         {"netver", "61"},
         {"skip_bytes", "99999999999999999999999999"},
     };

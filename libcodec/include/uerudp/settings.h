@@ -15,6 +15,7 @@ struct ue_setting_row {
     const char *key;
     uint64_t max;
     const char *description;
+    bool has_automatic; /* "automatic", which is 0, is the generation's own value, or what detection finds */
 };
 
 /* The keys in the order of the documentation; NULL after the last. */
