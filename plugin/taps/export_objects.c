@@ -4,7 +4,7 @@
 #include <epan/export_object.h>
 #include <epan/to_str.h>
 
-#define NAME_MAX_LENGTH 32 /* characters of a channel name in a file name */
+#define NAME_MAX_LENGTH 32 /* characters of a subject in a file name */
 
 static int object_tap;
 
@@ -22,12 +22,18 @@ static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
     safe[length] = '\0';
 }
 
+/* The class of the channel's actor, else the name of the channel. */
+static const char *subject_of(const struct uerudp_tap_message *message) {
+    const char *name = message->actor != NULL ? message->actor : message->channel_name;
+    return name != NULL ? name : "unknown";
+}
+
 /* The number of bits shows how much of the last byte is used. */
 static char *file_name(const packet_info *pinfo, const struct uerudp_tap_message *message) {
-    char channel[NAME_MAX_LENGTH + 1];
-    safe_name(message->channel_name != NULL ? message->channel_name : "unknown", channel);
+    char subject[NAME_MAX_LENGTH + 1];
+    safe_name(subject_of(message), subject);
     return g_strdup_printf("stream%u-frame%06u-%u-%s-channel%u-%s-%zubits.bin", message->stream, pinfo->num,
-                           message->item, sender_name(message->direction), message->channel, channel, message->bits);
+                           message->item, sender_name(message->direction), message->channel, subject, message->bits);
 }
 
 static char *sender_address(const packet_info *pinfo) {
@@ -48,7 +54,7 @@ static tap_packet_status add_object(void *list, packet_info *pinfo, epan_dissect
     entry = g_new0(export_object_entry_t, 1);
     entry->pkt_num = pinfo->num;
     entry->hostname = sender_address(pinfo);
-    entry->content_type = g_strdup(message->channel_name != NULL ? message->channel_name : "unknown");
+    entry->content_type = g_strdup(subject_of(message));
     entry->filename = file_name(pinfo, message);
     entry->payload_len = tvb_captured_length(message->tvb);
     entry->payload_data = g_malloc(entry->payload_len);

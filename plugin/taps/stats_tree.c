@@ -143,25 +143,43 @@ static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, 
 enum loss { MISSING, OUT_OF_ORDER, DUPLICATED, NOT_DELIVERED, RETRANSMITTED, SPURIOUS, LOSS_COUNT };
 
 static const char *const loss_names[] = {
-    "Packets missing",
-    "Packets out of order",
-    "Packets duplicated",
-    "Packets reported as not delivered",
-    "Reliable bunches retransmitted",
-    "Spurious retransmissions",
+    [MISSING] = "missing",
+    [OUT_OF_ORDER] = "out of order",
+    [DUPLICATED] = "duplicate",
+    [NOT_DELIVERED] = "reported as not delivered",
+    [RETRANSMITTED] = "retransmitted",
+    [SPURIOUS] = "retransmitted although delivered",
 };
+
+/* Nodes that count what is lost; Wireshark's percentage is the share of the parent. By direction of the packets. */
+static int packets_all, packets_of[UE_SERVER_TO_CLIENT + 1];
+static int reliable_all, reliable_of[UE_SERVER_TO_CLIENT + 1];
+
+static int create_side(stats_tree *st, int all, unsigned side, enum loss first, enum loss end) {
+    int node = stats_tree_create_node(st, direction_name((uint8_t)side), all, STAT_DT_INT, true);
+    for (int i = first; i < (int)end; i++) {
+        stats_tree_create_node(st, loss_names[i], node, STAT_DT_INT, false);
+    }
+    return node;
+}
 
 /* A row with 0 shows that there was no loss. */
 static void init_losses(stats_tree *st) {
-    for (int i = 0; i < LOSS_COUNT; i++) {
-        stats_tree_create_node(st, loss_names[i], ROOT, STAT_DT_INT, true);
+    packets_all = stats_tree_create_node(st, "Packets", ROOT, STAT_DT_INT, true);
+    reliable_all = stats_tree_create_node(st, "Reliable bunches", ROOT, STAT_DT_INT, true);
+    for (unsigned side = UE_CLIENT_TO_SERVER; side <= UE_SERVER_TO_CLIENT; side++) {
+        packets_of[side] = create_side(st, packets_all, side, MISSING, RETRANSMITTED);
+        reliable_of[side] = create_side(st, reliable_all, side, RETRANSMITTED, LOSS_COUNT);
     }
 }
 
 static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t count) {
-    if (count != 0) {
-        add(st, add_parent(st, ROOT, loss_names[loss], count), direction_name(sender), count);
-    }
+    add(st, loss < RETRANSMITTED ? packets_of[sender] : reliable_of[sender], loss_names[loss], count);
+}
+
+static void add_total(stats_tree *st, const char *name, int all, uint8_t sender, uint32_t count) {
+    add(st, ROOT, name, count);
+    add(st, all, direction_name(sender), count);
 }
 
 static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) {
@@ -177,6 +195,11 @@ static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, ep
     const struct uerudp_tap *tap = data;
     const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
+    if (tap->packet_id < 0 || tap->direction == UE_DIRECTION_UNKNOWN) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    add_total(st, "Packets", packets_all, tap->direction, 1);
+    add_total(st, "Reliable bunches", reliable_all, tap->direction, tap->content(tap)->bunches.reliable);
     add_loss(st, MISSING, tap->direction, analysis->missing);
     add_loss(st, OUT_OF_ORDER, tap->direction, (analysis->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0);
     add_loss(st, DUPLICATED, tap->direction, (analysis->flags & UERUDP_ANALYSIS_DUPLICATE) != 0);

@@ -118,6 +118,7 @@ struct uerudp_tap_message {
     const char *generation;
     uint32_t channel;
     const char *channel_name; /* NULL: not known */
+    const char *actor;        /* name of the class of the channel's actor; NULL: none, or not known */
     enum ue_content_kind kind;
     bool is_reliable, is_open, is_close, is_reassembled, has_exports, has_mapped;
     tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */

@@ -360,7 +360,10 @@ static void split(const struct uerudp_tap *tap, const struct ue_bandwidth_parts 
 /* ---- messages ---- */
 
 /* Adds what only the analysis knows. */
-static void complete_message(struct uerudp_tap_message *message, const struct uerudp_tap_bunch *bunch) {
+static void complete_message(const struct uerudp_tap_data *d, struct uerudp_tap_message *message,
+                             const struct uerudp_tap_bunch *bunch) {
+    const struct uerudp_tap_actor actor = actor_of(&d->tap, bunch);
+    message->actor = actor.is_actor ? actor.name : NULL;
     message->channel_name = bunch->channel_name;
     message->kind = kind_of_name(bunch->channel_name);
     if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
@@ -390,7 +393,7 @@ static void queue_message(const struct uerudp_tap_data *d, struct uerudp_tap_mes
                           const struct uerudp_tap_bunch *bunch) {
     const struct uerudp_reassembly_result *reassembly =
         bunch->partial ? uerudp_reassembly_results_find_message(d->state, bunch->item) : NULL;
-    complete_message(message, bunch);
+    complete_message(d, message, bunch);
     if (message->tvb != NULL) {
         uerudp_tap_message_queue(d->pinfo, message);
     }

@@ -91,9 +91,9 @@ class Stats(unittest.TestCase):
         self.assertEqual(set(got), {"Destroyed", "Dormancy", "LevelUnloaded", "Relevancy", "TearOff", "Migrated"})
 
 
-LOSSES = {"Packets out of order": "late", "Packets duplicated": "duplicates",
-          "Packets reported as not delivered": "not_acked", "Reliable bunches retransmitted": "resends",
-          "Spurious retransmissions": "spurious"}
+LOSSES = {("Packets", "out of order"): "late", ("Packets", "duplicate"): "duplicates",
+          ("Packets", "reported as not delivered"): "not_acked", ("Reliable bunches", "retransmitted"): "resends",
+          ("Reliable bunches", "retransmitted although delivered"): "spurious"}
 LOSSY = ("loss-burst", "reorder", "duplicate", "mixed", "legacy", "big-bunch", "two-clients")
 SIDES = {"c2s": "client to server", "s2c": "server to client"}
 
@@ -103,17 +103,18 @@ class Losses(unittest.TestCase):
     def setUpClass(cls):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.rows, cls.connections = {}, {}
+        cls.rows, cls.connections, cls.datagrams = {}, {}, {}
         for name in LOSSY:
             path = cls.stage.copy(decoded.path_of(name))
             cls.rows[name] = tables.read_trees(
                 cls.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp_losses,tree"))["Losses"]
             cls.connections[name] = decoded.connections(path)
+            cls.datagrams[name] = decoded.datagrams(path)
 
     def assert_counts(self, name, row, counts):
-        """counts: by direction; rows without a count are absent."""
-        self.assertEqual(self.rows[name][(row,)], sum(counts.values()))
-        self.assertEqual(tables.counts(self.rows[name], row), {SIDES[side]: n for side, n in counts.items() if n})
+        """counts: by direction."""
+        root, kind = row
+        self.assertEqual({side: self.rows[name][root, SIDES[side], kind] for side in SIDES}, counts)
 
     def sums(self, connections, key):
         return {side: sum(connection[key][side] for connection in connections) for side in SIDES}
@@ -127,17 +128,29 @@ class Losses(unittest.TestCase):
     def test_equal_to_the_sidecar(self):
         for name in LOSSY:
             truth = decoded.sent(name)["connections"]
-            for row, key in (("Packets reported as not delivered", "not_acked"),
-                             ("Reliable bunches retransmitted", "resends")):
+            for row, key in ((("Packets", "reported as not delivered"), "not_acked"),
+                             (("Reliable bunches", "retransmitted"), "resends")):
                 with self.subTest(name, row=row):
                     counts = self.sums(truth, key)
                     if name == "legacy" and key == "not_acked":  # a missing packet may have held the ack of one
                         counts["c2s"] -= 1
                     self.assert_counts(name, row, counts)
 
+    def test_totals(self):
+        """What losses are a share of: the packets and the reliable bunches that were captured."""
+        for name in LOSSY:
+            with self.subTest(name):
+                for direction, side in ((1, "client to server"), (2, "server to client")):
+                    of_side = [d for d in self.datagrams[name] if d["direction"] == direction]
+                    packets = sum("packet" in d or "legacy" in d for d in of_side)
+                    reliable = sum(b.bunch["reliable"] for b in decoded.bunches(of_side))
+                    self.assertEqual(self.rows[name]["Packets", side], packets)
+                    self.assertEqual(self.rows[name]["Reliable bunches", side], reliable)
+
     def test_losses_exist(self):
-        for row in set(LOSSES) - {"Spurious retransmissions"}:
-            self.assertGreater(sum(self.rows[name][(row,)] for name in LOSSY), 0, row)
+        for (root, kind), key in LOSSES.items():
+            if key != "spurious":
+                self.assertGreater(sum(self.rows[name][root, side, kind] for name in LOSSY for side in SIDES.values()), 0)
 
     def test_missing(self):
         """Packets that arrive later are not lost."""
@@ -146,7 +159,50 @@ class Losses(unittest.TestCase):
                 lost = [c["lost"][side] for c in self.connections[name] for side in SIDES]
                 if None not in lost:
                     late = sum(self.sums(self.connections[name], "late").values())
-                    self.assertEqual(self.rows[name][("Packets missing",)], sum(lost) + late)
+                    missing = sum(self.rows[name]["Packets", side, "missing"] for side in SIDES.values())
+                    self.assertEqual(missing, sum(lost) + late)
+
+
+class Channels(unittest.TestCase):
+    def test_equal_to_decode(self):
+        """The table has the bunches and bytes of uerudp decode, and the retransmissions of uerudp info."""
+        stage = self.enterContext(harness.Stage())
+        for name in ("loss-burst", "actor-world", "two-clients", "legacy", "ue5.8"):
+            with self.subTest(name):
+                path = stage.copy(decoded.path_of(name))
+                text = stage.tshark("-2", "-q", "-r", path, "-z", "uerudp,channels")
+                bunches, bits = collections.Counter(), collections.Counter()
+                for datagram in decoded.datagrams(path):
+                    for bunch in (item.bunch for item in decoded.bunches([datagram])):
+                        key = datagram["stream"], bunch["channel"], datagram["direction"]
+                        bunches[key] += 1
+                        bits[key] += bunch["data_bits"]
+                rows, subjects, resends = self.rows(text)
+                self.assertEqual({key: count for key, (count, _) in rows.items() if count}, bunches)
+                for key, (_, size) in rows.items():
+                    self.assertLessEqual(abs(size - bits[key] / 8), 1 if len(subjects[key[:2]]) == 1 else 3)
+                wanted = sum(sum(c["resends"].values()) for c in decoded.connections(path))
+                self.assertEqual(resends, wanted)
+                if name == "actor-world":
+                    self.assertEqual((subjects[0, 0], subjects[0, 2], subjects[0, 8]), ({"Control"}, {"Pilot_C"}, {"Lamp_8"}))
+
+    @staticmethod
+    def rows(text):
+        """Count and bytes by stream, channel and direction; subjects by stream and channel; retransmissions."""
+        rows, subjects, resends, stream = {}, {}, 0, None
+        for line in text.splitlines():
+            if line.startswith("Connection "):
+                stream = int(line.split()[1])
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) != 9 or not cells[0].isdigit():
+                continue
+            channel, subject, numbers = int(cells[0]), cells[1], [int(cell) for cell in cells[2:8]]
+            subjects.setdefault((stream, channel), set()).add(subject)
+            for direction in (1, 2):
+                count, size = rows.get((stream, channel, direction), (0, 0))
+                rows[stream, channel, direction] = count + numbers[2 * direction - 2], size + numbers[2 * direction - 1]
+            resends += numbers[4]
+        return rows, subjects, resends
 
 
 if __name__ == "__main__":
