@@ -15,6 +15,7 @@
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
+#define AUTOMATIC "automatic" /* as the settings of libcodec accept it */
 #define MAX_ITEMS_STOCK 10000 /* an ordinary packet has about a hundred; Wireshark stops at a million */
 
 /* Columns of the table: address and port of the server, then its wire settings. */
@@ -29,6 +30,7 @@ struct server_row {
 };
 
 static struct uerudp_prefs_wire default_wire;
+static const char *generation_text = AUTOMATIC;
 static unsigned max_items = MAX_ITEMS_STOCK;
 static uerudp_callback_bool analyse = true;
 static uerudp_callback_bool reassemble = true;
@@ -40,39 +42,11 @@ static unsigned server_count;
 
 static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
     wire->generation = NULL;
-    if (text == NULL || *text == '\0' || strcmp(text, "auto") == 0) {
+    if (text == NULL || *text == '\0' || strcmp(text, "auto") == 0 || strcmp(text, AUTOMATIC) == 0) {
         return true;
     }
     wire->generation = ue_profile_find(text);
     return wire->generation != NULL;
-}
-
-/* ---- the generation ---- */
-
-/* Releases of the engine, with the end mark; the first is "auto". */
-#define MAJOR_FIRST 4
-#define MAJOR_LAST 5
-#define MINOR_LAST 40
-#define RELEASES_MAX ((MAJOR_LAST - MAJOR_FIRST + 1) * (MINOR_LAST + 1) + 2)
-
-static enum_val_t releases[RELEASES_MAX] = {{"auto", "automatic", 0}};
-static int release;
-
-static void add_release(unsigned major, unsigned minor, int *count) {
-    char *name = wmem_strdup_printf(wmem_epan_scope(), "%u.%u", major, minor);
-    if (ue_profile_find(name) != NULL) {
-        releases[*count] = (enum_val_t){name, name, *count};
-        ++*count;
-    }
-}
-
-static void list_releases(void) {
-    int count = 1;
-    for (unsigned major = MAJOR_FIRST; major <= MAJOR_LAST; major++) {
-        for (unsigned minor = 0; minor <= MINOR_LAST; minor++) {
-            add_release(major, minor, &count);
-        }
-    }
 }
 
 /* ---- wire settings ---- */
@@ -90,25 +64,23 @@ struct setting_preference {
     const enum_val_t *choices;
 };
 
-static const enum_val_t terminator_choices[] = {{"2", "2, as the engine has", 2}, {"1", "1", 1}, {NULL, NULL, 0}};
+static const enum_val_t terminator_choices[] = {{"2", "2 (engine)", 2}, {"1", "1 (modified game)", 1}, {NULL, NULL, 0}};
 static const enum_val_t guid_choices[] = {
-    {"0", "packed, as in the engine", 0}, {"128", "128 bits each", 128}, {NULL, NULL, 0}};
-
-#define AUTOMATIC FORM_TEXT, .text = "automatic"
+    {"0", "packed (engine)", 0}, {"128", "128 bits (modified game)", 128}, {NULL, NULL, 0}};
 
 /* In the order in which the page shows them. */
 static struct setting_preference wire_preferences[] = {
-    {"magic_bits", "Bits of the magic header; 0 = none", FORM_NUMBER},
+    {"magic_bits", "Bits of the magic header; 0 = none", FORM_NUMBER, .number = 0},
     {"magic", "Value of the magic header", FORM_TEXT, .text = "0"},
-    {"skip_bytes", "Bytes of another protocol before every datagram", FORM_NUMBER},
-    {"extra_bits", "Bits that the game added after the ack history", FORM_NUMBER},
-    {"max_packet", "Largest packet in bytes", AUTOMATIC},
-    {"ch_seq_bound", "Bound of the channel sequence", AUTOMATIC},
+    {"skip_bytes", "Bytes of another protocol before every datagram", FORM_NUMBER, .number = 0},
+    {"extra_bits", "Bits that the game added after the ack history", FORM_NUMBER, .number = 0},
+    {"max_packet", "Largest packet in bytes", FORM_TEXT, .text = AUTOMATIC},
+    {"ch_seq_bound", "Bound of the channel sequence", FORM_TEXT, .text = AUTOMATIC},
     {"terminators", "Termination bits of a packet", FORM_CHOICE, .choice = 2, .choices = terminator_choices},
     {"guid_bits", "Network ids", FORM_CHOICE, .choices = guid_choices},
-    {"netver", "Network version of the engine (EngineNetVer)", AUTOMATIC},
-    {"reliable_buffer", "Reliable bunches in flight per channel, at most", AUTOMATIC},
-    {"internal_ack", "The packets are those of a replay", FORM_SWITCH},
+    {"netver", "Network version of the engine (EngineNetVer)", FORM_TEXT, .text = AUTOMATIC},
+    {"reliable_buffer", "Reliable bunches in flight per channel, at most", FORM_TEXT, .text = AUTOMATIC},
+    {"internal_ack", "The packets are those of a replay", FORM_SWITCH, .is_on = false},
 };
 
 static struct setting_preference handlers_preference = {"handlers", "Packet handlers, outermost first", FORM_TEXT,
@@ -140,7 +112,7 @@ static void register_setting(module_t *module, struct setting_preference *prefer
 static void apply_setting(const struct setting_preference *preference) {
     char digits[16];
     unsigned number = preference->form == FORM_CHOICE   ? (unsigned)preference->choice
-                      : preference->form == FORM_SWITCH ? preference->is_on
+                      : preference->form == FORM_SWITCH ? (unsigned)preference->is_on
                                                         : preference->number;
     snprintf(digits, sizeof digits, "%u", number);
     const char *text = preference->form == FORM_TEXT ? preference->text : digits;
@@ -154,7 +126,9 @@ static void apply_setting(const struct setting_preference *preference) {
 
 static void apply(void) {
     default_wire = (struct uerudp_prefs_wire){0};
-    set_generation(&default_wire, releases[release].name);
+    if (!set_generation(&default_wire, generation_text)) {
+        report_failure("uerudp.generation: %s is neither automatic nor a release from 4.13 to 5.8", generation_text);
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(wire_preferences); i++) {
         apply_setting(&wire_preferences[i]);
     }
@@ -186,12 +160,11 @@ static void register_analysis(module_t *module) {
 }
 
 static void register_wire(module_t *module) {
-    list_releases();
     prefs_register_static_text_preference(module, "group_wire", "Wire format: what a capture does not show of the game",
                                           "Settings of servers that are not in the table");
-    prefs_register_enum_preference(module, "generation", "Engine release",
-                                   "The engine release whose wire format is used; automatic = detected", &release,
-                                   releases, false);
+    prefs_register_string_preference(module, "generation", "Engine release",
+                                     "automatic, or the engine release whose wire format is used, from 4.13 to 5.8",
+                                     &generation_text);
     for (size_t i = 0; i < G_N_ELEMENTS(wire_preferences); i++) {
         register_setting(module, &wire_preferences[i]);
     }
@@ -264,7 +237,7 @@ static uerudp_callback_bool update_server(void *record, char **error) {
     } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
         *error = g_strdup_printf("Port must be a number from 1 to %d", PORT_MAX);
     } else if (!set_generation(&server->wire, server->texts[COLUMN_GENERATION])) {
-        *error = g_strdup("Generation is neither auto nor a release from 4.13 to 5.8");
+        *error = g_strdup("Generation is neither automatic nor a release from 4.13 to 5.8");
     }
     for (size_t i = 0; *error == NULL && (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         const char *text = server->texts[COLUMN_SETTINGS + i];
@@ -282,7 +255,7 @@ static void register_table(module_t *module) {
         uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
     columns[COLUMN_PORT] = uerudp_uat_text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
     columns[COLUMN_GENERATION] =
-        uerudp_uat_text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
+        uerudp_uat_text_column(COLUMN_GENERATION, "generation", "Generation", "automatic, or 4.13 to 5.8");
     for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         columns[COLUMN_SETTINGS + i] =
             uerudp_uat_text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);

@@ -8,9 +8,9 @@ import unittest
 import harness
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PREFERENCES = {"generation": "auto", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "automatic",
-               "ch_seq_bound": "automatic", "extra_bits": "0", "terminators": "2", "handlers": "", "key": "",
-               "analyse": "TRUE", "internal_ack": "FALSE", "guid_bits": "0", "netver": "automatic",
+PREFERENCES = {"generation": "automatic", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "automatic",
+               "ch_seq_bound": "automatic", "extra_bits": "0", "terminators": "2 (engine)", "handlers": "", "key": "",
+               "analyse": "TRUE", "internal_ack": "FALSE", "guid_bits": "packed (engine)", "netver": "automatic",
                "reliable_buffer": "automatic"}
 
 

@@ -112,7 +112,8 @@ class Window(unittest.TestCase):
 
     def test_preferences(self):
         names = [name for name, in self.rows(PREFERENCES)]
-        for name in ("Analyse", "Reassemble", "Generation", "Key", "Unreal Engine servers", "Unreal Engine keys"):
+        for name in ("Analyse connections", "Reassemble messages that were sent in fragments", "Engine release",
+                     "AES key, or file of keys", "Unreal Engine servers", "Unreal Engine keys"):
             self.assertIn(name, names)
 
     def test_follow(self):
