@@ -14,7 +14,8 @@ DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
 prefix=$work/stage/opt/uerudp
 
 for part in bin/uerudp share/man/man1/uerudp.1 share/man/man1/uerudp-link.1 share/doc/uerudp/scripts/ping-samples.txt share/doc/uerudp/uerudp.schema.json \
-    share/bash-completion/completions/uerudp include/uerudp/codec.h include/uerudp/endpoint.h; do
+    share/bash-completion/completions/uerudp share/zsh/site-functions/_uerudp share/fish/vendor_completions.d/uerudp.fish \
+    include/uerudp/codec.h include/uerudp/endpoint.h; do
     [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
 done
 "$prefix/bin/uerudp" --version

@@ -2,6 +2,7 @@
 #include "tools/cli/color.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
@@ -10,6 +11,11 @@
 static bool is_refused(void) {
     const char *wish = g_getenv("NO_COLOR");
     return (wish != NULL && *wish != '\0') || g_strcmp0(g_getenv("TERM"), "dumb") == 0;
+}
+
+unsigned color_columns(void) {
+    struct winsize size = {0};
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool color_resolve(const char *text, bool *is_colored) {

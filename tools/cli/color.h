@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option --color: whether standard output has colours. */
+/* What standard output is: the option --color, and the width of a terminal. */
 #ifndef UERUDP_TOOLS_CLI_COLOR_H
 #define UERUDP_TOOLS_CLI_COLOR_H
 
@@ -11,6 +11,9 @@
      0,       G_OPTION_ARG_STRING,                                                                                     \
      text,    "colours: auto (default, on a terminal unless NO_COLOR is set), always or never",                        \
      "WHEN"}
+
+/* The width of the terminal that is standard output, in characters; 0: it is none, or has no known width. */
+unsigned color_columns(void);
 
 /* Sets *is_colored from the value of the option, NULL if it was not given; false after a message. */
 bool color_resolve(const char *text, bool *is_colored);

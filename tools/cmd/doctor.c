@@ -3,9 +3,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/doctor/load_diagnosis.h"
 #include "tools/print/json.h"
+#include "tools/print/text_buffer.h"
 
 struct doctor {
     char *wireshark_name, *plugin;
@@ -13,6 +15,8 @@ struct doctor {
     struct doctor_wireshark wireshark;
     GPtrArray *copies;
     struct doctor_diagnosis diagnosis;
+    char *color;
+    bool is_colored;
 };
 
 static const char description[] =
@@ -31,12 +35,13 @@ static void add_options(struct doctor *d, GOptionContext *context) {
          "tshark of the Wireshark to check; default the one in PATH", "PATH"},
         {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &d->plugin, "check this plugin file", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "print one JSON object instead of sentences", NULL},
+        COLOR_OPTION(&d->color),
         {0},
     };
     g_option_context_add_main_entries(context, entries, NULL);
 }
 
-static bool resolve(const struct doctor *d, int argc) {
+static bool resolve(struct doctor *d, int argc) {
     if (argc != 1) {
         cli_error("doctor has no arguments, only options; see uerudp doctor --help");
         return false;
@@ -51,10 +56,21 @@ static bool resolve(const struct doctor *d, int argc) {
         cli_error("%s: not a program", d->wireshark_name);
     }
     g_free(program);
-    return good;
+    return good && color_resolve(d->color, &d->is_colored);
 }
 
 /* ---- sentences ---- */
+
+static void print_styled(const struct doctor *d, enum text_style style, const char *before, const char *text) {
+    struct text_buffer out = {.is_colored = d->is_colored};
+    text_buffer_begin_style(&out, style);
+    text_buffer_add(&out, before);
+    text_buffer_add_utf8(&out, text, TEXT_ESCAPE_MESSAGE);
+    text_buffer_end_style(&out, style);
+    text_buffer_add_char(&out, '\n');
+    text_buffer_flush(&out, stdout);
+    text_buffer_free(&out);
+}
 
 static void print_text(const struct doctor *d) {
     const struct doctor_wireshark *wireshark = &d->wireshark;
@@ -64,12 +80,12 @@ static void print_text(const struct doctor *d) {
         if (d->diagnosis.loads) {
             cli_print_line(stdout, "It loads the plugin %s, version %s.", wireshark->loaded, wireshark->loaded_version);
         } else {
-            cli_print_line(stdout, "It does not load the plugin.");
+            print_styled(d, TEXT_STYLE_ERROR, "", "It does not load the plugin.");
         }
     }
     for (guint i = 0; i < d->diagnosis.findings->len; i++) {
         const struct doctor_finding *finding = d->diagnosis.findings->pdata[i];
-        cli_print_line(stdout, "- %s", finding->text);
+        print_styled(d, TEXT_STYLE_WARNING, "- ", finding->text);
         if (*finding->advice != '\0') {
             cli_print_line(stdout, "  %s", finding->advice);
         }
@@ -149,6 +165,7 @@ static void clear(struct doctor *d) {
     }
     g_free(d->wireshark_name);
     g_free(d->plugin);
+    g_free(d->color);
 }
 
 int cmd_doctor(int argc, char **argv) {

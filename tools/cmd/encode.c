@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <uerudp/version.h>
 
@@ -12,6 +13,7 @@
 #include "tools/input/datagram_source.h"
 #include "tools/input/json_datagram.h"
 #include "tools/input/json_reader.h"
+#include "tools/input/progress_line.h"
 #include "tools/print/text_buffer.h"
 
 struct encode {
@@ -28,6 +30,8 @@ struct encode {
     struct datagram_source input;          /* with from_hex, of all files */
     struct capture_address client, server; /* of its datagrams */
     struct input_json_datagram datagram;
+    struct progress_line progress;
+    uint64_t frames; /* read from JSON */
 };
 
 static const char description[] =
@@ -103,6 +107,15 @@ static bool encode_hex(struct encode *e, const char *path) {
     return result == CAPTURE_END;
 }
 
+/* A pipe has no known length. */
+static void show_progress(struct encode *e, FILE *file) {
+    struct stat status;
+    if (++e->frames % PROGRESS_LINE_FRAMES == 0 && progress_line_is_due(&e->progress)) {
+        bool is_file = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+        progress_line_show(&e->progress, is_file ? (double)ftell(file) / (double)status.st_size : -1, e->frames);
+    }
+}
+
 static bool encode_json(struct encode *e, const char *path) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
@@ -114,11 +127,13 @@ static bool encode_json(struct encode *e, const char *path) {
     json_t *object;
     bool good = true;
     input_json_reader_init(&stream, file);
+    progress_line_begin(&e->progress);
     while (good && (object = input_json_reader_next(&stream)) != NULL) {
         good = input_json_encode(&e->wire, object, e->time_ns, &e->datagram);
         if (good) {
             e->time_ns = e->datagram.time_ns;
             write_datagram(e);
+            show_progress(e, file);
         } else {
             cli_error("%s:%zu: %s", path, stream.begin_line, e->datagram.error);
         }
@@ -128,6 +143,7 @@ static bool encode_json(struct encode *e, const char *path) {
         cli_error("%s:%zu: %s", path, stream.begin_line, stream.error);
         good = false;
     }
+    progress_line_finish(&e->progress, e->frames);
     if (!is_stdin) {
         fclose(file);
     }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <uerudp/version.h>
 
@@ -12,10 +11,10 @@
 #include "tools/generate/decode_sidecars.h"
 #include "tools/generate/generator_options.h"
 #include "tools/generate/sent_sidecar.h"
+#include "tools/input/progress_line.h"
 
 #define SUFFIX ".pcapng"
 #define SALT_FUZZ 99
-#define PROGRESS_FRAMES 65536
 
 struct generate {
     struct generate_options options;
@@ -23,6 +22,7 @@ struct generate {
     struct output_file output;
     struct pcapng_writer writer;
     struct generate_fuzz fuzz;
+    struct progress_line progress;
 };
 
 static const char description[] =
@@ -52,25 +52,22 @@ static enum cli_exit list(void) {
 
 /* ---- one capture ---- */
 
-static void show_progress(const struct generate *g) {
-    if (g->generator.frames % PROGRESS_FRAMES == 0 && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r\033[K%" PRIu64 " frames", g->generator.frames);
-    }
-}
-
-static void end_progress(const struct generate *g) {
-    if (g->generator.frames >= PROGRESS_FRAMES && isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
+/* After their duration, connections are closed, which takes a short time more. */
+static void show_progress(struct generate *g) {
+    if (g->generator.frames % PROGRESS_LINE_FRAMES == 0 && progress_line_is_due(&g->progress)) {
+        progress_line_show(&g->progress, (double)g->generator.now_ns / (double)g->options.scenario.duration_ns,
+                           g->generator.frames);
     }
 }
 
 static bool write_capture(struct generate *g) {
     pcapng_writer_begin(&g->writer, g->output.file, "uerudp " UE_VERSION);
     uint32_t interface = pcapng_writer_add_interface(&g->writer, CAPTURE_LINK_ETHERNET, NULL);
+    progress_line_begin(&g->progress);
     while (!g->writer.failed && generator_step(&g->generator, &g->writer, interface)) {
         show_progress(g);
     }
-    end_progress(g);
+    progress_line_finish(&g->progress, g->generator.frames);
     return pcapng_writer_finish(&g->writer);
 }
 

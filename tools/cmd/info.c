@@ -134,6 +134,7 @@ static bool resolve(struct info_arguments *command, int argc) {
         cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
         return false;
     }
+    command->out.columns = color_columns();
     return color_resolve(command->color, &command->out.is_colored) && wire_options_resolve(&command->reader.wire);
 }
 

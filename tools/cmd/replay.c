@@ -2,6 +2,7 @@
 /* uerudp replay: replays a capture as a transcript, against the reference model, or to a host. */
 #include <string.h>
 
+#include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/replay/replay.h"
 
@@ -71,6 +72,7 @@ static void add_options(struct replay_arguments *command, GOptionContext *contex
         {"live", 0, 0, CALLBACK(parse_target),
          "log in to this server as the captured client did, and send the messages that it sent", "HOST[:PORT]"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
+        COLOR_OPTION(&command->replay.color),
         {0},
     };
     GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
@@ -139,13 +141,15 @@ static bool resolve(struct replay_arguments *command, int argc, char **argv) {
         cli_error("--live needs a whole connection: of the selections, only --stream is allowed");
         return false;
     }
-    return replay_send_options_resolve(&replay->send_options, is_live) && wire_options_resolve(&replay->reading.wire);
+    return color_resolve(replay->color, &replay->is_colored) &&
+           replay_send_options_resolve(&replay->send_options, is_live) && wire_options_resolve(&replay->reading.wire);
 }
 
 static void clear(struct replay_command *replay) {
     capture_reader_clear(&replay->reading);
     selection_clear(&replay->selection);
     replay_send_options_clear(&replay->send_options);
+    g_free(replay->color);
 }
 
 int cmd_replay(int argc, char **argv) {

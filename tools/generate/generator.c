@@ -85,7 +85,9 @@ bool generator_step(struct generator *generator, struct pcapng_writer *writer, u
         return false;
     }
     struct generator_connection *connection = &generator->connections[index];
-    write_frame(generator, index, frame_stream_peek(&connection->source), writer, interface);
+    const struct frame_stream_frame *frame = frame_stream_peek(&connection->source);
+    generator->now_ns = frame->time_ns;
+    write_frame(generator, index, frame, writer, interface);
     if (connection->frames++ == 0) {
         connection->stream = generator->streams++;
     }

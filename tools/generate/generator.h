@@ -33,6 +33,7 @@ struct generator {
     struct generator_config config;
     struct generator_connection *connections;
     uint64_t frames;
+    uint64_t now_ns; /* of the latest frame, virtual */
     uint32_t streams;
 };
 

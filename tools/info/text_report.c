@@ -10,6 +10,11 @@
 #define LABEL_CHARS 11
 #define SEVERITY_CHARS 8
 
+/* Where the texts of lines begin. */
+#define VALUE_COLUMN (2 + LABEL_CHARS)
+#define FINDING_COLUMN (4 + SEVERITY_CHARS + 1)
+#define STEP_COLUMN 39
+
 /* ---- heading ---- */
 
 static void label(struct text_buffer *out, const char *text) {
@@ -39,8 +44,11 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
         label(out, "sides");
         text_buffer_add(out, "nothing shows which is the server; assumed: the side with the lower port\n");
     }
+    size_t line = out->length;
     label(out, "generation");
-    text_buffer_add_format(out, "%s (%s%s)\n", info->generations, info->reason, info->bounds);
+    text_buffer_add_format(out, "%s (%s%s)", info->generations, info->reason, info->bounds);
+    text_buffer_wrap(out, line, VALUE_COLUMN);
+    text_buffer_add_char(out, '\n');
     if (info->first_path != NULL) {
         bool is_one = info->first_path == info->last_path;
         label(out, "file");
@@ -75,24 +83,26 @@ static void print_close(struct text_buffer *out, const struct info_connection *i
         text_buffer_add(out, ": ");
         text_buffer_add_utf8(out, why, TEXT_ESCAPE_PLAIN);
     }
-    text_buffer_add_char(out, '\n');
 }
 
 static void print_end(struct text_buffer *out, const struct info_connection *info) {
     int gone = ue_findings_gone_side(info->detected);
+    size_t line = out->length;
     label(out, "end");
     if (gone >= 0) {
         const struct ue_last_packet *last = ue_findings_last_packet(info->detected, (unsigned)gone);
         text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
                                phrase_side((unsigned)gone), last->frame,
                                phrase_seconds(last->time_ns - info->course->first_ns),
-                               info->course->is_closed ? "; " : "\n");
+                               info->course->is_closed ? "; " : "");
     }
     if (info->course->is_closed) {
         print_close(out, info);
     } else if (gone < 0) {
-        text_buffer_add(out, "nobody closed it while the capture lasted\n");
+        text_buffer_add(out, "nobody closed it while the capture lasted");
     }
+    text_buffer_wrap(out, line, VALUE_COLUMN);
+    text_buffer_add_char(out, '\n');
 }
 
 /* ---- diagnosis ---- */
@@ -123,7 +133,6 @@ static void print_moment(struct text_buffer *out, const struct info_connection *
         info_print_time(out, finding->time_ns, "%H:%M:%S", 1);
         text_buffer_add_char(out, ']');
     }
-    text_buffer_add_char(out, '\n');
 }
 
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
@@ -136,10 +145,13 @@ static void print_findings(struct text_buffer *out, const struct info_connection
                             ? info_findings_more(&info->findings, ue_finding_kind(finding->detected.id))
                             : 0;
         const char *severity = ue_severity_name(ue_finding_rows[finding->detected.id].severity);
+        size_t line = out->length;
         text_buffer_add(out, "    ");
         add_severity(out, finding);
         text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
         print_moment(out, info, &finding->detected);
+        text_buffer_wrap(out, line, FINDING_COLUMN);
+        text_buffer_add_char(out, '\n');
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
                                    ue_finding_rows[finding->detected.id].name);
@@ -151,6 +163,7 @@ static void print_findings(struct text_buffer *out, const struct info_connection
 /* ---- handshake and login ---- */
 
 static void print_step(struct text_buffer *out, const struct info_connection *info, const struct ue_login_step *step) {
+    size_t line = out->length;
     if (info->course->implausible == 0) {
         text_buffer_add_format(out, "    %9.3f s", phrase_seconds(step->time_ns - info->course->first_ns));
     } else {
@@ -168,6 +181,7 @@ static void print_step(struct text_buffer *out, const struct info_connection *in
     if (step->answer_ns >= 0) {
         text_buffer_add_format(out, " [after %s]", phrase_duration(step->answer_ns).text);
     }
+    text_buffer_wrap(out, line, STEP_COLUMN);
     text_buffer_add_char(out, '\n');
 }
 

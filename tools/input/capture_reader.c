@@ -66,7 +66,7 @@ void capture_reader_start(struct capture_reader *reader, int path_count, char **
     reader->path_count = is_file ? path_count : 1;
     reader->frames_before = g_new0(uint64_t, (gsize)reader->path_count);
     start_observer(reader);
-    reader->summary.progress.begun_us = g_get_monotonic_time();
+    progress_line_begin(&reader->summary.progress);
 }
 
 /* ---- options ---- */
@@ -194,6 +194,19 @@ static void feed(struct capture_reader *reader, const struct source_datagram *da
     ue_observer_feed(reader->observer, &captured, &unused);
 }
 
+/* A pipe has no known length, and a live capture no end. */
+static void show_progress(struct capture_reader *reader) {
+    struct progress_line *progress = &reader->summary.progress;
+    uint64_t frames = reader->input.frame;
+    if (frames % PROGRESS_LINE_FRAMES != 0 || reader->live.interface != NULL || !progress_line_is_due(progress)) {
+        return;
+    }
+    double share = reader->path_bytes != 0
+                       ? (double)datagram_source_consumed_bytes(&reader->input) / (double)reader->path_bytes
+                       : -1;
+    progress_line_show(progress, share, frames);
+}
+
 static void read_one(struct capture_reader *reader) {
     struct source_datagram datagram;
     bool is_udp;
@@ -204,7 +217,7 @@ static void read_one(struct capture_reader *reader) {
         if (is_udp && (!reader->has_one_interface || datagram.interface_number == reader->one_interface)) {
             feed(reader, &datagram);
         }
-        progress_line_show(&reader->summary.progress, &reader->input, reader->path_bytes);
+        show_progress(reader);
         return;
     }
     datagram_source_close(&reader->input);
@@ -223,6 +236,7 @@ static bool advance(struct capture_reader *reader) {
         open_next(reader);
     } else if (!reader->is_over) {
         reader->is_over = true;
+        progress_line_finish(&reader->summary.progress, reader->input.frame);
         ue_observer_flush(reader->observer);
     } else {
         return false;

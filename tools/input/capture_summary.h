@@ -5,6 +5,7 @@
 
 #include <uerudp/network_version.h>
 #include "tools/cli/wire_options.h"
+#include "tools/input/datagram_source.h"
 #include "tools/input/progress_line.h"
 
 /* Limit of connections listed at the end. */

@@ -5,8 +5,33 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PROGRESS_STEP_US 250000
-#define PROGRESS_DELAY_US 1000000
+#define STEP_US 250000
+#define DELAY_US 1000000
+
+void progress_line_begin(struct progress_line *progress) {
+    progress->begun_us = g_get_monotonic_time();
+}
+
+bool progress_line_is_due(const struct progress_line *progress) {
+    gint64 now_us = g_get_monotonic_time();
+    return !progress->is_silent && now_us - progress->begun_us >= DELAY_US && now_us - progress->shown_us >= STEP_US &&
+           isatty(STDERR_FILENO);
+}
+
+static double frames_per_second(const struct progress_line *progress, uint64_t frames, gint64 now_us) {
+    return (double)frames * G_USEC_PER_SEC / (double)MAX(now_us - progress->begun_us, 1);
+}
+
+void progress_line_show(struct progress_line *progress, double share, uint64_t frames) {
+    gint64 now_us = g_get_monotonic_time();
+    progress->shown_us = now_us;
+    progress->was_shown = true;
+    fputs("\r\033[K", stderr);
+    if (share >= 0) {
+        fprintf(stderr, "%3.0f %%, ", 100 * MIN(share, 1));
+    }
+    fprintf(stderr, "%" PRIu64 " frames, %.0f/s", frames, frames_per_second(progress, frames, now_us));
+}
 
 void progress_line_erase(struct progress_line *progress) {
     if (progress->shown_us != 0) {
@@ -15,15 +40,12 @@ void progress_line_erase(struct progress_line *progress) {
     }
 }
 
-void progress_line_show(struct progress_line *progress, const struct datagram_source *input, uint64_t size_bytes) {
-    if (input->frame % 1024 != 0 || size_bytes == 0 || progress->is_silent || !isatty(STDERR_FILENO)) {
-        return;
+void progress_line_finish(struct progress_line *progress, uint64_t frames) {
+    gint64 now_us = g_get_monotonic_time();
+    progress_line_erase(progress);
+    if (progress->was_shown) {
+        fprintf(stderr, "%" PRIu64 " frames in %.1f s, %.0f/s\n", frames,
+                (double)(now_us - progress->begun_us) / G_USEC_PER_SEC, frames_per_second(progress, frames, now_us));
+        progress->was_shown = false;
     }
-    gint64 now = g_get_monotonic_time();
-    if (now - progress->begun_us < PROGRESS_DELAY_US || now - progress->shown_us < PROGRESS_STEP_US) {
-        return;
-    }
-    progress->shown_us = now;
-    fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64,
-            100.0 * (double)datagram_source_consumed_bytes(input) / (double)size_bytes, input->frame);
 }

@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* A line on stderr with the progress in a long file. */
+/* A line on stderr with the progress of work that takes longer than a second, and a closing line. Nothing is shown
+   where stderr is no terminal. */
 #ifndef UERUDP_TOOLS_INPUT_PROGRESS_LINE_H
 #define UERUDP_TOOLS_INPUT_PROGRESS_LINE_H
 
 #include <glib.h>
 #include <stdbool.h>
-#include "tools/input/datagram_source.h"
+#include <stdint.h>
+
+/* The time is read once for this many frames. */
+#define PROGRESS_LINE_FRAMES 1024u
 
 struct progress_line {
     bool is_silent; /* nothing is shown */
+    bool was_shown;
     gint64 begun_us;
     gint64 shown_us; /* time of the last output; 0: none */
 };
 
-/* Shows from time to time how much of the file is read, if stderr is a terminal. */
-void progress_line_show(struct progress_line *progress, const struct datagram_source *input, uint64_t size_bytes);
+void progress_line_begin(struct progress_line *progress);
+
+/* Whether it is time to show the line again. */
+bool progress_line_is_due(const struct progress_line *progress);
+
+/* Shows the share that is done, from 0 to 1, or less than 0 if it is not known: "42 %, 1200000 frames, 310000/s". */
+void progress_line_show(struct progress_line *progress, double share, uint64_t frames);
 
 /* Call it before other output on stderr. */
 void progress_line_erase(struct progress_line *progress);
+
+/* Replaces the line, if it was ever shown: "1200000 frames in 3.9 s, 310000/s". */
+void progress_line_finish(struct progress_line *progress, uint64_t frames);
 
 #endif

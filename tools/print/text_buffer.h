@@ -15,7 +15,8 @@ struct text_buffer {
     char *text;
     size_t length;
     size_t capacity;
-    bool is_colored; /* for a terminal: text_buffer_begin_style writes escape sequences */
+    bool is_colored;  /* for a terminal: text_buffer_begin_style writes escape sequences */
+    unsigned columns; /* of the terminal, for text_buffer_wrap; 0: lines are not broken */
 };
 
 /* A zeroed struct is an empty text. text_buffer_free frees it and leaves an empty text. */
@@ -78,6 +79,10 @@ void text_buffer_end_style(struct text_buffer *buffer, enum text_style style);
 
 /* Adds a text in a style. */
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);
+
+/* Breaks the line that begins at this length of the text at blanks, where it is wider than the terminal. The lines
+   after the first begin with `indent` blanks. */
+void text_buffer_wrap(struct text_buffer *buffer, size_t begin, unsigned indent);
 
 /* How characters that a terminal does not display literally are written, see text_buffer_is_hidden. */
 enum text_escape {

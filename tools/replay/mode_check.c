@@ -81,6 +81,7 @@ enum cli_exit replay_check(struct replay_command *replay) {
         .replay = replay,
         .connections = g_hash_table_new_full(NULL, NULL, NULL, free_conversation),
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .out = {.is_colored = replay->is_colored},
     };
     check.all = (struct replay_check_context){
         .budget = {.shared_max_bytes = PACKETS_SHARED_BYTES,

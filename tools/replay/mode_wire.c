@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* replay --wire: sends datagrams to a host, byte for byte, at their capture times. Answers are not read. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 #include "tools/replay/datagram_list.h"
 #include "tools/replay/send_schedule.h"
+#include "tools/input/progress_line.h"
 
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3
-#define PROGRESS_STEP_NS UINT64_C(250000000)
 
 struct wire {
     const struct replay_command *replay;
@@ -21,7 +20,7 @@ struct wire {
     uint64_t round_ns; /* captured time between the first datagrams of two rounds */
     uint64_t round;
     uint64_t sent, bytes, unreachable, failed;
-    uint64_t progress_ns; /* when the progress was last printed */
+    struct progress_line progress;
 };
 
 /* ---- sending ---- */
@@ -50,36 +49,35 @@ static void send_datagram(struct wire *w, const struct datagram_list_item *datag
     }
 }
 
-static void show_progress(struct wire *w, bool is_terminal) {
-    uint64_t now_ns = w->schedule.begun_ns + w->schedule.done_ns;
-    if (is_terminal && now_ns - w->progress_ns >= PROGRESS_STEP_NS) {
-        w->progress_ns = now_ns;
-        fprintf(stderr, "\r\033[Kround %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT " sent", w->round + 1, w->sent);
+/* Without a number of rounds, sending has no end. */
+static void show_progress(struct wire *w, guint in_round) {
+    if (progress_line_is_due(&w->progress)) {
+        double rounds = w->replay->send_options.rounds;
+        double share = rounds > 0 ? ((double)w->round + (double)in_round / w->datagrams.list->len) / rounds : -1;
+        progress_line_show(&w->progress, share, w->sent);
     }
 }
 
 /* False: stop was requested. */
-static bool send_round(struct wire *w, bool is_terminal) {
+static bool send_round(struct wire *w) {
     for (guint i = 0; i < w->datagrams.list->len; i++) {
         const struct datagram_list_item *datagram = &g_array_index(w->datagrams.list, struct datagram_list_item, i);
         if (!replay_schedule_wait(&w->schedule, w->round * w->round_ns + datagram->time_ns)) {
             return false;
         }
         send_datagram(w, datagram);
-        show_progress(w, is_terminal);
+        show_progress(w, i + 1);
     }
     return true;
 }
 
 static void send_all(struct wire *w) {
-    bool is_terminal = isatty(STDERR_FILENO);
     uint64_t rounds = (uint64_t)w->replay->send_options.rounds;
-    while ((rounds == 0 || w->round < rounds) && send_round(w, is_terminal)) {
+    progress_line_begin(&w->progress);
+    while ((rounds == 0 || w->round < rounds) && send_round(w)) {
         w->round++;
     }
-    if (w->progress_ns != 0) {
-        fputs("\r\033[K", stderr);
-    }
+    progress_line_finish(&w->progress, w->sent);
 }
 
 /* The next round begins after the last datagram, by the mean distance between two. */

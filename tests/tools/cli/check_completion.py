@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The bash completion of command lines."""
+"""The completion of command lines in bash, fish and zsh."""
 import os
 import pathlib
 import shutil
@@ -12,6 +12,7 @@ import unittest
 import uerudp
 
 SCRIPT = uerudp.ROOT / "tools/completion/uerudp.bash"
+ZSH = pathlib.Path(__file__).resolve().parent / "complete.zsh"
 ASK = 'source "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _uerudp; printf "%s\\n" "${COMPREPLY[@]}"'
 
 
@@ -90,6 +91,49 @@ class Completion(unittest.TestCase):
                           ["encode", "-o"], ["encode", "--output"], ["doctor", "--plugin"], ["decode", "--key"]):
                 self.assertEqual(sorted(complete(*words, "ga", folder=folder)), ["game.pcapng", "gamma"], words)
             self.assertEqual(complete("decode", "--stream", "ga", folder=folder), [])
+
+
+class OtherShells(unittest.TestCase):
+    """fish and zsh, where they are installed."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.folder = pathlib.Path(folder)
+        (cls.folder / "uerudp").symlink_to(uerudp.PROGRAM)
+        (cls.folder / "_uerudp").write_bytes(SCRIPT.with_suffix(".zsh").read_bytes())
+
+    def run_shell(self, *command):
+        if shutil.which(command[0]) is None:
+            self.skipTest(f"{command[0]} is not installed")
+        variables = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "TERM": "dumb", "HOME": str(self.folder)}
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder, env=variables,
+                                check=True, stdin=subprocess.DEVNULL)
+        return result.stdout.splitlines()
+
+    def fish(self, line):
+        lines = self.run_shell("fish", "-N", "-c", f"source {SCRIPT.with_suffix('.fish')}; complete -C '{line}'")
+        return [text.split("\t")[0] for text in lines]
+
+    def zsh(self, line):
+        return [text for text in self.run_shell("zsh", "-f", str(ZSH), str(self.folder), line) if text]
+
+    def assert_offers(self, complete):
+        self.assertEqual(complete("uerudp deco"), ["decode"])
+        self.assertEqual(complete("uerudp help deco"), ["decode"])
+        self.assertEqual(complete("uerudp generate mix"), ["mixed"])
+        self.assertIn("--json", complete("uerudp decode --js"))
+        self.assertEqual({value.split("=")[-1] for value in complete("uerudp decode --generation=5.")},
+                         {f"5.{minor}" for minor in range(9)})
+        self.assertEqual({value.split("=")[-1] for value in complete("uerudp info --color=a")}, {"auto", "always"})
+        (self.folder / "capture.pcapng").touch()
+        self.assertEqual(complete("uerudp info capt"), ["capture.pcapng"])
+
+    def test_fish(self):
+        self.assert_offers(self.fish)
+
+    def test_zsh(self):
+        self.assert_offers(self.zsh)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ class Output(unittest.TestCase):
         self.assertIn("generation 5.4 to 5.7 (", ties)
 
     def test_progress(self):
-        """On a terminal, a line shows the progress of a large file; it is erased before the summary."""
+        """On a terminal, a line shows the progress of a large file; a closing line replaces it."""
         payload, = uerudp.encode([HELLO])
         main, side = pty.openpty()
         with tempfile.NamedTemporaryFile() as file:
@@ -140,7 +140,7 @@ class Output(unittest.TestCase):
             blocks = (start + process.communicate(timeout=60)[0]).decode().count("\nFrame ")
             shown = everything_from(main).decode()
         self.assertEqual(4999, blocks)
-        self.assertRegex(shown, r"^(\r\x1b\[K +\d+ %, frame \d+)+\r\x1b\[Kstream 0: ")
+        self.assertRegex(shown, r"^(\r\x1b\[K +\d+ %, \d+ frames, \d+/s)+\r\x1b\[K5000 frames in \d\.\d s, \d+/s\r\nstream 0: ")
         self.assertIn("5000 datagrams in 1 connection", shown)
 
     def test_progress_only_on_a_terminal(self):

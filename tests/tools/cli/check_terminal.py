@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 """What helps a person at a terminal: suggestions and lists of names."""
 import contextlib
+import fcntl
 import os
 import pty
 import re
+import struct
 import subprocess
+import tempfile
+import termios
 import unittest
 
 import uerudp
@@ -15,9 +19,10 @@ LOSS = uerudp.ROOT / "captures/loss-burst.pcapng"
 SEQUENCE = re.compile(rb"\033\[[\d;]*m")
 
 
-def on_terminal(arguments, streams=("stdout", "stderr"), **environment):
+def on_terminal(arguments, streams=("stdout", "stderr"), columns=0, **environment):
     """What the program writes to a terminal, which these of its streams are."""
     master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     others = {name: subprocess.DEVNULL for name in {"stdout", "stderr"} - set(streams)}
     clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)], env={**clean, "TERM": "xterm", **environment},
@@ -89,6 +94,23 @@ class Colors(unittest.TestCase):
         self.assertIn(b"\033[1;31merror\033[0m", text)
         self.assertIn(b"\033[33mwarning\033[0m", uerudp.run("info", "--color=always", LOSS).stdout)
 
+    def test_difference(self):
+        """replay --check marks the connection that differs."""
+        plain, colored = (uerudp.run("replay", "--check", f"--color={when}", LOSS, status=None).stdout for when in
+                          ("never", "always"))
+        self.assertEqual(plain, SEQUENCE.sub(b"", colored))
+        self.assertRegex(colored, rb"\A\033\[1mstream 0: ")
+        with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
+            uerudp.run("edit", "--rule=drop frame=20", LOSS, file.name, status=None)
+            text = uerudp.run("replay", "--check", "--color=always", file.name, status=None).stdout
+        self.assertEqual(b": differs\n" in SEQUENCE.sub(b"", text), b"\033[1;31mdiffers\033[0m\n" in text)
+
+    def test_doctor(self):
+        command = ["doctor", "--wireshark", "/bin/true"]
+        plain, colored = (uerudp.run(*command, f"--color={when}", status=1).stdout for when in ("never", "always"))
+        self.assertEqual(plain, SEQUENCE.sub(b"", colored))
+        self.assertIn(b"\033[33m- ", colored)
+
     def test_malformed(self):
         text = uerudp.run("decode", "--hex", "--generation=5.5", "--color=always", "-", data=b"00 00 28 00 00 0c\n", status=1).stdout
         self.assertIn(b"\033[1;31m  Malformed\033[0m: ", text)
@@ -105,6 +127,43 @@ class Colors(unittest.TestCase):
     def test_wrong_value(self):
         self.assertIn("--color=red: must be auto, always or never", errors("info", "--color=red", LOSS))
         self.assertIn("did you mean --color?", errors("info", "--colour=always", LOSS))
+
+
+class Wrapping(unittest.TestCase):
+    """Lines of info that are longer than the terminal is wide continue below their text."""
+
+    def lines(self, columns):
+        text = SEQUENCE.sub(b"", on_terminal(["info", LOSS], streams=["stdout"], columns=columns))
+        return text.decode().replace("\r", "").splitlines()
+
+    def test_long_lines(self):
+        whole, broken = self.lines(0), self.lines(70)
+        finding, = (line for line in whole if "reliable stall of 800 ms" in line)
+        self.assertGreater(len(finding), 70)
+        at = next(i for i, line in enumerate(broken) if "reliable stall of 800 ms" in line)
+        self.assertEqual(broken[at][:13], finding[:13])
+        parts = [broken[at]]
+        while len(" ".join(parts)) < len(finding):
+            self.assertTrue(broken[at + len(parts)].startswith(" " * 13 + broken[at + len(parts)].strip()[0]))
+            parts.append(broken[at + len(parts)].strip())
+        self.assertEqual(" ".join(parts), finding)
+        self.assertLessEqual(max(map(len, parts)), 70)
+
+    def test_elsewhere(self):
+        """Without a terminal, and on one of unknown width, lines are whole."""
+        self.assertEqual(self.lines(0), uerudp.run("info", LOSS).stdout.decode().splitlines())
+
+
+class Progress(unittest.TestCase):
+    def test_generate(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["generate", "game", "--connections=40", "--duration=20", "--output", f"{folder}/game.pcapng"]
+            text = on_terminal(command, streams=["stderr"]).decode()
+        self.assertRegex(text, r"\A(\r\033\[K *\d+ %, \d+ frames, \d+/s)+\r\033\[K\d+ frames in \d+\.\d s, \d+/s\r\n\Z")
+
+    def test_short(self):
+        """Nothing is shown of what is done at once."""
+        self.assertNotIn("frames", on_terminal(["info", LOSS], streams=["stderr"]).decode())
 
 
 class Lists(unittest.TestCase):
