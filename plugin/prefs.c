@@ -51,12 +51,12 @@ static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
 
 /* ---- wire settings ---- */
 
-enum form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH, FORM_CHOICE };
+enum setting_form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH, FORM_CHOICE };
 
 /* How a wire setting is edited. */
 struct setting_preference {
     const char *key, *title; /* key of struct ue_setting_row */
-    enum form form;
+    enum setting_form form;
     const char *text;
     unsigned number;
     uerudp_callback_bool is_on;

@@ -11,7 +11,7 @@
 
 #define BITS_PER_BYTE 8
 
-enum column {
+enum channel_column {
     COLUMN_CHANNEL,
     COLUMN_SUBJECT,
     COLUMN_BUNCHES_OF_CLIENT,
@@ -100,11 +100,11 @@ static struct channel_row *require_row(stat_tap_table_ui *ui, uint32_t stream, u
     return row;
 }
 
-static void add_count(const struct channel_row *row, enum column column) {
+static void add_count(const struct channel_row *row, enum channel_column column) {
     stat_tap_get_field_data(row->table, row->index, column)->value.uint_value++;
 }
 
-static void add_bits(struct channel_row *row, enum column column, uint32_t bits) {
+static void add_bits(struct channel_row *row, enum channel_column column, uint32_t bits) {
     row->bits[column] += bits;
     uint64_t bytes = (row->bits[column] + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
     stat_tap_get_field_data(row->table, row->index, column)->value.uint_value = (unsigned)MIN(bytes, UINT32_MAX);

@@ -272,7 +272,7 @@ class Wireshark:
         def ours():
             self.xdotool("type", OUR_PAGE)
             time.sleep(TYPING_S)
-            return self.find(window, ("check box",), "Analyse")
+            return self.find(window, ("check box",), "Analyse connections")
         page = self.wait("our page", ours)[0].get_parent()
         rows = [[plain(node.get_name())] for node in self.below(page)]
         for button in self.find(page, BUTTON, "Edit"):

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import time
 import unittest
 
 import uerudp
@@ -17,6 +18,15 @@ import uerudp
 LOGIN = uerudp.ROOT / "captures/login.pcapng"
 LOSS = uerudp.ROOT / "captures/loss-burst.pcapng"
 SEQUENCE = re.compile(rb"\033\[[\d;]*m")
+
+
+def everything_from(master):
+    text = b""
+    with contextlib.suppress(OSError):  # the end
+        while chunk := os.read(master, 65536):
+            text += chunk
+    os.close(master)
+    return text
 
 
 def on_terminal(arguments, streams=("stdout", "stderr"), columns=0, **environment):
@@ -28,11 +38,7 @@ def on_terminal(arguments, streams=("stdout", "stderr"), columns=0, **environmen
     process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)], env={**clean, "TERM": "xterm", **environment},
                                **{name: slave for name in streams}, **others)
     os.close(slave)
-    text = b""
-    with contextlib.suppress(OSError):  # the end
-        while chunk := os.read(master, 65536):
-            text += chunk
-    os.close(master)
+    text = everything_from(master)
     process.wait(60)
     return text
 
@@ -156,9 +162,13 @@ class Wrapping(unittest.TestCase):
 
 class Progress(unittest.TestCase):
     def test_generate(self):
-        with tempfile.TemporaryDirectory() as folder:
-            command = ["generate", "game", "--connections=40", "--duration=20", "--output", f"{folder}/game.pcapng"]
-            text = on_terminal(command, streams=["stderr"]).decode()
+        master, slave = pty.openpty()
+        command = [uerudp.PROGRAM, "generate", "game", "--connections=20", "--duration=20", "--output", "-"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        time.sleep(1.5)  # the pipe is full, so that the program is still running then
+        process.communicate(timeout=120)
+        text = everything_from(master).decode()
         self.assertRegex(text, r"\A(\r\033\[K *\d+ %, \d+ frames, \d+/s)+\r\033\[K\d+ frames in \d+\.\d s, \d+/s\r\n\Z")
 
     def test_short(self):
