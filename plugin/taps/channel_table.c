@@ -44,6 +44,7 @@ struct channel_row {
 };
 
 static GHashTable *rows;
+static GPtrArray *retired; /* values of rows before a reset: a window that is open may still draw them */
 
 static unsigned hash_row(const void *key) {
     const struct channel_row *row = key;
@@ -56,12 +57,17 @@ static int equal_rows(const void *one, const void *other) {
     return a->stream == b->stream && a->channel == b->channel && a->subject == b->subject;
 }
 
+/* Called when a window opens. Wireshark resets and draws the tables before the first packet. */
 static void init(stat_tap_table_ui *ui) {
-    (void)ui;
-    if (rows == NULL) {
+    if (ui->tables == NULL) {
+        ui->tables = g_array_new(false, true, sizeof(stat_tap_table *));
         rows = g_hash_table_new_full(hash_row, equal_rows, NULL, g_free);
+        retired = g_ptr_array_new_with_free_func(g_free);
     }
-    g_hash_table_remove_all(rows);
+    if (ui->tables->len == 0) { /* no other window is open */
+        g_hash_table_remove_all(rows);
+        g_ptr_array_set_size(retired, 0);
+    }
 }
 
 /* A table for each connection. */
@@ -143,7 +149,7 @@ static tap_packet_status count_channels(void *user, packet_info *pinfo _U_, epan
 
 static void reset(stat_tap_table *table) {
     for (unsigned i = 0; i < table->num_elements; i++) {
-        g_free(table->elements[i]);
+        g_ptr_array_add(retired, table->elements[i]);
     }
     table->num_elements = 0;
     g_hash_table_remove_all(rows);

@@ -21,6 +21,7 @@ TREES = {"Packets": "uerudp", "Bunches": "uerudp_bunches", "Channels": "uerudp_c
 LIMIT_S, EMPTY_LIMIT_S = 60, 3
 SHOWN_FIRST = 6  # packets of a live capture
 RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
+CHANNELS = ["table", "Statistics", "Unreal Engine Channels"]
 EXPERTS = ["table", "Analyze", "Expert Information"]
 OBJECTS = ["table", "File", "Export Objects", "UERUDP"]
 CONVERSATIONS = ["conversations", "Statistics", "Conversations"]
@@ -59,7 +60,7 @@ class Window(unittest.TestCase):
             cls.content = file.read()
         series = os.path.basename(os.path.dirname(os.path.dirname(cls.stage.plugin())))
         cls.has_follow = series != "4.0"
-        steps = [*map(tree, TREES), RESPONSE_TIMES, CONVERSATIONS, ENDPOINTS, OBJECTS, EXPERTS, PDUS, GRAPH, PREFERENCES]
+        steps = [*map(tree, TREES), RESPONSE_TIMES, CHANNELS, CONVERSATIONS, ENDPOINTS, OBJECTS, EXPERTS, PDUS, GRAPH, PREFERENCES]
         steps += [FOLLOW] if cls.has_follow else []
         cls.found = looked_at(cls.content, LIMIT_S, *steps)
 
@@ -82,6 +83,14 @@ class Window(unittest.TestCase):
         got = sorted((row[1], int(row[2])) for row in self.rows(RESPONSE_TIMES) if row[1])
         self.assertTrue(wanted)
         self.assertEqual(got, wanted)
+
+    def test_channels(self):
+        """The rows equal those of tshark."""
+        text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", "uerudp,channels")
+        wanted = [[cell.strip() for cell in line.split("|")[:-1]] for line in text.splitlines() if line.count("|") == 8]
+        self.assertGreater(len(wanted), 2)
+        got = [[cell or "" for cell in row] for row in self.rows(CHANNELS) if row[1:2] and row[1]]
+        self.assertEqual(sorted(got), sorted(wanted[1:]))
 
     def test_conversations_and_endpoints(self):
         packets = len(decoded.datagrams(self.path))
