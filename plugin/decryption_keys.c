@@ -93,7 +93,8 @@ void uerudp_decryption_register(module_t *module) {
                            NULL, columns);
     cipher = ue_cipher_new();
     register_key(module, "AES key in hexadecimal, or the path of a key log");
-    prefs_register_uat_preference(module, "keys", "Keys by server and token", "AES keys by address, port and encryption token", table);
+    prefs_register_uat_preference(module, "keys", "Keys by server and token",
+                                  "AES keys by address, port and encryption token", table);
 }
 
 /* ---- sessions ---- */
