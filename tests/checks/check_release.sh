@@ -74,9 +74,9 @@ check_exports() {
     for name in codec endpoint; do
         library=$(find "$1" -name "libuerudp_$name.so.*.*.*")
         [ -f "$library" ] || fail "no shared library $name"
-        readelf -d "$library" | grep -q "SONAME.*\[libuerudp_$name\.so\.[0-9]*\.[0-9]*\]" || fail "$library: soname"
+        readelf -d "$library" | grep "SONAME.*\[libuerudp_$name\.so\.[0-9]*\.[0-9]*\]" >/dev/null || fail "$library: soname"
         ! nm -D --defined-only "$library" | grep -vE ' (T|R|D|B) ue_| A UERUDP_' || fail "$library exports more than its interface"
-        nm -D --defined-only "$library" | grep -q ' T ue_' || fail "$library exports nothing"
+        nm -D --defined-only "$library" | grep ' T ue_' >/dev/null || fail "$library exports nothing"
     done
 }
 
@@ -103,7 +103,7 @@ install_as_user() {
     quietly unprivileged env HOME="$home" cmake --install "$1/build" --prefix "$home/.local"
     quietly unprivileged "$home/.local/bin/uerudp" info "$home/.local/share/doc/uerudp/captures/login.pcapng"
     if [ -n "${UERUDP_PLUGINS:-}" ]; then # Wireshark finds it without a variable
-        unprivileged env -u WIRESHARK_PLUGIN_DIR HOME="$home" tshark -G plugins 2>/dev/null | grep -q "^uerudp\.so.*$home" ||
+        unprivileged env -u WIRESHARK_PLUGIN_DIR HOME="$home" tshark -G plugins 2>/dev/null | grep "^uerudp\.so.*$home" >/dev/null ||
             fail "Wireshark does not load the plugin below ~/.local"
     fi
     quietly unprivileged env HOME="$home" cmake --build "$1/build" --target uninstall
