@@ -37,10 +37,10 @@ dissect_from_tarball() {
 build_packages_in() {
     in_chroot "$1" sh -euc '
         cd /src
+        apt-get install -y -q --no-install-recommends dpkg-dev file lintian
         cmake --preset package
         cmake --build build/package
         cd build/package && cpack
-        apt-get install -y -q --no-install-recommends lintian
         lintian --allow-root --fail-on error,warning packages/*.deb'
 }
 
