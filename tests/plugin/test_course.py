@@ -92,7 +92,11 @@ class Truth(unittest.TestCase):
                 if bunch is not None:
                     want = {"bunch.reliable_id": [bunch.id], "analysis.reliable_in_flight": [bunch.in_flight],
                             "analysis.retransmission_of": [bunch.previous_frame] if bunch.previous_frame else []}
-                self.assertEqual({key: own(shown, key) for key in want}, want, where)
+                found = {key: own(shown, key) for key in want}
+                if any(field.key == "analysis.reliable_gap" for field in shown):  # then the number is only a lower bound
+                    self.assertLessEqual(found["analysis.reliable_in_flight"], want["analysis.reliable_in_flight"])
+                    found["analysis.reliable_in_flight"] = want["analysis.reliable_in_flight"]
+                self.assertEqual(found, want, where)
                 compared += bunch is not None
         self.assertGreater(compared, 600)
 

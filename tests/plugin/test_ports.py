@@ -66,7 +66,7 @@ class Ports(unittest.TestCase):
     def test_port_preference(self):
         datagrams = capture.with_server_port(capture.read(harness.recording("utcp-clean"))[4:40], 9000)
         path = self.stage.put("ports.pcap", capture.pcap(datagrams))
-        self.assertEqual(self.stage.packets(path), {})
+        self.assertGreater(min(self.stage.packets(path)), 20, "recognised by packets of both sides only")
         packets = self.stage.packets(path, {"udp.port": "7777,8999-9001"})
         self.assertEqual(len(packets), len(datagrams))
         self.assertEqual({packet.numbers("direction")[0] for packet in packets.values()}, {1, 2})
