@@ -33,7 +33,7 @@ class GenerationRange(unittest.TestCase):
         self.assertIn(f", generation {wanted} (", uerudp.run("decode", "--quiet", path).stderr.decode())
         lines = uerudp.run("info", path).stdout.decode().split("\n")
         self.assertIn(f"generation {wanted} (", " ".join(lines[1].split()))
-        self.assertIn(f'"generation":"{wanted}"', uerudp.run("trace", "-o", "-", path).stdout.decode())
+        self.assertIn(f'"generations":"{wanted}"', uerudp.run("trace", "-o", "-", path).stdout.decode())
 
     def test_without_spawns(self):
         for generation in ("4.22", "4.23", "4.24"):
