@@ -49,6 +49,18 @@ function lowerBound(values, wanted, low = 0, high = values.length) {
   return low;
 }
 
+/* The sum up to a time, as a function of it, of values of bins over which they are spread evenly. A missing value is 0. */
+function sumUntil(values, count, bin_ms) {
+  const running = new Float64Array(count + 1);
+  for (let i = 0; i < count; i++) {
+    running[i + 1] = running[i] + (values[i] || 0);
+  }
+  return t => {
+    const place = Math.min(Math.max(t / bin_ms, 0), count), whole = Math.floor(place);
+    return running[whole] + (place > whole ? (place - whole) * (running[whole + 1] - running[whole]) : 0);
+  };
+}
+
 /* Sums of a direction's packets over any range of time: of their rows, which are exact, or after data.detail_end_ms of
    the bins, in which packets count as spread evenly. */
 const traffic = [0, 1].map(side => {
@@ -64,21 +76,15 @@ const traffic = [0, 1].map(side => {
     for (let i = 0; i < rows.length; i++) {
       running[i + 1] = running[i] + value(i);
     }
-    const runningBins = binSums[key] = new Float64Array(bins.length + 1);
-    bins[key].forEach((number, i) => { runningBins[i + 1] = runningBins[i] + number; });
+    binSums[key] = sumUntil(bins[key], bins.length, data.bin_ms);
   });
-
-  function binSum(key, t) {
-    const at = Math.min(Math.max(t / data.bin_ms, 0), bins.length), whole = Math.floor(at);
-    return binSums[key][whole] + (at > whole ? (at - whole) * bins[key][whole] : 0);
-  }
 
   function between(from, to) {
     const isWhole = data.detail_end_ms === null || to <= data.detail_end_ms;
     const first = isWhole ? lowerBound(rows.t, from) : 0, last = isWhole ? lowerBound(rows.t, to, first) : 0;
     const result = {};
     KEYS.forEach(key => {
-      result[key] = isWhole ? sums[key][last] - sums[key][first] : binSum(key, to) - binSum(key, from);
+      result[key] = isWhole ? sums[key][last] - sums[key][first] : binSums[key](to) - binSums[key](from);
     });
     return result;
   }
