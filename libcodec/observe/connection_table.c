@@ -439,7 +439,8 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
 /* Whether the packets of addresses without connection are proof without handshake. */
 static bool is_recognised(struct ue_observer *observer, const struct ue_captured_datagram *captured) {
     const struct ue_observer_options *options = &observer->options;
-    return ue_recognition_feed(&observer->recognition, &options->allocator, options->settings, captured,
+    return ue_recognition_is_awake(&observer->recognition, captured->frame) &&
+           ue_recognition_feed(&observer->recognition, &options->allocator, options->settings, captured,
                                hash_of(observer, captured));
 }
 

@@ -195,8 +195,7 @@ bool ue_recognition_feed(struct ue_recognition *recognition, const struct ue_all
                          const struct ue_settings *settings, const struct ue_captured_datagram *captured,
                          uint64_t hash) {
     bool is_whole = captured->captured_bytes == captured->length_bytes;
-    if (!is_whole || !ue_recognition_is_awake(recognition, captured->frame) ||
-        !has_candidates(recognition, allocator)) {
+    if (!is_whole || !has_candidates(recognition, allocator)) {
         return false;
     }
     struct ue_recognition_candidate *candidate = find_candidate(recognition, hash);

@@ -27,8 +27,8 @@ void ue_recognition_clear(struct ue_recognition *recognition, const struct ue_al
 /* Whether the datagrams of this frame are compared. */
 bool ue_recognition_is_awake(const struct ue_recognition *recognition, uint64_t frame);
 
-/* Compares a datagram of addresses without connection with those before it. hash: of the two addresses, equal for both
-   directions. Returns true when the packets of both sides are proof. */
+/* To be called while awake: compares a datagram of addresses without connection with those before it. hash: of the two
+   addresses, equal for both directions. Returns true when the packets of both sides are proof. */
 bool ue_recognition_feed(struct ue_recognition *recognition, const struct ue_allocator *allocator,
                          const struct ue_settings *settings, const struct ue_captured_datagram *captured,
                          uint64_t hash);

@@ -40,7 +40,7 @@ struct info_connection {
     const char *last_path;     /* that of last_frame */
     char *interface;           /* capture interface of the first datagram, UTF-8; NULL: unknown */
     struct info_side sides[2]; /* client, server */
-    bool is_server_known;      /* else it is assumed to be the side with the lower port */
+    bool is_server_known;      /* else assumed, see role of struct ue_observed_datagram */
 
     struct info_channels channels;
     struct ue_findings *detected;

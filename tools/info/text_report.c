@@ -42,7 +42,9 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     text_buffer_add_char(out, '\n');
     if (!info->is_server_known) {
         label(out, "sides");
-        text_buffer_add(out, "nothing shows which is the server; assumed: the side with the lower port\n");
+        text_buffer_add(out,
+                        "which is the server is not known; assumed: the side with the lower port, or, if the ports are "
+                        "equal, the one that sent second\n");
     }
     size_t line = out->length;
     label(out, "generation");

@@ -137,8 +137,9 @@ struct ue_observed_datagram {
     size_t size_bytes; /* of bytes to decode: captured_bytes, or one more that terminates a cut datagram */
     struct ue_context context;
     const struct ue_datagram_start *start; /* how it begins, decoded with the context; NULL: not decoded so far */
-    unsigned role; /* of the sender: 0 client, 1 server; if the direction is unknown, the lower port is the server's */
-    bool is_cut;   /* by a snap length */
+    unsigned role;   /* of the sender: 0 client, 1 server; if the direction is unknown, the server is the side with
+                        the lower port, or, if the ports are equal, side 1 */
+    bool is_cut;     /* by a snap length */
     bool is_foreign; /* probably of another protocol, see ue_detection_is_foreign */
 };
 

@@ -92,6 +92,19 @@ class Recognition(unittest.TestCase):
         self.assertFalse(self.info(half, UNKNOWN_PORT)["server_known"])
         self.assertIn("assumed: the side with the lower port", uerudp.run("info", UNKNOWN_PORT, half).stdout.decode())
 
+    def test_sides_with_equal_ports(self):
+        path = self.folder / "game.pcapng"
+        uerudp.run("generate", "game", "--generation=4.25", "--duration=6", "--no-sidecar", "-o", path)
+        half = self.second_half(path, self.info(path)["frames"]["last"])
+        lines = uerudp.run("decode", "--json", half).stdout.replace(b":50000", b":7777")
+        equal = self.folder / "equal.pcapng"
+        equal.write_bytes(uerudp.run("encode", data=lines).stdout)
+        info = self.info(equal)
+        self.assertFalse(info["server_known"])
+        self.assertEqual(info["client"], json.loads(lines.splitlines()[0])["src"])
+        text = " ".join(uerudp.run("info", equal).stdout.decode().split())
+        self.assertIn("if the ports are equal, the one that sent second", text)
+
 
 if __name__ == "__main__":
     uerudp.main()
