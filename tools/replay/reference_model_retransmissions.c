@@ -83,8 +83,7 @@ void reference_model_date_owed(struct reference_model *m) {
 
 void reference_model_set_ack_uncertain(struct reference_model *m, int64_t packet_id) {
     for (uint32_t i = 0; i < m->conn->channels.capacity; i++) {
-        const struct ue_channel *channel =
-            m->conn->channels.slots[i] != NULL ? m->conn->channels.slots[i]->channel : NULL;
+        const struct ue_channel *channel = ue_channel_at(&m->conn->channels, i);
         for (struct ue_out_rec *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
             if (out->packet_id == packet_id) {
                 reference_model_add_mark(m, channel->index, out, REFERENCE_MODEL_MARK_REPEATED);
@@ -132,8 +131,7 @@ bool reference_model_find_missing_retransmission(const struct reference_model *m
                                                  const struct reference_model_retransmission_limits *limits,
                                                  struct reference_model_missing_retransmission *missing) {
     for (uint32_t i = 0; g_hash_table_size(m->owing) != 0 && i < m->conn->channels.capacity; i++) {
-        const struct ue_channel *channel =
-            m->conn->channels.slots[i] != NULL ? m->conn->channels.slots[i]->channel : NULL;
+        const struct ue_channel *channel = ue_channel_at(&m->conn->channels, i);
         if (channel == NULL || !g_hash_table_contains(m->owing, GUINT_TO_POINTER(channel->index))) {
             continue;
         }

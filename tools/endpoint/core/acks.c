@@ -118,6 +118,17 @@ bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packe
     return s->common->life.state != UE_CONN_CLOSED;
 }
 
+void ue_read_frame_time(struct ue_sender *s, uint64_t now_ns, bool has_frame_time, uint32_t frame_time_ms) {
+    if (ue_is_server(s->common)) {
+        s->peer_wants_frame_time = has_frame_time;
+    }
+    if (s->acked_sent_ns != UE_NO_TIME) {
+        ue_ping_feed(&s->common->statistics.ping, s->out_ack_packet_id, s->out_packet_id - 1, s->acked_sent_ns, now_ns,
+                     s->common->config.want_frame_time ? frame_time_ms : 0);
+        s->acked_sent_ns = UE_NO_TIME; /* each packet gives one sample */
+    }
+}
+
 /* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 36.3, 36.5). */
 void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue_ack *ack) {
     struct ue_legacy_acks acks;
@@ -135,15 +146,7 @@ void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue
             handle_report(s, now_ns, packet_id, delivered);
         }
     }
-    if (ue_is_server(s->common)) {
-        s->peer_wants_frame_time = ack->has_frame_time;
-    }
-    if (s->acked_sent_ns != UE_NO_TIME) {
-        uint32_t frame_time_ms = s->common->config.want_frame_time ? ack->frame_time_ms : 0;
-        ue_ping_feed(&s->common->statistics.ping, s->out_ack_packet_id, s->out_packet_id - 1, s->acked_sent_ns, now_ns,
-                     frame_time_ms);
-        s->acked_sent_ns = UE_NO_TIME;
-    }
+    ue_read_frame_time(s, now_ns, ack->has_frame_time, ack->frame_time_ms);
 }
 
 /* From 4.20 on every build exchanges frame times (endpoint.md 36.1). */

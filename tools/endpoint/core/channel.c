@@ -433,7 +433,7 @@ void ue_free_closed_channels(struct ue_channel_table *channels) {
     }
     channels->has_close_acked = false;
     for (uint32_t i = 0; i < channels->capacity; i++) {
-        struct ue_channel *channel = channels->slots[i] != NULL ? channels->slots[i]->channel : NULL;
+        struct ue_channel *channel = ue_channel_at(channels, i);
         if (channel != NULL && channel->close_acked) {
             ue_channel_clean_up(channels, channel);
         }

@@ -103,12 +103,12 @@ struct ue_out_queue {
     struct ue_out_rec *last;
 };
 
-/* All table, found by index: open addressing, grown by doubling. */
+/* All entries, found by index: open addressing, grown by doubling. */
 struct ue_channel_table {
     struct ue_channel_entry **slots;
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t count;
-    uint32_t open_count; /* table with a channel */
+    uint32_t open_count; /* entries with a channel */
     uint32_t next_id;
     int32_t in_first; /* where the numbers of a new entry begin */
     int32_t out_first;
@@ -131,6 +131,10 @@ static inline uint32_t ue_channel_entry_slot(struct ue_channel_entry *const *slo
     }
     return slot;
 }
+/* The channel in a slot; NULL: there is none. */
+static inline struct ue_channel *ue_channel_at(const struct ue_channel_table *table, uint32_t slot) {
+    return table->slots[slot] != NULL ? table->slots[slot]->channel : NULL;
+}
 /* The entry of an index; NULL when it was never used. */
 static inline struct ue_channel_entry *ue_channel_entry_find(const struct ue_channel_table *table, uint32_t index) {
     return table->capacity != 0 ? table->slots[ue_channel_entry_slot(table->slots, table->capacity, index)] : NULL;
@@ -138,7 +142,7 @@ static inline struct ue_channel_entry *ue_channel_entry_find(const struct ue_cha
 /* The same, made where missing; NULL: no memory. */
 struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, uint32_t index);
 
-/* A channel on a entry that has none; NULL: no memory. */
+/* A channel on an entry that has none; NULL: no memory. */
 struct ue_channel *ue_channel_new(struct ue_channel_table *table, struct ue_channel_entry *entry,
                                   enum ue_channel_kind kind);
 /* Drops the incomplete bunch of a channel. */

@@ -7,9 +7,6 @@
 #define NAME_BITS_MAX 104  /* of a text: each bunch repeats it, within MAX_BUNCH_HEADER_BITS */
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 
-static const struct ue_bunch_outcome ACCEPTED = {false, false};
-static const struct ue_bunch_outcome REFUSED = {true, false};
-
 static struct ue_bunch_outcome close_for(struct ue_common *common, enum ue_close_reason reason, uint32_t channel) {
     ue_event_emit_fault(common, reason, NULL, channel);
     ue_want_close(common, reason, UE_CLOSE_NONE);
@@ -137,21 +134,21 @@ static struct ue_bunch_outcome create(struct ue_channel_table *channels, const s
     *created = NULL;
     if (!bunch->reliable && !(bunch->open && (bunch->close || bunch->partial))) {
         channels->common->statistics.counters.in_bunches_refused++;
-        return REFUSED;
+        return UE_BUNCH_REFUSED;
     }
     if (!ue_channel_kind_of(channels->common, bunch, &kind)) {
         return close_for(channels->common, UE_CLOSE_UNKNOWN_CHANNEL_TYPE, bunch->channel);
     }
     if (!may_be_opened_by_peer(channels->common, kind)) {
         channels->common->statistics.counters.in_bunches_ignored++;
-        return ACCEPTED;
+        return UE_BUNCH_ACCEPTED;
     }
     *created = channel_of_peer(channels, bunch, kind);
     if (*created == NULL) {
         channels->common->statistics.counters.in_bunches_refused++;
-        return REFUSED;
+        return UE_BUNCH_REFUSED;
     }
-    return ACCEPTED;
+    return UE_BUNCH_ACCEPTED;
 }
 
 /* The full number of a reliable bunch; unreliable parts are numbered by their packet (endpoint.md 16.2). */
@@ -205,7 +202,7 @@ static struct ue_bunch_outcome receive_bunch(struct ue_receiver *r, uint64_t now
     int64_t ch_seq = full_ch_seq(r, bunch, in_reliable);
     if (bunch->reliable && ch_seq <= in_reliable) {
         r->common->statistics.counters.in_bunches_ignored++;
-        return ACCEPTED;
+        return UE_BUNCH_ACCEPTED;
     }
     if (channel == NULL) {
         struct ue_bunch_outcome outcome = create(r->channels, bunch, &channel);
@@ -239,7 +236,7 @@ static enum ue_close_reason refused_cut(const struct ue_channel_table *channels,
 /* endpoint.md 8.9, 16.5. */
 bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches) {
-    struct ue_bunch_outcome all = ACCEPTED;
+    struct ue_bunch_outcome all = UE_BUNCH_ACCEPTED;
     *bunches = 0;
     while (rest.bit < rest.end_bit && !all.is_over && !ue_is_ending(r->common)) {
         struct ue_item item;

@@ -14,14 +14,10 @@ static struct ue_out_rec *oldest_unacked(struct ue_channel *channel) {
     return NULL;
 }
 
-static struct ue_channel *channel_at(const struct ue_channel_table *channels, uint32_t slot) {
-    return channels->slots[slot] != NULL ? channels->slots[slot]->channel : NULL;
-}
-
 static struct ue_out_rec *oldest_of_all(const struct ue_channel_table *channels, struct ue_channel **owner) {
     struct ue_out_rec *oldest = NULL;
     for (uint32_t i = 0; i < channels->capacity; i++) {
-        struct ue_channel *channel = channel_at(channels, i);
+        struct ue_channel *channel = ue_channel_at(channels, i);
         struct ue_out_rec *out = channel != NULL ? oldest_unacked(channel) : NULL;
         if (out != NULL && (oldest == NULL || out->sent_ns < oldest->sent_ns)) {
             oldest = out;

@@ -71,8 +71,6 @@ void ue_output_queue_free_popped(struct ue_output_queue *queue) {
 
 /* ---- events ---- */
 
-/* ---- events ---- */
-
 struct ue_output_block *ue_event_alloc(struct ue_common *common, size_t data_bits) {
     return ue_output_queue_alloc(&common->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
 }

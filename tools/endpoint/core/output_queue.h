@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue of outputs, datagrams or events: blocks in order, each of which lives until the next input after it was
-   popped. Used for datagrams and for events. */
+   popped. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_OUTPUT_QUEUE_H
 

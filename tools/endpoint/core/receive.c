@@ -78,18 +78,8 @@ static void read_jitter(struct ue_common *common, uint64_t now_ns, const struct 
 
 /* The rest of the packet info: frame times and ping (endpoint.md 8.8, 31.3). */
 static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet) {
-    bool has_info = packet->has_info || s->common->in_context.profile.packet == UE_PACKET_KBPS;
-    if (!has_info) {
-        return;
-    }
-    if (ue_is_server(s->common)) {
-        s->peer_wants_frame_time = packet->has_frame_time;
-    }
-    if (s->acked_sent_ns != UE_NO_TIME) {
-        uint32_t frame_time_ms = s->common->config.want_frame_time ? packet->frame_time_ms : 0;
-        ue_ping_feed(&s->common->statistics.ping, s->out_ack_packet_id, s->out_packet_id - 1, s->acked_sent_ns, now_ns,
-                     frame_time_ms);
-        s->acked_sent_ns = UE_NO_TIME; /* each packet gives one sample */
+    if (packet->has_info || s->common->in_context.profile.packet == UE_PACKET_KBPS) {
+        ue_read_frame_time(s, now_ns, packet->has_frame_time, packet->frame_time_ms);
     }
 }
 

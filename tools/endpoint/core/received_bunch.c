@@ -201,9 +201,6 @@ static struct reassembly reassemble(struct ue_share *share, struct ue_channel *c
 
 /* ---- delivery ---- */
 
-static const struct ue_bunch_outcome ACCEPTED = {false, false};
-static const struct ue_bunch_outcome REFUSED = {true, false};
-
 /* What became of a bunch in its turn. */
 struct delivery {
     enum ue_close_reason error; /* UE_CLOSE_NONE: none */
@@ -459,7 +456,7 @@ static struct delivery deliver_next(struct ue_receiver *r, uint64_t now_ns, stru
 /* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect
    (endpoint.md 17.3, 17.4). */
 static struct ue_bunch_outcome deliver_waiting(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry) {
-    struct ue_bunch_outcome outcome = ACCEPTED;
+    struct ue_bunch_outcome outcome = UE_BUNCH_ACCEPTED;
     while (entry->channel != NULL && !ue_is_ending(r->common) && !outcome.is_over) {
         struct ue_in_rec *in = pop_in_rec(entry->channel, (int64_t)entry->in_reliable + 1);
         if (in == NULL) {
@@ -498,13 +495,13 @@ static struct ue_bunch_outcome keep_early(struct ue_receiver *r, struct ue_chann
                                           const struct ue_bunch *bunch, int64_t ch_seq) {
     if (bunch->partial_exports_final) {
         r->common->statistics.counters.in_bunches_refused++;
-        return REFUSED; /* custom exports are not kept; they come again */
+        return UE_BUNCH_REFUSED; /* custom exports are not kept; they come again */
     }
     switch (insert_in_rec(r->channels, entry->channel, bunch, ch_seq, r->in_packet_id, r->common->limits.reliable)) {
-    case IN_REC_KNOWN: r->common->statistics.counters.in_bunches_ignored++; return ACCEPTED;
+    case IN_REC_KNOWN: r->common->statistics.counters.in_bunches_ignored++; return UE_BUNCH_ACCEPTED;
     case IN_REC_FULL: return bunch_error(r->common, UE_CLOSE_MAX_RELIABLE_EXCEEDED, entry->index, true);
-    case IN_REC_NO_MEMORY: r->common->statistics.counters.in_bunches_refused++; return REFUSED;
-    default: return ACCEPTED;
+    case IN_REC_NO_MEMORY: r->common->statistics.counters.in_bunches_refused++; return UE_BUNCH_REFUSED;
+    default: return UE_BUNCH_ACCEPTED;
     }
 }
 

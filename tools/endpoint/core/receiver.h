@@ -40,6 +40,8 @@ struct ue_bunch_outcome {
     bool is_refused; /* the packet counts as not delivered */
     bool is_over;    /* nothing more of the packet is handled */
 };
+#define UE_BUNCH_ACCEPTED ((struct ue_bunch_outcome){false, false})
+#define UE_BUNCH_REFUSED ((struct ue_bunch_outcome){true, false})
 /* ReceivedRawBunch, for a bunch of a channel that exists. */
 struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_receiver *r, uint64_t now_ns, struct ue_channel_entry *entry,
                                              const struct ue_bunch *bunch, int64_t ch_seq);

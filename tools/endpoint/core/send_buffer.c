@@ -230,10 +230,6 @@ static void repeat(struct ue_sender *s, const struct ue_channel *channel, const 
     }
 }
 
-static struct ue_channel *channel_at(const struct ue_channel_table *channels, uint32_t slot) {
-    return channels->slots[slot] != NULL ? channels->slots[slot]->channel : NULL;
-}
-
 static bool may_repeat(const struct ue_sender *s, const struct ue_out_rec *out) {
     return !out->acked && out->packet_id > s->last_notified_id && out->packet_id != s->out_packet_id;
 }
@@ -257,7 +253,7 @@ static void repeat_reliable(struct ue_sender *s) {
         return;
     }
     for (uint32_t i = 0; i < s->channels->capacity; i++) {
-        struct ue_channel *channel = channel_at(s->channels, i);
+        struct ue_channel *channel = ue_channel_at(s->channels, i);
         if (channel != NULL && channel->out_first != NULL) {
             repeat_of(s, channel);
         }

@@ -8,9 +8,8 @@
 #include "tools/endpoint/core/legacy_notify.h"
 #include "tools/endpoint/core/packet_notify.h"
 
-#define UE_WINDOW_MARGIN                                                                                               \
-    12 /* of the option send_window: packets that keep-alives and retransmissions may still need                       \
-        */
+/* Of the option send_window: packets that keep-alives and retransmissions may still need. */
+#define UE_WINDOW_MARGIN 12
 
 /* The bunch that the next one may be merged into (LastOut); its data are the last bits of what is written. */
 struct ue_last {
@@ -130,6 +129,8 @@ uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struc
 /* acks.c */
 /* Handles what a header reports of own packets (endpoint.md 11, 15). False: the connection is closed. */
 bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet);
+/* Reads the peer's frame time, or wish for one, and feeds the ping with what the packet acknowledged. */
+void ue_read_frame_time(struct ue_sender *s, uint64_t now_ns, bool has_frame_time, uint32_t frame_time_ms);
 /* An ack among the bunches of the legacy layout (endpoint.md 36). */
 void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue_ack *ack);
 /* Writes the ack of a packet of the peer (endpoint.md 36). */

@@ -547,8 +547,8 @@ static bool is_client(const struct ue_login *l) {
 /* What the server opens first is the player (HandleClientPlayer; endpoint.md 6.6). */
 static bool has_actor(const struct ue_conn *c) {
     for (uint32_t i = 0; i < c->channels.capacity; i++) {
-        const struct ue_channel_entry *entry = c->channels.slots[i];
-        if (entry != NULL && entry->channel != NULL && entry->channel->kind == UE_KIND_ACTOR) {
+        const struct ue_channel *channel = ue_channel_at(&c->channels, i);
+        if (channel != NULL && channel->kind == UE_KIND_ACTOR) {
             return true;
         }
     }
