@@ -41,6 +41,25 @@ static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct u
     return true;
 }
 
+/* Of an array that is sorted by a uint32_t, the first member of its elements: the element with the same one as `added`,
+   which is inserted if there is none. Returns NULL when there is no memory. */
+static inline void *ue_array_require(struct ue_limited_allocator *memory, struct ue_array *array, const void *added) {
+    uint32_t wanted, found = 0;
+    size_t low = 0, high = array->count;
+    memcpy(&wanted, added, sizeof wanted);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        memcpy(&found, ue_array_at(array, middle), sizeof found);
+        *(found < wanted ? &low : &high) = found < wanted ? middle + 1 : middle;
+    }
+    bool is_known = low < array->count;
+    if (is_known) {
+        memcpy(&found, ue_array_at(array, low), sizeof found);
+        is_known = found == wanted;
+    }
+    return is_known || ue_array_insert(memory, array, low, added) ? ue_array_at(array, low) : NULL;
+}
+
 static inline void ue_array_remove(struct ue_array *array, size_t place, size_t count) {
     uint8_t *at = ue_array_at(array, place);
     array->count -= count;

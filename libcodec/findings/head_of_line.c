@@ -36,19 +36,8 @@ void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
 
 /* NULL: there is no memory. */
 static struct ue_channel_order *require_channel(struct ue_findings *findings, uint32_t channel) {
-    struct ue_array *channels = &findings->head_of_line.channels;
-    size_t low = 0, high = channels->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct ue_channel_order *at = ue_array_at(channels, middle);
-        *(at->channel < channel ? &low : &high) = at->channel < channel ? middle + 1 : middle;
-    }
-    struct ue_channel_order *found = low < channels->count ? ue_array_at(channels, low) : NULL;
-    if (found != NULL && found->channel == channel) {
-        return found;
-    }
     const struct ue_channel_order added = {.channel = channel, .next_ids = {-1, -1}};
-    return ue_array_insert(&findings->memory, channels, low, &added) ? ue_array_at(channels, low) : NULL;
+    return ue_array_require(&findings->memory, &findings->head_of_line.channels, &added);
 }
 
 /* The first bunch that is sent is the next one to take effect, also if it is lost. */

@@ -38,21 +38,8 @@ void ue_reliable_gaps_clear(struct ue_findings *findings) {
 
 /* NULL: there is no memory, so that nothing is known of the channel. */
 static struct ue_newest_reliable *require_newest(struct ue_findings *findings, const struct ue_observed_event *event) {
-    struct ue_array *channels = &findings->gaps.channels;
-    uint32_t channel = event->bunch.decoded->channel;
-    size_t low = 0, high = channels->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct ue_newest_reliable *at = ue_array_at(channels, middle);
-        *(at->channel < channel ? &low : &high) = at->channel < channel ? middle + 1 : middle;
-    }
-    const struct ue_newest_reliable added = {channel, {-1, -1}, {0}};
-    bool is_known =
-        low < channels->count && ((struct ue_newest_reliable *)ue_array_at(channels, low))->channel == channel;
-    if (!is_known && !ue_array_insert(&findings->memory, channels, low, &added)) {
-        return NULL;
-    }
-    return ue_array_at(channels, low);
+    const struct ue_newest_reliable added = {event->bunch.decoded->channel, {-1, -1}, {0}};
+    return ue_array_require(&findings->memory, &findings->gaps.channels, &added);
 }
 
 /* ---- findings ---- */

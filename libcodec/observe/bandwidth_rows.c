@@ -6,7 +6,6 @@
 
 #include <uerudp/time_ns.h>
 
-#define NS_PER_S INT64_C(1000000000)
 #define CAPACITY_MIN 16
 #define SEED UINT64_C(0x5bf03635d1a6f2c9) /* the peers choose the keys, but at most the limits above of them */
 
@@ -209,7 +208,7 @@ static void add_to_series(struct ue_bandwidth_rows *rows, struct ue_bandwidth_se
 
 static void add_to_second(const struct ue_bandwidth_rows *rows, struct ue_bandwidth_second *seconds,
                           struct ue_bandwidth_counts *counts, const struct ue_bandwidth_share *share) {
-    int64_t second = since_first_ns(rows, share->time_ns) / NS_PER_S;
+    int64_t second = since_first_ns(rows, share->time_ns) / UE_NS_PER_S;
     struct ue_bandwidth_second *current = &seconds[second % UE_BANDWIDTH_SECONDS];
     if (current->second != second + 1) {
         *current = (struct ue_bandwidth_second){.second = second + 1};

@@ -135,11 +135,11 @@ static tap_packet_status count_channels(void *user, packet_info *pinfo _U_, epan
                                         tap_flags_t flags _U_) {
     stat_tap_table_ui *ui = ((stat_data_t *)user)->stat_tap_data;
     const struct uerudp_tap *tap = data;
-    uint32_t count;
-    const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &count);
     if (tap->direction == UE_DIRECTION_UNKNOWN) {
         return TAP_PACKET_DONT_REDRAW;
     }
+    uint32_t count;
+    const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &count);
     for (uint32_t i = 0; i < count; i++) {
         struct channel_row *row = require_row(ui, tap->stream, bunches[i].channel, subject_of(tap, &bunches[i]));
         count_bunch(row, &bunches[i], tap->direction == UE_CLIENT_TO_SERVER);

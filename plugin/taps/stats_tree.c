@@ -193,11 +193,11 @@ static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) 
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
-    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
-    uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
     if (tap->packet_id < 0 || tap->direction == UE_DIRECTION_UNKNOWN) {
         return TAP_PACKET_DONT_REDRAW;
     }
+    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
+    uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
     add_total(st, "Packets", packets_all, tap->direction, 1);
     add_total(st, "Reliable bunches", reliable_all, tap->direction, tap->content(tap)->bunches.reliable);
     add_loss(st, MISSING, tap->direction, analysis->missing);

@@ -365,7 +365,7 @@ static void complete_message(const struct uerudp_tap_data *d, struct uerudp_tap_
     const struct uerudp_tap_actor actor = actor_of(&d->tap, bunch);
     message->actor = actor.is_actor ? actor.name : NULL;
     message->channel_name = bunch->channel_name;
-    message->kind = kind_of_name(bunch->channel_name);
+    message->kind = bunch->kind;
     if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
         message->tvb = NULL;
     }

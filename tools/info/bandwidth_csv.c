@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/info/bandwidth_report.h"
+#include "tools/print/phrase.h"
 
 static const char columns[] = "stream,by,name,guid,channel,time_s,direction,bits,bytes,bunch_header_bits,bunches,"
                               "updates,open_s,opens,dormant,peak_bits,peak_second";
@@ -81,7 +82,7 @@ static void add_line(struct text_buffer *out, const struct csv_line *line) {
     if (line->time_s >= 0) {
         text_buffer_add_format(out, "%.6f", line->time_s);
     }
-    text_buffer_add_format(out, ",%s,%" PRIu64 ",%.3f", line->side == 0 ? "c2s" : "s2c", line->bits,
+    text_buffer_add_format(out, ",%s,%" PRIu64 ",%.3f", phrase_direction_key(line->side), line->bits,
                            (double)line->bits / 8);
     add_counts(out, line);
 }

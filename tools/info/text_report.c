@@ -38,8 +38,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
         text_buffer_add_format(out, " (before: %s)", info->former);
     }
     text_buffer_add_format(out, ", server %s", info->sides[1].address);
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
+    text_buffer_end_title(out);
     if (!info->is_server_known) {
         label(out, "sides");
         text_buffer_add(out,
@@ -251,8 +250,7 @@ void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
     g_ptr_array_sort(sorted, by_worst);
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "%u connections, worst first", infos->len);
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
+    text_buffer_end_title(out);
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

@@ -9,11 +9,6 @@
 #define CHANNELS_SHOWN 12
 #define REASON_CHARS 15 /* width of the column */
 
-static void end_title(struct text_buffer *out) {
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
-}
-
 /* ---- traffic ---- */
 
 static struct phrase number(uint64_t value) {
@@ -103,7 +98,7 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
-    end_title(out);
+    text_buffer_end_title(out);
     row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
     if (info->course->implausible == 0 && info->course->last_ns - info->course->first_ns >= INT64_C(1000000000)) {
@@ -146,7 +141,7 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
                            "samples");
-    end_title(out);
+    text_buffer_end_title(out);
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
@@ -203,7 +198,7 @@ static void print_pace(struct text_buffer *out, const struct info_connection *in
     }
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add(out, "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
-    end_title(out);
+    text_buffer_end_title(out);
     for (unsigned side = 0; side < 2; side++) {
         print_intervals(out, info, side);
     }
@@ -259,7 +254,7 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     if (rows->len != 0) {
         text_buffer_begin_style(out, TEXT_STYLE_TITLE);
         text_buffer_add(out, "  reliable bunches that arrived, but took effect only after a lost one before them");
-        end_title(out);
+        text_buffer_end_title(out);
     }
     for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
         print_wait(out, info, &g_array_index(rows, struct channel_wait_row, i));
@@ -333,7 +328,7 @@ static void print_channels(struct text_buffer *out, const struct info_connection
     if (sorted->len != 0) {
         text_buffer_begin_style(out, TEXT_STYLE_TITLE);
         text_buffer_add_format(out, "  channels, %u", sorted->len);
-        end_title(out);
+        text_buffer_end_title(out);
         text_buffer_add_format(out, "    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", "index", "name", "c2s bytes",
                                "s2c bytes", "bunches", "resends", "opened", "closed",
                                has_actors(sorted) ? "reason         actor" : "reason");
@@ -370,7 +365,7 @@ static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
-    end_title(out);
+    text_buffer_end_title(out);
     for (const struct info_cost_part *first = parts; first < end;) {
         const struct info_cost_part *next = first;
         uint64_t sums[2] = {0, 0};

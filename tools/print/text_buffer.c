@@ -36,6 +36,11 @@ void text_buffer_end_style(struct text_buffer *buffer, enum text_style style) {
     }
 }
 
+void text_buffer_end_title(struct text_buffer *buffer) {
+    text_buffer_end_style(buffer, TEXT_STYLE_TITLE);
+    text_buffer_add_char(buffer, '\n');
+}
+
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text) {
     text_buffer_begin_style(buffer, style);
     text_buffer_add(buffer, text);

@@ -77,6 +77,9 @@ enum text_style {
 void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style);
 void text_buffer_end_style(struct text_buffer *buffer, enum text_style style);
 
+/* Ends TEXT_STYLE_TITLE, and the line. */
+void text_buffer_end_title(struct text_buffer *buffer);
+
 /* Adds a text in a style. */
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);
 
