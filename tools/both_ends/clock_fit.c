@@ -104,8 +104,11 @@ enum clock_order clock_order_of(const struct clock_sample *const samples[2], con
             votes[by > SAME_POINT_NS ? 0 : by < -SAME_POINT_NS ? 1 : 2]++;
         }
     }
-    if (votes[0] == votes[1] || votes[2] > votes[0] + votes[1]) {
-        return votes[0] + votes[1] + votes[2] == 0 ? CLOCK_ORDER_UNKNOWN : CLOCK_ORDER_SAME;
+    if (votes[2] > votes[0] + votes[1]) {
+        return CLOCK_ORDER_SAME;
+    }
+    if (votes[0] == votes[1]) {
+        return CLOCK_ORDER_UNKNOWN;
     }
     return votes[0] > votes[1] ? CLOCK_ORDER_FIRST : CLOCK_ORDER_SECOND;
 }

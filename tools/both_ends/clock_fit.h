@@ -16,7 +16,7 @@ struct clock_sample {
 
 /* Which of two capture points the packets of a side pass first. */
 enum clock_order {
-    CLOCK_ORDER_UNKNOWN, /* both captures have packets of one side only, or none */
+    CLOCK_ORDER_UNKNOWN, /* packets of one side only, or none, or the parts do not agree */
     CLOCK_ORDER_FIRST,   /* packets of side 0 the first point, those of side 1 the second */
     CLOCK_ORDER_SECOND,  /* the reverse */
     CLOCK_ORDER_SAME     /* no packet needs time between them */

@@ -164,9 +164,7 @@ static void add_path(const struct computing *computing, const struct end_datagra
         path.arrived_frame = arrived->frame;
         path.fate = is_dropped ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
     }
-    if (computing->way->paths != NULL) {
-        g_array_append_val(computing->way->paths, path);
-    }
+    g_array_append_val(computing->way->paths, path);
 }
 
 static void count_sent(struct computing *computing) {
@@ -199,7 +197,9 @@ static void count_sent(struct computing *computing) {
             is_lost = true;
             add_loss(computing, sent, is_next);
         }
-        add_path(computing, sent, arrived, is_lost);
+        if (computing->way->paths != NULL) {
+            add_path(computing, sent, arrived, is_lost);
+        }
         is_next = is_lost;
     }
 }
@@ -231,7 +231,7 @@ static int64_t reordered_by_ns(const GArray *newest, guint sent, int64_t time_ns
 static bool is_in_sender(const struct computing *computing, const struct end_datagram *arrived) {
     const struct end_capture *sender = computing->input->sender;
     int64_t time_ns = to_first_ns(computing->input, false, arrived->time_ns);
-    int64_t most_ns = MAX(computing->most_ns, 0), least_ns = computing->least_ns == INT64_MAX ? 0 : computing->least_ns;
+    int64_t most_ns = MAX(computing->most_ns, 0), least_ns = computing->least_ns;
     return ue_time_ns_since(time_ns, most_ns) >= to_first_ns(computing->input, true, sender->first_ns) &&
            ue_time_ns_since(time_ns, least_ns) <= to_first_ns(computing->input, true, sender->last_ns);
 }

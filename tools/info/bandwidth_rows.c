@@ -75,6 +75,10 @@ static void merge_rest(GArray *rows, guint first) {
         rest.opens += row->opens;
         rest.dormant += row->dormant;
         rest.open_ns += row->open_ns;
+        for (unsigned side = 0; side < 2; side++) {
+            rest.waits[side] += row->waits[side];
+            rest.longest_wait_ns[side] = MAX(rest.longest_wait_ns[side], row->longest_wait_ns[side]);
+        }
     }
     g_array_set_size(rows, first);
     g_array_append_val(rows, rest);

@@ -9,11 +9,6 @@
 #define PART_CHARS 24
 #define RATE_CHARS 16
 
-static void end_title(struct text_buffer *out) {
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
-}
-
 static double percent(uint64_t part, uint64_t whole) {
     return whole != 0 ? 100 * (double)part / (double)whole : 0;
 }
@@ -52,7 +47,7 @@ static void print_kinds(struct text_buffer *out, const struct ue_bandwidth_total
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
                            "share", "s2c bits", "s2c bytes", "share");
-    end_title(out);
+    text_buffer_end_title(out);
     for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
         if (counts->bits[kind][0] + counts->bits[kind][1] != 0) {
             print_bits(out, kind_label(kind), counts->bits[kind], all);
@@ -131,7 +126,7 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
                            ue_bandwidth_row_count(bandwidth, by));
-    end_title(out);
+    text_buffer_end_title(out);
     text_buffer_add_format(out, "    %11s %11s %8s %*s %8s %6s %6s %7s %11s\n", "c2s bytes", "s2c bytes", "share",
                            RATE_CHARS, "most in 1 s", "updates", "per s", "opens", "dormant", "resent");
     for (guint i = 0; i < rows->len; i++) {
@@ -181,7 +176,7 @@ static void print_waits(struct text_buffer *out, const struct ue_bandwidth *band
     for (size_t i = 0; i < ue_bandwidth_row_count(bandwidth, UE_BANDWIDTH_BY_CHANNEL); i++) {
         const struct ue_bandwidth_row *row = ue_bandwidth_row_at(bandwidth, UE_BANDWIDTH_BY_CHANNEL, i);
         for (unsigned side = 0; side < 2; side++) {
-            if (row->waits[side] != 0) {
+            if (!row->is_rest && row->waits[side] != 0) {
                 const char *name = info_bandwidth_class_of(row);
                 text_buffer_add_format(out, "    while the %s was saturated, channel %" PRIu32, phrase_side(side),
                                        row->channel);
@@ -204,7 +199,7 @@ static void print_saturation(struct text_buffer *out, const struct ue_bandwidth 
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
                            "server to client");
-    end_title(out);
+    text_buffer_end_title(out);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "times", times(&of[0]).text, times(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(&of[0]).text, total(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, &of[0]).text,

@@ -255,7 +255,7 @@ static void print_losses(struct text_buffer *out, const struct info_connection *
         print_loss(out, info, role, g_ptr_array_index(sorted, i));
     }
     if (sorted->len > shown) {
-        text_buffer_add_format(out, "      and %u more losses %s to %s\n", sorted->len - shown, phrase_side(role),
+        text_buffer_add_format(out, "      and %u more %s to %s\n", sorted->len - shown, phrase_side(role),
                                phrase_side(!role));
     }
     g_ptr_array_unref(sorted);
@@ -269,12 +269,9 @@ void info_print_both_ends(struct text_buffer *out, const struct info_connection 
     }
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
+    text_buffer_end_title(out);
     if (!info->both_ends->has_ends) {
-        text_buffer_add(out,
-                        "    the captures have common packets of one side only, so that the times do not show which "
-                        "one is the client's end: --vantage says it\n");
+        text_buffer_add(out, "    the times do not show which capture is the client's end: --vantage says it\n");
         return;
     }
     print_table(out, info->both_ends);

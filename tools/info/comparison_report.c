@@ -139,7 +139,7 @@ static void print_warning(struct text_buffer *out, const struct info_figures *be
     bool other_players = before->connections != after->connections;
     bool other_duration = has_times && differs(before->duration_s, after->duration_s);
     if (!has_times) {
-        text_buffer_add(out, "a capture has no connection with plausible times: rates are not known\n");
+        text_buffer_add(out, "not all connections have plausible times and a duration: rates are not known\n");
     } else if (other_players || other_duration) {
         text_buffer_add_format(
             out,
@@ -208,8 +208,7 @@ void info_print_comparison(struct text_buffer *out, const struct info_comparison
     print_warning(out, &comparison->figures[0], &comparison->figures[1]);
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
+    text_buffer_end_title(out);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         print_figure(out, comparison, &rows[i]);
     }

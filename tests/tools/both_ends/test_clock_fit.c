@@ -115,11 +115,22 @@ static void test_order(void **state) {
     assert_int_equal(CLOCK_ORDER_SAME, clock_order_of(both, counts));
 }
 
+/* Half of the parts say one order, and half the other: not that the captures are in one place. */
+static void test_order_of_a_tie(void **state) {
+    (void)state;
+    fill(0, 0, (const int64_t[]){5 * MS, 5 * MS}, 0);
+    for (int i = COUNT / 2; i < COUNT; i++) {
+        samples[0][i].ahead_ns *= -1;
+        samples[1][i].ahead_ns *= -1;
+    }
+    assert_int_equal(CLOCK_ORDER_UNKNOWN, clock_order_of(both, counts));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offset),       cmocka_unit_test(test_asymmetry), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_no_drift),     cmocka_unit_test(test_step),      cmocka_unit_test(test_one_way),
-        cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),     cmocka_unit_test(test_order_of_a_tie),
     };
     return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
 }
