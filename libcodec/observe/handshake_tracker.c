@@ -139,9 +139,34 @@ void ue_handshake_tracker_follow(struct ue_tracker_step *p) {
     }
 }
 
+/* ---- messages ---- */
+
+/* FNV-1a, never 0. */
+static uint32_t hash_of(const struct ue_tracker_datagram *datagram) {
+    uint32_t hash = UINT32_C(2166136261);
+    for (size_t i = 0; i < datagram->size_bytes; i++) {
+        hash = (hash ^ datagram->bytes[i]) * UINT32_C(16777619);
+    }
+    return hash != 0 ? hash : 1;
+}
+
+/* Whether this message was captured before at another capture point. One that is sent again is captured again where it
+   was captured first. */
+static bool is_other_view(const struct ue_tracker_step *p, enum ue_handshake_type type) {
+    const struct ue_handshake_view view = {hash_of(p->in), p->in->point};
+    struct ue_handshake_view *latest = &p->tracker->views[p->in->side][type];
+    bool is_other = latest->hash == view.hash && latest->point != view.point;
+    *latest = is_other ? *latest : view;
+    return is_other;
+}
+
 void ue_handshake_tracker_handle(struct ue_tracker_step *p) {
     struct ue_tracker *tracker = p->tracker;
     enum ue_handshake_type type = p->head->handshake.type;
+    if (is_other_view(p, type)) {
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW});
+        return;
+    }
     tracker->sides[p->in->side].counts.handshakes++;
     follow_handshake(p);
     ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_HANDSHAKE,

@@ -188,6 +188,12 @@ enum ue_tracker_restart {
     UE_TRACKER_RESTART_ANSWERED   /* RestartResponse */
 };
 
+/* The latest handshake message of a type: its content, and where it was captured first. */
+struct ue_handshake_view {
+    uint32_t hash; /* of its bytes */
+    uint32_t point;
+};
+
 struct ue_tracker {
     struct ue_limited_allocator memory;
     enum ue_tracker_restart restart;
@@ -197,6 +203,7 @@ struct ue_tracker {
     bool is_legacy;     /* packets up to 4.21 */
     uint8_t handshakes; /* bit n: a message of type n was captured */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
+    struct ue_handshake_view views[2][UE_HANDSHAKE_TYPE_UNKNOWN + 1]; /* [side][type]; hash 0: none */
     struct ue_tracker_side sides[2];
     struct ue_channel_pages channels; /* of struct ue_tracked_channel */
 };

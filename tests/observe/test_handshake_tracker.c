@@ -144,6 +144,37 @@ static void another_handshake_retracts_a_restart(void **state) {
                                             "9 s handshake 3\n");
 }
 
+/* A message that is sent again is captured again at each capture point. */
+static void other_capture_points_see_the_same_messages(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        shared_fixture.point = 0;
+        tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+        shared_fixture.point = 1;
+        tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    }
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 500, 1027);
+    shared_fixture.point = 0;
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 500, 1027);
+    tracker_fixture_expect(&shared_fixture, "1 c handshake 0\n"
+                                            "2 c other view\n"
+                                            "3 c handshake 0\n"
+                                            "4 c other view\n"
+                                            "5 s handshake 1 after 20\n"
+                                            "6 s other view\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->handshakes, 2);
+}
+
+/* Another message of the same type. */
+static void other_capture_points_see_other_messages(void **state) {
+    (void)state;
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 500, 1027);
+    shared_fixture.point = 1;
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 501, 1027);
+    tracker_fixture_expect(&shared_fixture, "1 s handshake 1\n"
+                                            "2 s handshake 1\n");
+}
+
 #define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
 
 int main(void) {
@@ -155,6 +186,8 @@ int main(void) {
         IN(a_packet_of_the_server_retracts_its_request),
         IN(a_packet_of_the_client_retracts_its_restart),
         IN(another_handshake_retracts_a_restart),
+        IN(other_capture_points_see_the_same_messages),
+        IN(other_capture_points_see_other_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,25 +3,7 @@
 
 #include <string.h>
 
-#include <uerudp/time_ns.h>
-
 /* ---- clocks ---- */
-
-/* Packets of a side in both captures. */
-static GArray *samples_of(const struct stream_pair *pair, unsigned role) {
-    const GArray *first = stream_pair_datagrams(pair, 0, role), *second = stream_pair_datagrams(pair, 1, role);
-    GArray *matches = packet_matches_unique(first, second);
-    GArray *samples = g_array_sized_new(FALSE, FALSE, sizeof(struct clock_sample), matches->len);
-    for (guint i = 0; i < matches->len; i++) {
-        const struct packet_match *match = &g_array_index(matches, struct packet_match, i);
-        int64_t time_ns = g_array_index(first, struct end_datagram, match->indices[0]).time_ns;
-        int64_t other_ns = g_array_index(second, struct end_datagram, match->indices[1]).time_ns;
-        struct clock_sample sample = {time_ns, ue_time_ns_since(other_ns, time_ns)};
-        g_array_append_val(samples, sample);
-    }
-    g_array_unref(matches);
-    return samples;
-}
 
 static void set_ends(struct both_ends_connection *connection, int given) {
     int found = connection->order == CLOCK_ORDER_FIRST ? 0 : connection->order == CLOCK_ORDER_SECOND ? 1 : -1;
@@ -32,7 +14,7 @@ static void set_ends(struct both_ends_connection *connection, int given) {
 }
 
 static void fit_clocks(struct both_ends_connection *connection, int given) {
-    GArray *by_role[2] = {samples_of(&connection->pair, 0), samples_of(&connection->pair, 1)};
+    GArray *by_role[2] = {stream_pair_samples(&connection->pair, 0), stream_pair_samples(&connection->pair, 1)};
     const struct clock_sample *samples[2];
     size_t counts[2];
     for (unsigned role = 0; role < 2; role++) {

@@ -114,6 +114,14 @@ static void read_all(struct end_capture *capture, struct capture_reader *reader,
     g_hash_table_unref(by_number);
 }
 
+void end_source_start(const struct end_source *source, struct capture_reader *reader,
+                      const struct capture_reader *options) {
+    capture_reader_init_like(reader, options);
+    reader->has_one_interface = source->has_interface;
+    reader->one_interface = source->interface_number;
+    capture_reader_start(reader, source->path_count, source->paths);
+}
+
 /* "server.pcapng", "server1.pcapng and others" */
 static char *names_of(const struct end_source *source) {
     char *base = g_path_get_basename(source->paths[0]);
@@ -130,10 +138,7 @@ struct end_capture *end_capture_read(const struct capture_reader *options, const
     struct capture_reader reader;
     capture->name = source->has_interface ? NULL : names_of(source);
     capture->streams = g_ptr_array_new_with_free_func(free_stream);
-    capture_reader_init_like(&reader, options);
-    reader.has_one_interface = source->has_interface;
-    reader.one_interface = source->interface_number;
-    capture_reader_start(&reader, source->path_count, source->paths);
+    end_source_start(source, &reader, options);
     read_all(capture, &reader, selection, head_only);
     if (reader.has_begun) {
         extend(capture, reader.begin_ns);

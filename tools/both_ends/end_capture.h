@@ -45,6 +45,10 @@ struct end_source {
     uint32_t interface_number;
 };
 
+/* Starts a reader of a capture point, with the options of another reader, which must outlive it. It prints nothing. */
+void end_source_start(const struct end_source *source, struct capture_reader *reader,
+                      const struct capture_reader *options);
+
 /* Bytes of the start of a datagram that identify it where a capture has cut datagrams. */
 #define END_HEAD_BYTES 32
 

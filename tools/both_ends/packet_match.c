@@ -57,6 +57,14 @@ static guint first_of_list(const GArray *table, guint begin, guint end, guint li
     return begin;
 }
 
+static GArray *table_of(const GArray *first, const GArray *second) {
+    GArray *table = g_array_sized_new(FALSE, FALSE, sizeof(struct hashed), first->len + second->len);
+    add(table, first, 0);
+    add(table, second, 1);
+    sort(table);
+    return table;
+}
+
 /* ---- connections ---- */
 
 const GArray *stream_pair_datagrams(const struct stream_pair *pair, unsigned capture, unsigned role) {
@@ -65,6 +73,24 @@ const GArray *stream_pair_datagrams(const struct stream_pair *pair, unsigned cap
 
 const GArray *stream_pair_reports(const struct stream_pair *pair, unsigned capture, unsigned role) {
     return pair->streams[capture]->reports[capture == 1 && pair->is_flipped ? !role : role];
+}
+
+GArray *stream_pair_samples(const struct stream_pair *pair, unsigned role) {
+    const GArray *first = stream_pair_datagrams(pair, 0, role), *second = stream_pair_datagrams(pair, 1, role);
+    GArray *samples = g_array_new(FALSE, FALSE, sizeof(struct clock_sample));
+    GArray *table = table_of(first, second);
+    for (guint begin = 0, end; begin < table->len; begin = end) {
+        const struct hashed *group = &g_array_index(table, struct hashed, begin);
+        end = end_of_group(table, begin);
+        if (end - begin == 2 && group[0].list != group[1].list) {
+            int64_t time_ns = g_array_index(first, struct end_datagram, group[0].index).time_ns;
+            int64_t other_ns = g_array_index(second, struct end_datagram, group[1].index).time_ns;
+            const struct clock_sample sample = {time_ns, ue_time_ns_since(other_ns, time_ns)};
+            g_array_append_val(samples, sample);
+        }
+    }
+    g_array_unref(table);
+    return samples;
 }
 
 /* Index of the first entry with this hash; the length of the table: none. */
@@ -112,15 +138,11 @@ static gint compare_spans(gconstpointer a, gconstpointer b) {
 static GArray *time_differences(const struct stream_pair *pair) {
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (unsigned role = 0; role < 2; role++) {
-        const GArray *first = stream_pair_datagrams(pair, 0, role), *second = stream_pair_datagrams(pair, 1, role);
-        GArray *matches = packet_matches_unique(first, second);
-        for (guint i = 0; i < matches->len; i++) {
-            const struct packet_match *match = &g_array_index(matches, struct packet_match, i);
-            int64_t span = ue_time_ns_since(g_array_index(second, struct end_datagram, match->indices[1]).time_ns,
-                                            g_array_index(first, struct end_datagram, match->indices[0]).time_ns);
-            g_array_append_val(spans, span);
+        GArray *samples = stream_pair_samples(pair, role);
+        for (guint i = 0; i < samples->len; i++) {
+            g_array_append_val(spans, g_array_index(samples, struct clock_sample, i).ahead_ns);
         }
-        g_array_unref(matches);
+        g_array_unref(samples);
     }
     g_array_sort(spans, compare_spans);
     return spans;
@@ -190,36 +212,7 @@ GArray *stream_pairs_find(const struct end_capture *const captures[2]) {
     return pairs;
 }
 
-/* ---- packets ---- */
-
-static GArray *table_of(const GArray *first, const GArray *second) {
-    GArray *table = g_array_sized_new(FALSE, FALSE, sizeof(struct hashed), first->len + second->len);
-    add(table, first, 0);
-    add(table, second, 1);
-    sort(table);
-    return table;
-}
-
-static gint by_first(gconstpointer a, gconstpointer b) {
-    guint one = ((const struct packet_match *)a)->indices[0], two = ((const struct packet_match *)b)->indices[0];
-    return (one > two) - (one < two);
-}
-
-GArray *packet_matches_unique(const GArray *first, const GArray *second) {
-    GArray *matches = g_array_new(FALSE, FALSE, sizeof(struct packet_match));
-    GArray *table = table_of(first, second);
-    for (guint begin = 0, end; begin < table->len; begin = end) {
-        const struct hashed *group = &g_array_index(table, struct hashed, begin);
-        end = end_of_group(table, begin);
-        if (end - begin == 2 && group[0].list != group[1].list) {
-            struct packet_match match = {{group[0].index, group[1].index}};
-            g_array_append_val(matches, match);
-        }
-    }
-    g_array_unref(table);
-    g_array_sort(matches, by_first);
-    return matches;
-}
+/* ---- arrivals ---- */
 
 /* What the arrivals of one content are found from. */
 struct arrival_search {

@@ -4,6 +4,7 @@
 #ifndef UERUDP_TOOLS_BOTH_ENDS_PACKET_MATCH_H
 #define UERUDP_TOOLS_BOTH_ENDS_PACKET_MATCH_H
 
+#include "tools/both_ends/clock_fit.h"
 #include "tools/both_ends/end_capture.h"
 
 /* A connection of two captures. */
@@ -21,14 +22,11 @@ const GArray *stream_pair_datagrams(const struct stream_pair *pair, unsigned cap
 /* The reports that a capture of a pair has about the packets of a role: struct end_report. */
 const GArray *stream_pair_reports(const struct stream_pair *pair, unsigned capture, unsigned role);
 
-/* A packet in both captures: indices of its datagrams. */
-struct packet_match {
-    guint indices[2]; /* [capture] */
-};
+/* The packets of a role whose content is in each capture exactly once: an array of struct clock_sample in any order,
+   owned by the caller. */
+GArray *stream_pair_samples(const struct stream_pair *pair, unsigned role);
 
-/* The packets of one side whose content is in each capture exactly once: an array of struct packet_match in the order
-   of the first list, owned by the caller. */
-GArray *packet_matches_unique(const GArray *first, const GArray *second);
+/* ---- arrivals ---- */
 
 #define PACKET_MATCH_NONE UINT32_MAX
 

@@ -38,6 +38,7 @@ static const char description[] =
     "  uerudp generate --list\n"
     "  uerudp generate mixed --seed 7 --loss 0.1 --output game.pcapng\n"
     "  uerudp generate login --generation 4.18 --capture-at sender --output game.pcapng\n"
+    "  uerudp generate lossy --capture-at both --output ends.pcapng\n"
     "  uerudp generate game --duration 2 --fuzz --output - | uerudp decode --quiet --generation 5.5 - || true";
 
 /* ---- list ---- */
@@ -88,8 +89,7 @@ static char *beside(const char *path, const char *ending) {
     return g_strdup_printf("%.*s%s", (int)(has_suffix ? length - strlen(SUFFIX) : length), path, ending);
 }
 
-static bool write_sidecars(struct generate *g) {
-    const char *path = g->options.output;
+static bool write_sidecars(struct generate *g, const char *path) {
     char *sent = beside(path, ".sent.json");
     char *expected = beside(path, ".expected.jsonl");
     char *keys = beside(path, ".keys");
@@ -115,16 +115,16 @@ static enum cli_exit conclude(struct generate *g, bool good) {
     return !good ? CLI_EXIT_UNUSABLE : failure != NULL ? CLI_EXIT_MALFORMED : CLI_EXIT_OK;
 }
 
-static enum cli_exit run(struct generate *g) {
+static enum cli_exit run(struct generate *g, enum generate_capture_point point, const char *path) {
     const struct generate_options *o = &g->options;
     bool has_sidecars = generate_has_sidecars(o);
     struct generator_config config = {.scenario = o->scenario,
-                                      .point = o->point,
+                                      .point = point,
                                       .connections = o->connections,
                                       .with_run_log = has_sidecars,
                                       .fuzz = o->fuzz ? &g->fuzz : NULL};
     g->fuzz.rng.state = sim_rng_mix(o->scenario.seed, SALT_FUZZ);
-    if (!output_file_open(&g->output, o->output)) {
+    if (!output_file_open(&g->output, path)) {
         return CLI_EXIT_UNUSABLE;
     }
     bool good = !output_file_is_terminal(&g->output);
@@ -136,10 +136,23 @@ static enum cli_exit run(struct generate *g) {
     }
     good = good && write_capture(g);
     good = output_file_close(&g->output, good);
-    good = good && (!has_sidecars || write_sidecars(g));
+    good = good && (!has_sidecars || write_sidecars(g, path));
     enum cli_exit status = good ? conclude(g, good) : CLI_EXIT_UNUSABLE;
     generator_clear(&g->generator);
     return status;
+}
+
+/* The run is the same at each end, because the seed is. */
+static enum cli_exit run_both(struct generate *g) {
+    static const char *const endings[] = {"-client" SUFFIX, "-server" SUFFIX};
+    enum cli_exit worst = CLI_EXIT_OK;
+    for (unsigned end = 0; end < G_N_ELEMENTS(endings) && worst != CLI_EXIT_UNUSABLE; end++) {
+        char *path = beside(g->options.output, endings[end]);
+        enum cli_exit status = run(g, end == 0 ? GENERATE_CAPTURE_CLIENT : GENERATE_CAPTURE_SERVER, path);
+        worst = status > worst ? status : worst;
+        g_free(path);
+    }
+    return worst;
 }
 
 int cmd_generate(int argc, char **argv) {
@@ -153,7 +166,7 @@ int cmd_generate(int argc, char **argv) {
         if (g->options.list) {
             status = list();
         } else if (generate_options_resolve(&g->options, argc, argv)) {
-            status = run(g);
+            status = g->options.is_both ? run_both(g) : run(g, g->options.point, g->options.output);
         }
     }
     generate_options_clear(&g->options);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/both_ends/capture_points.h"
+#include "tools/both_ends/capture_ends.h"
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
@@ -26,10 +26,8 @@ struct info_arguments {
     struct info_bandwidth_options bandwidth;
     int findings_max;
     char *color;
-    char *junit;   /* the file; NULL: none */
-    char *vantage; /* as on the command line; NULL: not given */
-    struct capture_points points;
-    struct both_ends *ends; /* NULL: there is one capture */
+    char *junit; /* the file; NULL: none */
+    struct capture_ends ends;
     struct info_fail_rules rules;
     struct text_buffer out;
 };
@@ -70,10 +68,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "findings, "
          "as rates",
          NULL},
-        {"vantage", 0, 0, G_OPTION_ARG_STRING, &command->vantage,
-         "compare both ends: at which end each file, or each interface of one file, was captured: client, server, or "
-         "- to leave it out; default by the times of common packets",
-         "END,END..."},
+        CAPTURE_ENDS_OPTION(&command->ends),
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
@@ -112,7 +107,7 @@ static const char description[] =
 
 static bool check_compare(const struct info_arguments *command, int path_count) {
     bool has_other = command->summary || command->bits || command->bandwidth.is_wanted || command->junit != NULL ||
-                     command->vantage != NULL;
+                     command->ends.vantage != NULL;
     if (command->compare && (path_count != 2 || has_other)) {
         cli_error("--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
         return false;
@@ -208,8 +203,8 @@ static bool write_junit(struct info_arguments *command, const GPtrArray *list) {
     return output_file_close(&output, text_buffer_flush(&command->out, output.file));
 }
 
-static void print_left_out(const struct info_arguments *command, const GPtrArray *list) {
-    uint64_t streams = ue_observer_stream_count(command->reader.observer);
+static void print_left_out(const struct capture_reader *reader, const GPtrArray *list) {
+    uint64_t streams = ue_observer_stream_count(reader->observer);
     if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
         fprintf(stderr,
                 "%d of %" PRIu64
@@ -232,53 +227,10 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
     return status == CLI_EXIT_OK && failures != 0 ? CLI_EXIT_MALFORMED : status;
 }
 
-/* ---- both ends ---- */
-
-/* Reads the two capture points, if they are. */
-static void read_ends(struct info_arguments *command) {
-    const struct both_ends_options options = {
-        .reader = &command->reader, .selection = &command->selection, .client_end = command->points.client_end};
-    if (command->points.are_two) {
-        command->ends = both_ends_read(&options, command->points.sources);
-    }
-    if (command->ends == NULL && command->vantage != NULL) {
-        cli_error("--vantage=%s: the capture points have no connection in common", command->vantage);
-    }
-}
-
-/* Files of one capture point are the input of the report. False after a message. */
-static bool find_file_ends(struct info_arguments *command, int *path_count, char ***paths) {
-    if (*path_count < 2 || command->reader.is_hex) {
-        return true;
-    }
-    if (!capture_points_of_files(&command->points, command->vantage, *paths, *path_count)) {
-        return false;
-    }
-    read_ends(command);
-    if (command->ends != NULL) {
-        *path_count = command->points.sources[0].path_count;
-        *paths = command->points.sources[0].paths;
-    }
-    return true;
-}
-
-/* After the report's datagrams are read, when the interfaces are known. False after a message. */
-static bool find_interface_ends(struct info_arguments *command) {
-    const struct capture_reader *reader = &command->reader;
-    uint32_t count = reader->next_point;
-    bool is_candidate = command->ends == NULL && reader->path_count == 1 && !capture_reader_is_live(reader);
-    if (!is_candidate || (count < 2 && command->vantage == NULL)) {
-        return true;
-    }
-    if (!capture_points_of_interfaces(&command->points, command->vantage, reader->paths, count)) {
-        return false;
-    }
-    read_ends(command);
-    return true;
-}
+/* ---- the report ---- */
 
 static void print_ends(const struct info_arguments *command, int file_count) {
-    const struct both_ends *ends = command->ends;
+    const struct both_ends *ends = command->ends.found;
     if (ends != NULL) {
         fprintf(stderr, "%s and %s have the same packets of %s: both ends are compared\n", ends->captures[0]->name,
                 ends->captures[1]->name, phrase_count(ends->connections->len, "connection").text);
@@ -288,14 +240,13 @@ static void print_ends(const struct info_arguments *command, int file_count) {
 }
 
 static void name_ends(const struct info_arguments *command, const GPtrArray *list) {
+    const struct both_ends *ends = command->ends.found;
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
-        info->ends = command->ends;
-        info->both_ends = both_ends_find(command->ends, info->first_frame, info->last_frame, info->sides[0].address);
+        info->ends = ends;
+        info->both_ends = both_ends_find(ends, info->first_frame, info->last_frame, info->sides[0].address);
     }
 }
-
-/* ---- the report ---- */
 
 static void name_files(const struct capture_reader *reader, const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
@@ -305,35 +256,58 @@ static void name_files(const struct capture_reader *reader, const GPtrArray *lis
     }
 }
 
-static enum cli_exit report(struct info_arguments *command, struct info_capture *infos, int file_count) {
-    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(&command->reader, &command->selection));
-    name_files(&command->reader, list);
+static enum cli_exit report(struct info_arguments *command, struct capture_reader *reader, struct info_capture *infos,
+                            int file_count) {
+    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(reader, &command->selection));
+    name_files(reader, list);
     name_ends(command, list);
     bool written = print(command, list) && write_junit(command, list);
-    enum cli_exit status = exit_status(command, &command->reader, list);
-    print_left_out(command, list);
+    enum cli_exit status = exit_status(command, reader, list);
+    print_left_out(reader, list);
     print_ends(command, file_count);
-    capture_reader_print_totals(&command->reader);
+    capture_reader_print_totals(reader);
     return written ? status : CLI_EXIT_UNUSABLE;
 }
 
-static enum cli_exit run(struct info_arguments *command, int file_count, char **paths) {
-    const struct info_options options = {.findings_max = (unsigned)command->findings_max,
-                                         .with_cost = command->bits,
-                                         .bandwidth = command->bandwidth,
-                                         .rules = &command->rules};
-    enum cli_exit status = CLI_EXIT_UNUSABLE;
-    int path_count = file_count;
-    if (find_file_ends(command, &path_count, &paths)) {
-        struct info_capture *infos = info_capture_new(&options);
-        capture_reader_start(&command->reader, path_count, paths);
-        read_all(&command->reader, &command->selection, infos);
-        status = find_interface_ends(command) ? report(command, infos, file_count) : CLI_EXIT_UNUSABLE;
-        info_capture_free(infos);
-    }
-    both_ends_free(command->ends);
-    capture_points_clear(&command->points);
+static struct info_options options_of(const struct info_arguments *command) {
+    return (struct info_options){.findings_max = (unsigned)command->findings_max,
+                                 .with_cost = command->bits,
+                                 .bandwidth = command->bandwidth,
+                                 .rules = &command->rules};
+}
+
+/* Of the captures of both ends, the first is reported. */
+static enum cli_exit report_ends(struct info_arguments *command, int file_count) {
+    const struct info_options options = options_of(command);
+    struct info_capture *infos = info_capture_new(&options);
+    struct capture_reader reader;
+    capture_ends_start(&command->ends, 0, &reader, &command->reader);
+    read_all(&reader, &command->selection, infos);
+    enum cli_exit status = report(command, &reader, infos, file_count);
+    info_capture_free(infos);
+    capture_reader_clear(&reader);
     return status;
+}
+
+static enum cli_exit report_files(struct info_arguments *command, int path_count, char **paths) {
+    const struct info_options options = options_of(command);
+    struct info_capture *infos = info_capture_new(&options);
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    capture_reader_start(&command->reader, path_count, paths);
+    read_all(&command->reader, &command->selection, infos);
+    if (capture_ends_of_interfaces(&command->ends, &command->reader, &command->selection)) {
+        status = command->ends.found != NULL ? report_ends(command, path_count)
+                                             : report(command, &command->reader, infos, path_count);
+    }
+    info_capture_free(infos);
+    return status;
+}
+
+static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
+    if (!capture_ends_of_files(&command->ends, &command->reader, &command->selection, paths, path_count)) {
+        return CLI_EXIT_UNUSABLE;
+    }
+    return command->ends.found != NULL ? report_ends(command, path_count) : report_files(command, path_count, paths);
 }
 
 /* ---- comparison ---- */
@@ -341,7 +315,7 @@ static enum cli_exit run(struct info_arguments *command, int file_count, char **
 /* Reads one of the captures; its findings and files decide about *status. */
 static struct info_figures read_figures(struct info_arguments *command, struct capture_reader *reader, char **path,
                                         enum cli_exit *status) {
-    const struct info_options options = {.findings_max = (unsigned)command->findings_max, .rules = &command->rules};
+    const struct info_options options = options_of(command);
     struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(reader, 1, path);
     read_all(reader, &command->selection, infos);
@@ -381,12 +355,12 @@ int cmd_info(int argc, char **argv) {
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
         status = command.compare ? compare(&command, argv + 1) : run(&command, argc - 1, argv + 1);
     }
+    capture_ends_clear(&command.ends);
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);
     info_budgets_clear(&command.bandwidth.budgets);
     g_free(command.junit);
-    g_free(command.vantage);
     text_buffer_free(&command.out);
     g_free(command.color);
     return status;

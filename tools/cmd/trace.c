@@ -2,7 +2,7 @@
 /* uerudp trace: draws connections as HTML pages or SVG files. */
 #include <string.h>
 
-#include "tools/both_ends/capture_points.h"
+#include "tools/both_ends/capture_ends.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
 #include "tools/trace/index.h"
@@ -26,9 +26,8 @@ struct trace_command {
     GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
     GHashTable *streams;
     struct trace_plot_limits limits;
-    struct capture_points points;
-    struct both_ends *ends; /* NULL: there is one capture */
-    uint64_t left_out;      /* datagrams of connections without a picture */
+    struct capture_ends ends;
+    uint64_t left_out; /* datagrams of connections without a picture */
 };
 
 static const char description[] =
@@ -62,10 +61,29 @@ static struct trace_plot *find_plot(struct trace_command *t, const struct input_
     return plot;
 }
 
-static void collect(struct trace_command *t) {
+static void free_plot(gpointer plot) {
+    trace_plot_free(plot);
+}
+
+static void init_plots(struct trace_command *t) {
+    g_clear_pointer(&t->plots, g_ptr_array_unref);
+    g_clear_pointer(&t->streams, g_hash_table_unref);
+    t->plots = g_ptr_array_new_with_free_func(free_plot);
+    t->streams = g_hash_table_new(NULL, NULL);
+    t->left_out = 0;
+    t->limits = (struct trace_plot_limits){
+        {.findings_max = TRACE_PLOT_FINDINGS_MAX,
+         .bandwidth = {.is_wanted = true, .rows_max = CLASSES_SHOWN, .bin_ns = CLASSES_BIN_NS, .is_apart = true}},
+        CHANNELS_MAX,
+        (uint64_t)t->elements_max};
+}
+
+/* Makes the plots of all connections, anew. */
+static void collect(struct trace_command *t, struct capture_reader *reader) {
     struct input_datagram captured;
-    while (capture_reader_next(&t->reader, &captured)) {
-        if (captured.is_foreign || !capture_reader_selects(&t->reader, &t->selection, &captured)) {
+    init_plots(t);
+    while (capture_reader_next(reader, &captured)) {
+        if (captured.is_foreign || !capture_reader_selects(reader, &t->selection, &captured)) {
             continue;
         }
         struct trace_plot *plot = find_plot(t, &captured);
@@ -176,67 +194,45 @@ static bool write_all(const struct trace_command *t) {
 
 /* ---- the command ---- */
 
-static void free_plot(gpointer plot) {
-    trace_plot_free(plot);
-}
-
-static void read_ends(struct trace_command *t) {
-    const struct both_ends_options options = {
-        .reader = &t->reader, .selection = &t->selection, .client_end = -1, .with_paths = true};
-    if (t->points.are_two) {
-        t->ends = both_ends_read(&options, t->points.sources);
-    }
-}
-
-/* Of several files of both ends, those of the first end are drawn, with the ways of the packets to the other. */
-static void find_file_ends(struct trace_command *t, int *path_count, char ***paths) {
-    if (*path_count > 1 && !t->reader.is_hex) {
-        capture_points_of_files(&t->points, NULL, *paths, *path_count);
-        read_ends(t);
-    }
-    if (t->ends != NULL) {
-        *path_count = t->points.sources[0].path_count;
-        *paths = t->points.sources[0].paths;
-    }
-}
-
-/* After all datagrams are read, when the interfaces are known. */
-static void find_interface_ends(struct trace_command *t) {
-    if (t->ends == NULL && t->reader.path_count == 1 && !capture_reader_is_live(&t->reader)) {
-        capture_points_of_interfaces(&t->points, NULL, t->reader.paths, t->reader.next_point);
-        read_ends(t);
-    }
-}
-
-static void finish_plot(const struct trace_command *t, struct trace_plot *plot) {
+static void finish_plot(const struct trace_command *t, const struct capture_reader *reader, struct trace_plot *plot) {
     struct info_connection *info = plot->info;
-    trace_plot_finish(plot, capture_reader_end_ns(&t->reader, &t->selection));
-    info->ends = t->ends;
-    info->both_ends = both_ends_find(t->ends, info->first_frame, info->last_frame, info->sides[0].address);
+    trace_plot_finish(plot, capture_reader_end_ns(reader, &t->selection));
+    info->ends = t->ends.found;
+    info->both_ends = both_ends_find(info->ends, info->first_frame, info->last_frame, info->sides[0].address);
+}
+
+static enum cli_exit draw(struct trace_command *t, const struct capture_reader *reader) {
+    for (guint i = 0; i < t->plots->len; i++) {
+        finish_plot(t, reader, t->plots->pdata[i]);
+    }
+    enum cli_exit status = capture_reader_exit_status(reader);
+    return write_all(t) ? status : CLI_EXIT_UNUSABLE;
+}
+
+/* Of the captures of both ends, the first is drawn, with the ways of the packets to the other. */
+static enum cli_exit draw_ends(struct trace_command *t) {
+    struct capture_reader reader;
+    capture_ends_start(&t->ends, 0, &reader, &t->reader);
+    collect(t, &reader);
+    enum cli_exit status = draw(t, &reader);
+    capture_reader_clear(&reader);
+    return status;
+}
+
+static enum cli_exit draw_files(struct trace_command *t, int path_count, char **paths) {
+    capture_reader_start(&t->reader, path_count, paths);
+    collect(t, &t->reader);
+    if (!capture_ends_of_interfaces(&t->ends, &t->reader, &t->selection)) {
+        return CLI_EXIT_UNUSABLE;
+    }
+    return t->ends.found != NULL ? draw_ends(t) : draw(t, &t->reader);
 }
 
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {
-    t->limits = (struct trace_plot_limits){
-        {.findings_max = TRACE_PLOT_FINDINGS_MAX,
-         .bandwidth = {.is_wanted = true, .rows_max = CLASSES_SHOWN, .bin_ns = CLASSES_BIN_NS, .is_apart = true}},
-        CHANNELS_MAX,
-        (uint64_t)t->elements_max};
-    t->plots = g_ptr_array_new_with_free_func(free_plot);
-    t->streams = g_hash_table_new(NULL, NULL);
-    find_file_ends(t, &path_count, &paths);
-    capture_reader_start(&t->reader, path_count, paths);
-    collect(t);
-    find_interface_ends(t);
-    for (guint i = 0; i < t->plots->len; i++) {
-        finish_plot(t, t->plots->pdata[i]);
+    if (!capture_ends_of_files(&t->ends, &t->reader, &t->selection, paths, path_count)) {
+        return CLI_EXIT_UNUSABLE;
     }
-    enum cli_exit status = capture_reader_exit_status(&t->reader);
-    bool good = write_all(t);
-    g_hash_table_unref(t->streams);
-    g_ptr_array_unref(t->plots);
-    both_ends_free(t->ends);
-    capture_points_clear(&t->points);
-    return good ? status : CLI_EXIT_UNUSABLE;
+    return t->ends.found != NULL ? draw_ends(t) : draw_files(t, path_count, paths);
 }
 
 static bool resolve(struct trace_command *t, int argc) {
@@ -267,6 +263,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
          "draw at most this number of packets and other elements each by itself; rates include what comes later; "
          "default 4000000",
          "NUMBER"},
+        CAPTURE_ENDS_OPTION(&t->ends),
         {"hex", 0, 0, G_OPTION_ARG_NONE, &t->reader.is_hex, "the files are hex dumps, hex lines or C arrays", NULL},
         {0},
     };
@@ -278,7 +275,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX};
+    struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX, .ends.with_paths = true};
     GOptionContext *context = g_option_context_new("FILE... - draw connections");
     capture_reader_init(&t.reader);
     g_option_context_set_description(context, description);
@@ -287,6 +284,9 @@ int cmd_trace(int argc, char **argv) {
     if (cli_parse(context, &argc, &argv) && resolve(&t, argc)) {
         status = run(&t, argc - 1, argv + 1);
     }
+    g_clear_pointer(&t.plots, g_ptr_array_unref);
+    g_clear_pointer(&t.streams, g_hash_table_unref);
+    capture_ends_clear(&t.ends);
     capture_reader_clear(&t.reader);
     selection_clear(&t.selection);
     g_free(t.path);

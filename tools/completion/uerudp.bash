@@ -25,7 +25,7 @@ _uerudp_values() { # PROGRAM SUBCOMMAND OPTION NAME-OF-VALUE
     *:--scenario:*) _uerudp_scenarios "$1" ;;
     serve:--mode:*) echo echo sink scenario ;;
     replay:--mode:*) echo check wire live observe ;;
-    *:--capture-at:*) echo client server sender ;;
+    *:--capture-at:*) echo client server sender both ;;
     *:--kind:*) echo handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial \
         exports ;;
     *:--separator:*) echo tab comma ;;

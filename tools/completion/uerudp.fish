@@ -39,7 +39,7 @@ function __uerudp_values
         case --mode
             __uerudp_is replay; and set values check wire live observe; or set values echo sink scenario
         case --capture-at
-            set values client server sender
+            set values client server sender both
         case --kind
             set values handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial exports
         case --separator

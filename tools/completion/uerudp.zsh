@@ -28,7 +28,7 @@ _uerudp_values() { # SUBCOMMAND OPTION
     *:--scenario) values=(${(f)"$(_uerudp_scenarios)"}) ;;
     serve:--mode) values=(echo sink scenario) ;;
     replay:--mode) values=(check wire live observe) ;;
-    *:--capture-at) values=(client server sender) ;;
+    *:--capture-at) values=(client server sender both) ;;
     *:--kind)
         values=(handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial exports)
         ;;

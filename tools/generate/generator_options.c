@@ -71,7 +71,9 @@ static void add_output(struct generate_options *o, GOptionContext *context) {
         {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
          "write only the capture, without the files beside it; faster, with less memory", NULL},
         {"capture-at", 0, 0, G_OPTION_ARG_STRING, &o->capture_at,
-         "capture point: client (default), server, or sender (each datagram where it leaves)", "POINT"},
+         "capture point: client (default), server, sender (each datagram where it leaves), or both: one run, with a "
+         "capture of each end, FILE-client.pcapng and FILE-server.pcapng",
+         "POINT"},
         {"fuzz", 0, 0, G_OPTION_ARG_NONE, &o->fuzz,
          "mutate half of the datagrams at the borders of their fields; comments describe each mutation", NULL},
         {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of the scenarios, with a sentence for each", NULL},
@@ -182,18 +184,30 @@ static bool find_scenario(struct generate_options *o, const char *name) {
     return false;
 }
 
+/* Both ends are two files with the same packets. */
+static bool check_both(const struct generate_options *o) {
+    bool is_file = o->output != NULL && strcmp(o->output, "-") != 0;
+    if (o->is_both && (!is_file || o->fuzz)) {
+        cli_error(is_file ? "--capture-at=both and --fuzz exclude each other: mutations are not those of one network"
+                          : "--capture-at=both writes two files, and requires --output FILE");
+    }
+    return !o->is_both || (is_file && !o->fuzz);
+}
+
 static bool resolve_point(struct generate_options *o) {
     static const char *const names[] = {"client", "server", "sender"};
-    for (size_t i = 0; o->capture_at != NULL && i < G_N_ELEMENTS(names); i++) {
+    o->is_both = g_strcmp0(o->capture_at, "both") == 0;
+    if (o->capture_at == NULL || o->is_both) {
+        return check_both(o);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         if (strcmp(o->capture_at, names[i]) == 0) {
             o->point = (enum generate_capture_point)i;
             return true;
         }
     }
-    if (o->capture_at != NULL) {
-        cli_error("--capture-at=%s: neither client, server nor sender", o->capture_at);
-    }
-    return o->capture_at == NULL;
+    cli_error("--capture-at=%s: neither client, server, sender nor both", o->capture_at);
+    return false;
 }
 
 static bool resolve_generation(struct generate_options *o) {

@@ -22,6 +22,7 @@ enum generate_network_option {
 
 struct generate_options {
     struct sim_scenario scenario;
+    bool is_both; /* a capture of each end; else of the next */
     enum generate_capture_point point;
     uint32_t connections;
     char *output;

@@ -26,8 +26,8 @@ enum ue_observed_event_type {
                                again if a packet or message retracts it */
     UE_OBSERVED_RESTARTED,  /* a restart handshake is complete, with this Ack or before this packet of the client: the
                                connection continues, possibly with other addresses; no members */
-    UE_OBSERVED_OTHER_VIEW, /* a packet that was captured before, at another capture point; no members, and no further
-                               events */
+    UE_OBSERVED_OTHER_VIEW, /* a packet or a handshake message that was captured before, at another capture point; no
+                               members, and no further events */
     UE_OBSERVED_OPAQUE,     /* an opaque packet, whose id is not known; no members */
     UE_OBSERVED_NOT_LOST,   /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
     UE_OBSERVED_LOST,   /* packets were not captured before this packet, except opaque ones; they can still follow */

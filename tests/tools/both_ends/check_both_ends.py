@@ -11,10 +11,12 @@ import unittest
 import blocks
 import classic_pcap
 import pcapng
+import trace_page
 import uerudp
 
 WAYS = ("c2s", "s2c")
 SERVER_PORT = 7777
+LOST = 2  # fate of a packet in the page of trace
 MS = 1_000_000
 
 Ends = collections.namedtuple("Ends", "client server sent")
@@ -46,10 +48,19 @@ class Folder(unittest.TestCase):
 
     def generate(self, scenario, *options):
         """One run, captured at both ends."""
-        paths = [self.path / f"{end}.pcapng" for end in ("client", "server")]
-        for path in paths:
-            uerudp.run("generate", scenario, *options, "--capture-at", path.stem, "--output", path)
-        return Ends(*paths, json.loads((self.path / "client.sent.json").read_text()))
+        uerudp.run("generate", scenario, *options, "--capture-at=both", "--output", self.path / "run.pcapng")
+        paths = [(self.path / f"run-{end}.pcapng").rename(self.path / f"{end}.pcapng") for end in ("client", "server")]
+        return Ends(*paths, json.loads((self.path / "run-client.sent.json").read_text()))
+
+    def merge(self, *files):
+        """A file with an interface for each of the files, which is named."""
+        frames = sorted([(packet, number) for number, path in enumerate(files) for packet in pcapng.read(path)],
+                        key=lambda pair: pair[0].time_ns)
+        opts = [blocks.options("<", (2, f"at the {path.stem}".encode()), (blocks.TSRESOL, b"\x09")) for path in files]
+        merged = self.path / "merged.pcapng"
+        merged.write_bytes(blocks.section() + b"".join(blocks.interface(opts=opt) for opt in opts) +
+                           b"".join(blocks.enhanced(frame_of(packet), packet.time_ns, number=number) for packet, number in frames))
+        return merged
 
     def write(self, name, packets, **nat):
         path = self.path / name
@@ -201,12 +212,7 @@ class Captures(Folder):
     def test_interfaces(self):
         """Two interfaces of one file are both ends, also with a word for each."""
         ends = self.generate("lossy")
-        frames = sorted([(packet, number) for number, path in enumerate((ends.server, ends.client)) for packet in pcapng.read(path)],
-                        key=lambda pair: pair[0].time_ns)
-        opts = [blocks.options("<", (2, name), (blocks.TSRESOL, b"\x09")) for name in (b"at the server", b"at the client")]
-        merged = self.path / "merged.pcapng"
-        merged.write_bytes(blocks.section() + b"".join(blocks.interface(opts=opt) for opt in opts) +
-                           b"".join(blocks.enhanced(frame_of(packet), packet.time_ns, number=number) for packet, number in frames))
+        merged = self.merge(ends.server, ends.client)
         for options in ((), ("--vantage=server,client",)):
             (connection,), said = info(merged, *options)
             found = self.compare(ends, connection)
@@ -214,6 +220,21 @@ class Captures(Folder):
                              (found["captures"], found["client_end"]))
             self.assertIn("at the server and at the client have the same packets", said)
         self.assertIn("--vantage", uerudp.run("info", "--vantage=server,client,client", merged, status=2).stderr.decode())
+
+    def test_one_interface(self):
+        """The report of two interfaces is that of the first, as the report of two files is of the first: no packet and no
+        message of the handshake twice, no time from one clock to the other."""
+        ends = self.generate("login-lossy", "--generation", "4.18")
+        (of_files,), _ = info(ends.client, ends.server)
+        (of_interfaces,), _ = info(self.merge(ends.client, ends.server))
+        unframed = [{key: value for key, value in connection.items() if key not in ("frames", "interface", "client", "server")}
+                    for connection in (of_files, of_interfaces)]
+        for key in ("packets", "bytes", "acked", "not_acked", "lost", "duplicates", "resends", "rtt_ms", "half_ms", "jitter_ms",
+                    "send_interval_ms", "duration_s"):
+            self.assertEqual(*(connection[key] for connection in unframed), key)
+        for key, parts in ("story", ("name", "time_s", "count")), ("findings", ("kind", "time_s")):
+            self.assertEqual(*([[each.get(part) for part in parts] for each in connection[key]] for connection in unframed))
+        self.assertTrue(of_files["story"] and of_files["half_ms"])
 
     def test_rotated(self):
         """Files of one capture have no packet in common: they are read as one, and nothing is compared."""
@@ -346,6 +367,24 @@ class Vantage(Folder):
         (connection,), _ = info(ends.client, ends.server, "--vantage=server,client")
         self.compare(ends, connection)
         self.assertIn("the times contradict --vantage", text_of(ends.client, ends.server, "--vantage=server,client"))
+
+    def test_nothing_in_common(self):
+        one = self.generate("game", "--seed", "5").client.rename(self.path / "one.pcapng")
+        two = self.generate("game", "--seed", "6").client
+        for command in "info", "trace":
+            said = uerudp.run(command, one, two, "--vantage=client,server", status=2).stderr.decode()
+            self.assertIn("no connection in common", said)
+
+    def test_trace(self):
+        """Of three files, trace draws the two that the user names, as info counts them."""
+        ends = self.generate("lossy")
+        files = (ends.client, ends.client, ends.server, "--vantage=client,-,server")
+        page = trace_page.read(uerudp.run("trace", *files, status=None).stdout.decode())
+        (connection,), _ = info(*files)
+        for side, way in enumerate(WAYS):
+            lost = sum(1 for row in page[f"paths{side}"] if row["fate"] == LOST)
+            self.assertEqual(connection["both_ends"][way]["lost"], lost)
+            self.assertGreater(lost, 0)
 
 
 if __name__ == "__main__":

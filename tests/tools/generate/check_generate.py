@@ -99,7 +99,7 @@ class Files(Case):
         text = uerudp.run("generate", "--help").stdout.decode()
         (self.folder / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())
         examples = re.findall(r"^  (uerudp generate .*)$", text.split("Examples:")[1], re.M)
-        self.assertEqual(4, len(examples))
+        self.assertEqual(5, len(examples))
         for example in examples:
             result = subprocess.run(["bash", "-c", example], cwd=self.folder, capture_output=True, timeout=60,
                                     env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
@@ -191,6 +191,24 @@ class Truth(Case):
                 lost = [d for d in sent["datagrams"] if d["dir"] == direction and "lost" in d["fate"]]
                 self.assertGreater(len(lost), 0)
                 self.assertEqual(direction in whole, all(d["frame"] is not None for d in lost))
+
+    def test_both(self):
+        """One command writes the captures of two, with their sidecars."""
+        arguments = ("login-lossy", "--connections=2", "--duration=2", "--seed=7")
+        for point in ("client", "server"):
+            self.generate(*arguments, "--capture-at", point, name=f"one-{point}")
+        uerudp.run("generate", *arguments, "--capture-at=both", "--output", self.folder / "two.pcapng")
+        uerudp.run("generate", *arguments, "--capture-at=both", "--no-sidecar", "--output", self.folder / "bare")
+        for point in ("client", "server"):
+            for ending in ("pcapng", "sent.json", "expected.jsonl"):
+                self.assertEqual((self.folder / f"one-{point}.{ending}").read_bytes(),
+                                 (self.folder / f"two-{point}.{ending}").read_bytes(), (point, ending))
+            self.assertEqual((self.folder / f"one-{point}.pcapng").read_bytes(), (self.folder / f"bare-{point}.pcapng").read_bytes())
+        names = {path.name for path in self.folder.iterdir()}
+        self.assertFalse({"two.pcapng", "bare", "bare-client.sent.json"} & names, names)
+        self.assertIn("requires --output", errors("login", "--capture-at=both"))
+        self.assertIn("requires --output", errors("login", "--capture-at=both", "--output=-"))
+        self.assertIn("--fuzz", errors("login", "--capture-at=both", "--fuzz", "--output", self.folder / "no.pcapng"))
 
     def peak(self, generation, server="", client=""):
         """The reliable peak of a server that writes three bunches every 100 ms, one more in the first packet and fifteen
