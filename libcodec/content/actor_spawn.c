@@ -126,7 +126,48 @@ void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *
     }
 }
 
-UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rotation *m) {
+UE_INLINE void packed_vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                                    struct ue_vector *m) {
+    CLEAR(*m);
+    IMPLIED(m->present, ACTOR_LOCATION_BITS, true);
+    IMPLIED(m->quantized, ACTOR_LOCATION_BITS, true);
+    quantization(op, c, x, first, m);
+    components(op, c, x, first, m);
+}
+
+void ue_packed_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                          struct ue_vector *m) {
+    switch (op) {
+    case UE_DECODE: packed_vector_layout(UE_DECODE, c, x, first, m); break;
+    case UE_ENCODE: packed_vector_layout(UE_ENCODE, c, x, first, m); break;
+    case UE_TRACE: packed_vector_layout(UE_TRACE, c, x, first, m); break;
+    case UE_BUILD:
+    case UE_DECODE_FAST: break;
+    }
+}
+
+/* Bits of the largest magnitude among the components, at least 1. */
+static unsigned magnitude_bits(const int32_t tenths[3]) {
+    uint32_t all = 1;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        all |= tenths[axis] < 0 ? 0 - (uint32_t)tenths[axis] : (uint32_t)tenths[axis];
+    }
+    return 32 - (unsigned)__builtin_clz(all);
+}
+
+void ue_vector_quantize(const struct ue_context *context, const int32_t tenths[3], struct ue_vector *vector) {
+    unsigned magnitude = magnitude_bits(tenths);
+    bool is_large = is_large_world(context, 23);
+    *vector = (struct ue_vector){.present = true, .quantized = true, .scaled = is_large};
+    vector->bits = (uint8_t)(is_large ? magnitude + 1 : magnitude - 1);
+    for (unsigned axis = 0; axis < 3; axis++) {
+        vector->components[axis] = is_large ? (uint64_t)(int64_t)tenths[axis] & ue_bits_mask(vector->bits)
+                                            : (uint64_t)(tenths[axis] + (INT64_C(2) << vector->bits));
+    }
+}
+
+UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_rotation *m) {
+    (void)x;
     _Static_assert(UE_F_ACTOR_ROTATION_HAS_ROLL == UE_F_ACTOR_ROTATION_HAS_PITCH + 2,
                    "rows of fields.def in this order");
     _Static_assert(UE_F_ACTOR_ROTATION_ROLL == UE_F_ACTOR_ROTATION_PITCH + 2, "rows of fields.def in this order");
@@ -141,6 +182,8 @@ UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rot
     }
 }
 
+UE_DEFINE_CONTENT_RUN(ue_rotation, rotation_layout, struct ue_rotation)
+
 UE_INLINE void spawn_data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     ue_reference_run(op, c, x, UE_F_ACTOR_ARCHETYPE, &m->archetype);
     if (ue_context_netver(x) >= 5) {
@@ -149,7 +192,7 @@ UE_INLINE void spawn_data(enum ue_op op, struct ue_cursor *c, const struct ue_co
     ue_vector_run(op, c, x, UE_F_ACTOR_HAS_LOCATION, &m->location);
     FLAG(m->has_rotation, ACTOR_HAS_ROTATION);
     if (m->has_rotation) {
-        rotation_layout(op, c, &m->rotation);
+        rotation_layout(op, c, x, &m->rotation);
     }
     ue_vector_run(op, c, x, UE_F_ACTOR_HAS_SCALE, &m->scale);
     ue_vector_run(op, c, x, UE_F_ACTOR_HAS_VELOCITY, &m->velocity);

@@ -24,8 +24,9 @@ UE_DEFINE_CONTENT_CODEC(ue_property, struct ue_property)
 UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_call *m) {
     (void)x;
     BEGIN(FIELD);
-    GENERATED(FIELD_GUESS, ue_cursor_pos(c), m->index_bits, true);
-    UINT(m->index, FIELD_INDEX, m->index_bits);
+    struct ue_bound bound = ue_bound_of(m->index_bound);
+    GENERATED(FIELD_GUESS, ue_cursor_pos(c), bound.bits, true);
+    BELOW(m->index, FIELD_INDEX, bound);
     VIEW_PACKED(m->payload, FIELD_PAYLOAD_BITS, FIELD_PAYLOAD);
     END(FIELD, m);
 }
@@ -36,7 +37,7 @@ UE_DEFINE_CONTENT_CODEC(ue_call, struct ue_call)
 /* Decodes fields whose indices have index_bits bits. Returns whether the last field ends with the payload. */
 static bool walk_calls(enum ue_op op, struct ue_cursor c, const struct ue_context *x, unsigned index_bits) {
     while (ue_cursor_left(&c) != 0) {
-        struct ue_call call = {.index_bits = (uint8_t)index_bits};
+        struct ue_call call = {.index_bound = UINT32_C(1) << index_bits};
         ue_call_run(op, &c, x, &call);
     }
     return ue_cursor_ok(&c);

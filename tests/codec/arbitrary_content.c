@@ -171,9 +171,46 @@ void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_p
 
 void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *m) {
     (void)x;
-    *m = (struct ue_call){.index_bits = ARBITRARY_INDEX_BITS,
-                          .index = (uint32_t)rng_below(rng, (1u << ARBITRARY_INDEX_BITS) + arbitrary_spoil(rng)),
+    *m = (struct ue_call){.index_bound = ARBITRARY_INDEX_BOUND,
+                          .index = (uint32_t)rng_below(rng, ARBITRARY_INDEX_BOUND + arbitrary_spoil(rng)),
                           .payload = arbitrary_view(rng, rng_boundary(rng, 400))};
+}
+
+/* ---- values ---- */
+
+static const struct ue_class_property typed[] = {
+    {"Bool", UE_VALUE_BOOL},     {"Byte", UE_VALUE_BYTE},     {"Int", UE_VALUE_INT32},     {"Float", UE_VALUE_FLOAT},
+    {"String", UE_VALUE_STRING}, {"Object", UE_VALUE_OBJECT}, {"Vector", UE_VALUE_VECTOR}, {"Turn", UE_VALUE_ROTATION},
+};
+
+const struct ue_class arbitrary_class = {
+    .path = "/Test/Typed.Typed_C", .properties = typed, .property_count = UE_VALUE_TYPE_COUNT};
+
+static void arbitrary_value(struct rng *rng, const struct ue_context *x, enum ue_value_type type, struct ue_value *m) {
+    unsigned width = type == UE_VALUE_BOOL ? 1 : type == UE_VALUE_BYTE ? 8 : 32;
+    *m = (struct ue_value){.type = type, .number = (uint32_t)rng_boundary(rng, ue_bits_mask(width))};
+    m->number += m->number == ue_bits_mask(width) && arbitrary_spoil(rng);
+    m->text = arbitrary_text(rng);
+    arbitrary_reference(rng, x, &m->object);
+    do {
+        arbitrary_vector(rng, x, &m->vector);
+    } while (!m->vector.present || !m->vector.quantized);
+    m->vector.present = !arbitrary_spoil(rng);
+    arbitrary_rotation(rng, &m->rotation);
+}
+
+void arbitrary_live_property(struct rng *rng, const struct ue_context *x, struct ue_live_property *m) {
+    *m = (struct ue_live_property){.layout = &arbitrary_class,
+                                   .handle = (uint32_t)rng_below(rng, UE_VALUE_TYPE_COUNT + 1 + arbitrary_spoil(rng))};
+    if (m->handle != 0) {
+        arbitrary_value(rng, x, (enum ue_value_type)((m->handle - 1 + arbitrary_spoil(rng)) % UE_VALUE_TYPE_COUNT),
+                        &m->value);
+    }
+}
+
+void arbitrary_parameter(struct rng *rng, const struct ue_context *x, struct ue_parameter *m) {
+    m->is_present = rng_chance(rng, 70);
+    arbitrary_value(rng, x, ARBITRARY_PARAMETER_TYPE, &m->value);
 }
 
 void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *m) {

@@ -5,13 +5,18 @@
 
 #include <uerudp/actor_spawn.h>
 #include <uerudp/block.h>
+#include <uerudp/class_layout.h>
 #include <uerudp/exports.h>
 #include <uerudp/voice.h>
 #include "tests/support/arbitrary.h"
 
-/* The class_bits and index_bits of arbitrary actors and calls, which are not on the wire. */
+/* What is not on the wire: the class_bits of arbitrary actors, the index_bound of calls, the type of parameters. */
 #define ARBITRARY_CLASS_BITS 8
-#define ARBITRARY_INDEX_BITS 7
+#define ARBITRARY_INDEX_BOUND 100
+#define ARBITRARY_PARAMETER_TYPE UE_VALUE_STRING
+
+/* The class of arbitrary properties: one property of each type. */
+extern const struct ue_class arbitrary_class;
 
 void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_object *object);
 void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *exports);
@@ -21,6 +26,8 @@ void arbitrary_actor_spawn(struct rng *rng, const struct ue_context *x, struct u
 void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_block *block);
 void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *property);
 void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *call);
+void arbitrary_live_property(struct rng *rng, const struct ue_context *x, struct ue_live_property *property);
+void arbitrary_parameter(struct rng *rng, const struct ue_context *x, struct ue_parameter *parameter);
 void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *voice);
 
 #endif

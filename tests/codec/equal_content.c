@@ -89,7 +89,25 @@ bool property_equal(const struct ue_property *a, const struct ue_property *b) {
 }
 
 bool call_equal(const struct ue_call *a, const struct ue_call *b) {
-    return SAME(index_bits) && SAME(index) && SAME_VIEW(payload);
+    return SAME(index_bound) && SAME(index) && SAME_VIEW(payload);
+}
+
+static bool value_equal(const struct ue_value *a, const struct ue_value *b) {
+    switch (a->type) {
+    case UE_VALUE_STRING: return SAME_TEXT(text);
+    case UE_VALUE_OBJECT: return object_equal(&a->object, &b->object);
+    case UE_VALUE_VECTOR: return vector_equal(&a->vector, &b->vector);
+    case UE_VALUE_ROTATION: return rotation_equal(&a->rotation, &b->rotation);
+    default: return SAME(number);
+    }
+}
+
+bool live_property_equal(const struct ue_live_property *a, const struct ue_live_property *b) {
+    return SAME(handle) && (a->handle == 0 || (SAME(value.type) && value_equal(&a->value, &b->value)));
+}
+
+bool parameter_equal(const struct ue_parameter *a, const struct ue_parameter *b) {
+    return SAME(is_present) && (!a->is_present || value_equal(&a->value, &b->value));
 }
 
 bool voice_equal(const struct ue_voice *a, const struct ue_voice *b) {

@@ -5,6 +5,7 @@
 
 #include <uerudp/actor_spawn.h>
 #include <uerudp/block.h>
+#include <uerudp/class_layout.h>
 #include <uerudp/exports.h>
 #include <uerudp/voice.h>
 
@@ -16,6 +17,8 @@ bool actor_spawn_equal(const struct ue_context *x, const struct ue_actor_spawn *
 bool block_equal(const struct ue_context *x, const struct ue_block *a, const struct ue_block *b);
 bool property_equal(const struct ue_property *a, const struct ue_property *b);
 bool call_equal(const struct ue_call *a, const struct ue_call *b);
+bool live_property_equal(const struct ue_live_property *a, const struct ue_live_property *b);
+bool parameter_equal(const struct ue_parameter *a, const struct ue_parameter *b);
 bool voice_equal(const struct ue_voice *a, const struct ue_voice *b);
 
 #endif

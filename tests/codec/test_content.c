@@ -300,7 +300,7 @@ static void the_release_is_found_by_trial(void **state) {
 static void fields_are_told_where_one_length_fits(void **state) {
     (void)state;
     uint8_t payload[8] = {0};
-    const struct ue_call calls[] = {{7, 94, {(const uint8_t *)"abc", 0, 24}}, {7, 3, {payload, 0, 0}}};
+    const struct ue_call calls[] = {{1 << 7, 94, {(const uint8_t *)"abc", 0, 24}}, {1 << 7, 3, {payload, 0, 0}}};
     struct ue_fault fault;
     size_t bit = 0;
     begin("5.4", NULL);

@@ -11,6 +11,7 @@
 #include "tests/codec/laws.h"
 #include "libcodec/content/actor_spawn.h"
 #include "libcodec/content/block.h"
+#include "libcodec/content/class_layout.h"
 #include "libcodec/content/exports.h"
 #include "libcodec/content/object.h"
 #include "libcodec/content/voice.h"
@@ -18,15 +19,27 @@
 #define ROUNDS (LAWS_ROUNDS / 20)
 #define CUT_ROUNDS (LAWS_ROUNDS / 500)
 
-/* The index length is not on the wire. */
+/* What is not on the wire is the same for all structures. */
 static void run_actor_given(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     m->class_bits = ARBITRARY_CLASS_BITS;
     ue_actor_spawn_run(op, c, x, m);
 }
 
 static void run_call_given(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_call *m) {
-    m->index_bits = ARBITRARY_INDEX_BITS;
+    m->index_bound = ARBITRARY_INDEX_BOUND;
     ue_call_run(op, c, x, m);
+}
+
+static void run_property_given(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
+                               struct ue_live_property *m) {
+    m->layout = &arbitrary_class;
+    ue_live_property_run(op, c, x, m);
+}
+
+static void run_parameter_given(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
+                                struct ue_parameter *m) {
+    m->value.type = ARBITRARY_PARAMETER_TYPE;
+    ue_parameter_run(op, c, x, m);
 }
 
 #define SAME_ACTOR(a, b) actor_spawn_equal(x, (a), (b))
@@ -40,6 +53,8 @@ PART(actor, struct ue_actor_spawn, arbitrary_actor_spawn, run_actor_given, SAME_
 PART(block, struct ue_block, arbitrary_block, ue_block_run, SAME_BLOCK, false, false)
 PART(property, struct ue_property, arbitrary_property, ue_property_run, property_equal, false, false)
 PART(call, struct ue_call, arbitrary_call, run_call_given, call_equal, false, false)
+PART(live, struct ue_live_property, arbitrary_live_property, run_property_given, live_property_equal, false, false)
+PART(parameter, struct ue_parameter, arbitrary_parameter, run_parameter_given, parameter_equal, false, false)
 PART(voice, struct ue_voice, arbitrary_voice, ue_voice_run, voice_equal, false, false)
 
 #define LAWS(name)                                                                                                     \
@@ -55,14 +70,16 @@ LAWS(actor)
 LAWS(block)
 LAWS(property)
 LAWS(call)
+LAWS(live)
+LAWS(parameter)
 LAWS(voice)
 
 #define ALL(name) cmocka_unit_test(name##_L1), cmocka_unit_test(name##_L2), cmocka_unit_test(name##_L4)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        ALL(object), ALL(exports),  ALL(field), ALL(mapped), ALL(actor),
-        ALL(block),  ALL(property), ALL(call),  ALL(voice),
+        ALL(object),   ALL(exports), ALL(field), ALL(mapped),    ALL(actor), ALL(block),
+        ALL(property), ALL(call),    ALL(live),  ALL(parameter), ALL(voice),
     };
     return cmocka_run_group_tests(tests, laws_set_up, laws_tear_down);
 }

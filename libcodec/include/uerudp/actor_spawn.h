@@ -23,6 +23,9 @@ struct ue_vector {
 /* The value of a component (axis 0 to 2); 0 when the vector is not present. */
 double ue_vector_component(const struct ue_context *context, const struct ue_vector *vector, unsigned axis);
 
+/* Quantizes components in tenths of a unit, below 2^23, in the context's form with scale 10. */
+void ue_vector_quantize(const struct ue_context *context, const int32_t tenths[3], struct ue_vector *vector);
+
 /* Pitch, yaw and roll in steps of 360/65536 degrees; angles that are not present are zero. */
 struct ue_rotation {
     bool present[3];

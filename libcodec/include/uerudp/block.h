@@ -33,7 +33,7 @@ struct ue_property {
 
 /* A field: a remote call, or a property with its own format. */
 struct ue_call {
-    uint8_t index_bits; /* not on the wire; input of decoding, too */
+    uint32_t index_bound; /* not on the wire, input of decoding, too: above all indices of the class */
     uint32_t index;
     struct ue_view payload;
 };
