@@ -5,7 +5,7 @@
 #define UERUDP_LIBCODEC_CIPHER_CIPHER_H
 
 #include <uerudp/handlers.h>
-#include "libcodec/cipher/keys.h"
+#include "libcodec/cipher/key_log.h"
 
 /* A set of keys, and the plaintext of the last successful decryption. One thread at a time. */
 struct ue_cipher;

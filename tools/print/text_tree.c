@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/print/text_tree.h"
 
+#include <inttypes.h>
+
 /* Longer byte strings are cut; JSON shows them in full. */
 #define SHOWN_BYTES 32
 
@@ -65,22 +67,14 @@ void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
 
 /* ---- the trace ---- */
 
+/* What the heading of a bunch shows and its structure does not hold: the name, and the length also of data that are
+   malformed. */
 static void store_bunch(struct print_tree *tree, const struct ue_record *record) {
-    struct print_tree_bunch *bunch = &tree->bunch;
-    switch (record->field) {
-    case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; break;
-    case UE_F_BUNCH_CH_SEQ: bunch->ch_seq = record->number; break;
-    case UE_F_BUNCH_DATA_BITS: bunch->data_bits = record->number; break;
-    case UE_F_BUNCH_OPEN: bunch->open = record->number != 0; break;
-    case UE_F_BUNCH_CLOSE: bunch->close = record->number != 0; break;
-    case UE_F_BUNCH_RELIABLE: bunch->reliable = record->number != 0; break;
-    case UE_F_BUNCH_PARTIAL: bunch->partial = record->number != 0; break;
-    case UE_F_BUNCH_CHANNEL_NAME:
-        bunch->has_name = true;
-        bunch->name.length = 0;
-        print_tree_value(&bunch->name, record);
-        break;
-    default: break;
+    if (record->field == UE_F_BUNCH_DATA_BITS) {
+        tree->data_bits = record->number;
+    } else if (record->field == UE_F_BUNCH_CHANNEL_NAME) {
+        text_buffer_add_char(&tree->name, ' ');
+        print_tree_value(&tree->name, record);
     }
 }
 
@@ -149,32 +143,28 @@ static void on_field(void *user, const struct ue_record *record) {
 }
 
 static void begin_bunch(struct print_tree *tree) {
-    struct text_buffer name = tree->bunch.name;
-    tree->bunch = (struct print_tree_bunch){.name = name};
+    tree->name.length = 0;
+    tree->data_bits = 0;
     tree->heading_at = tree->page.length;
     tree->indent++;
 }
 
 /* Inserts the heading before the fields that it summarises. */
-static void end_bunch(struct print_tree *tree) {
-    const struct print_tree_bunch *b = &tree->bunch;
+static void end_bunch(struct print_tree *tree, const struct ue_bunch *b) {
     struct text_buffer *h = &tree->heading;
     h->length = 0;
     h->is_colored = tree->page.is_colored;
     text_buffer_begin_style(h, TEXT_STYLE_HEADING);
-    text_buffer_add_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
-                           (unsigned long long)b->channel);
-    if (b->has_name) {
-        text_buffer_add_char(h, ' ');
-        text_buffer_add_bytes(h, b->name.text, b->name.length);
-    }
+    text_buffer_add_format(h, "%*sBunch %zu: channel %" PRIu32, (int)(tree->indent - 1) * 2, "", tree->bunches++,
+                           b->channel);
+    text_buffer_add_bytes(h, tree->name.text, tree->name.length);
     text_buffer_add(h, b->open ? ", open" : "");
     text_buffer_add(h, b->close ? ", close" : "");
     text_buffer_add(h, b->partial ? ", partial" : "");
     if (b->reliable) {
-        text_buffer_add_format(h, ", reliable #%llu", (unsigned long long)b->ch_seq);
+        text_buffer_add_format(h, ", reliable #%" PRIu32, b->ch_seq);
     }
-    text_buffer_add_format(h, ", %llu bits", (unsigned long long)b->data_bits);
+    text_buffer_add_format(h, ", %" PRIu64 " bits", tree->data_bits);
     text_buffer_end_style(h, TEXT_STYLE_HEADING);
     text_buffer_add_char(h, '\n');
     struct text_buffer *page = &tree->page;
@@ -213,11 +203,10 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
-    (void)structure;
     struct print_tree *tree = user;
     (void)bit;
     if (group == UE_GROUP_BUNCH) {
-        end_bunch(tree);
+        end_bunch(tree, structure);
     } else {
         tree->indent -= group == UE_GROUP_MESSAGE ? 2 : 1;
     }
@@ -318,5 +307,5 @@ void print_tree_datagram(struct print_tree *tree, const struct print_datagram *d
 void print_tree_free(struct print_tree *tree) {
     text_buffer_free(&tree->page);
     text_buffer_free(&tree->heading);
-    text_buffer_free(&tree->bunch.name);
+    text_buffer_free(&tree->name);
 }

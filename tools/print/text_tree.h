@@ -6,13 +6,6 @@
 #include "tools/print/datagram_trace.h"
 #include "tools/print/text_buffer.h"
 
-/* The fields in the heading of a bunch. */
-struct print_tree_bunch {
-    uint64_t channel, ch_seq, data_bits;
-    bool open, close, reliable, partial, has_name;
-    struct text_buffer name;
-};
-
 /* State of the tree writer; zeroed. */
 struct print_tree {
     struct text_buffer page; /* finished blocks; the caller flushes it */
@@ -25,8 +18,9 @@ struct print_tree {
     size_t run_at;      /* offset in that line of the last run of consecutive numbers */
     size_t values_end;  /* of the open line */
     uint64_t run_first, run_last;
-    size_t heading_at; /* where the heading of the open bunch is inserted */
-    struct print_tree_bunch bunch;
+    size_t heading_at;       /* where the heading of the open bunch is inserted */
+    uint64_t data_bits;      /* of the open bunch */
+    struct text_buffer name; /* of its channel, after a space */
     struct text_buffer heading;
 };
 

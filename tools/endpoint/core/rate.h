@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow control and timing of one connection: bandwidth, jitter, ping, statistics per second (endpoint.md 30 and 31).
-   Times are nanoseconds on a monotonic scale; speeds are bytes per second. */
+/* Flow control of one connection, and its statistics per second (endpoint.md 30 and 31). Times are nanoseconds on a
+   monotonic scale; speeds are bytes per second. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
 
-#include <uerudp/endpoint.h>
+#include "tools/endpoint/core/jitter_and_ping.h"
 
 #define UE_NET_SPEED_FALLBACK 2600 /* where none is configured */
 
@@ -26,32 +26,6 @@ void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
 #define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
-
-#define UE_JITTER_IGNORED 1023
-
-/* The clock of the packet info: milliseconds of `now`, or UE_JITTER_IGNORED when more than a second passed since the
-   last one. */
-struct ue_jitter_clock {
-    uint64_t last_ns;
-    bool has_last;
-};
-uint16_t ue_jitter_clock_read(struct ue_jitter_clock *clock, uint64_t now_ns);
-
-/* Average difference between packet spacing here and at the sender, milliseconds (ProcessJitter). */
-struct ue_jitter {
-    double average_ms;
-    int32_t previous_ms;
-};
-void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
-
-/* Round-trip times (endpoint.md 31). A sample counts only while its packet is among the newest UE_PING_REACH: the
-   engine keeps send times in a ring of that size (OutLag). */
-#define UE_PING_REACH 256
-
-/* acked and newest are full packet ids; frame_time_ms: the peer's frame time, 0 where it is not excluded. False: no
-   sample. */
-bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t sent_ns, uint64_t now_ns,
-                  uint32_t frame_time_ms);
 
 /* Counters of the current second, and the rates of the last full one. */
 struct ue_traffic {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/cipher/keys.h"
+#include "libcodec/cipher/key_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
