@@ -39,16 +39,14 @@ static int usage(FILE *to) {
 }
 
 static void report_unknown(const char *name) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (size_t i = 0; i < COMMANDS; i++) {
         g_ptr_array_add(names, (char *)commands[i].name);
     }
     g_ptr_array_add(names, (char *)"help");
     g_ptr_array_add(names, (char *)"--version");
-    char *hint = suggestion_text(name, names, "; see uerudp help");
+    g_autofree char *hint = suggestion_text(name, names, "; see uerudp help");
     cli_error("unknown subcommand '%s'%s", name, hint);
-    g_free(hint);
-    g_ptr_array_unref(names);
 }
 
 static int run(const char *name, int argc, char **argv) {

@@ -103,11 +103,10 @@ struct both_ends *both_ends_read(const struct both_ends_options *options, const 
     if (ends->captures[0]->is_cut || ends->captures[1]->is_cut) {
         read_captures(ends, options, sources, true);
     }
-    GArray *pairs = stream_pairs_find((const struct end_capture *const *)ends->captures);
+    g_autoptr(GArray) pairs = stream_pairs_find((const struct end_capture *const *)ends->captures);
     for (guint i = 0; i < pairs->len; i++) {
         add_connection(ends, options, &g_array_index(pairs, struct stream_pair, i));
     }
-    g_array_unref(pairs);
     if (ends->connections->len == 0) {
         both_ends_free(ends);
         return NULL;

@@ -70,7 +70,7 @@ static void free_array(gpointer array) {
 }
 
 bool capture_groups_find(char **paths, int path_count, unsigned *groups) {
-    GPtrArray *files = g_ptr_array_new_with_free_func(free_array);
+    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(free_array);
     bool is_good = true, are_two = false;
     for (int i = 0; i < path_count; i++) {
         is_good = is_good && g_file_test(paths[i], G_FILE_TEST_IS_REGULAR);
@@ -80,6 +80,5 @@ bool capture_groups_find(char **paths, int path_count, unsigned *groups) {
         is_good = find_group(files, groups);
         are_two |= groups[i] != 0;
     }
-    g_ptr_array_unref(files);
     return is_good && are_two;
 }

@@ -22,13 +22,12 @@ static bool parse_word(const char *word, unsigned *role) {
 
 /* The role of each file or interface. False after a message. */
 static bool parse(const char *vantage, unsigned count, const char *things, unsigned *roles) {
-    char **words = g_strsplit(vantage, ",", -1);
+    g_auto(GStrv) words = g_strsplit(vantage, ",", -1);
     bool has[LEFT_OUT + 1] = {false}, is_good = g_strv_length(words) == count;
     for (unsigned i = 0; is_good && i < count; i++) {
         is_good = parse_word(words[i], &roles[i]);
         has[is_good ? roles[i] : LEFT_OUT] = true;
     }
-    g_strfreev(words);
     if (!is_good || !has[0] || !has[1]) {
         cli_error("--vantage=%s: must have a word for each of the %u %s: client or server, for the end at which it was "
                   "captured, each at least once, or - to leave it out",
@@ -57,7 +56,7 @@ static int client_end_of(const unsigned *roles) {
 }
 
 bool capture_points_of_files(struct capture_points *points, const char *vantage, char **paths, int path_count) {
-    unsigned *groups = g_new0(unsigned, (gsize)path_count);
+    g_autofree unsigned *groups = g_new0(unsigned, (gsize)path_count);
     bool is_good = true, are_two = false;
     *points = (struct capture_points){.client_end = -1, .paths = {g_ptr_array_new(), g_ptr_array_new()}};
     if (vantage != NULL) {
@@ -74,7 +73,6 @@ bool capture_points_of_files(struct capture_points *points, const char *vantage,
     if (are_two) {
         set_sources(points);
     }
-    g_free(groups);
     return is_good;
 }
 
@@ -93,7 +91,7 @@ static bool are_one_each(const unsigned *roles, uint32_t count) {
 
 bool capture_points_of_interfaces(struct capture_points *points, const char *vantage, char **path,
                                   uint32_t interface_count) {
-    unsigned *roles = g_new0(unsigned, interface_count + 2);
+    g_autofree unsigned *roles = g_new0(unsigned, interface_count + 2);
     bool is_good = true;
     *points = (struct capture_points){.client_end = -1};
     roles[1] = 1;
@@ -108,7 +106,6 @@ bool capture_points_of_interfaces(struct capture_points *points, const char *van
                 (struct end_source){.paths = path, .path_count = 1, .has_interface = true, .interface_number = i};
         }
     }
-    g_free(roles);
     return is_good;
 }
 

@@ -92,7 +92,7 @@ static void extend(struct end_capture *capture, int64_t time_ns) {
 
 static void read_all(struct end_capture *capture, struct capture_reader *reader, const struct selection *selection,
                      bool head_only) {
-    GHashTable *by_number = g_hash_table_new(NULL, NULL);
+    g_autoptr(GHashTable) by_number = g_hash_table_new(NULL, NULL);
     struct input_datagram captured;
     while (capture_reader_next(reader, &captured)) {
         gpointer key = GUINT_TO_POINTER(captured.connection->stream);
@@ -111,7 +111,6 @@ static void read_all(struct end_capture *capture, struct capture_reader *reader,
             record(stream, &captured, capture_reader_selects(reader, selection, &captured), head_only);
         }
     }
-    g_hash_table_unref(by_number);
 }
 
 void end_source_start(const struct end_source *source, struct capture_reader *reader,
@@ -124,12 +123,9 @@ void end_source_start(const struct end_source *source, struct capture_reader *re
 
 /* "server.pcapng", "server1.pcapng and others" */
 static char *names_of(const struct end_source *source) {
-    char *base = g_path_get_basename(source->paths[0]);
-    char *shown = g_strconcat(base, source->path_count > 1 ? " and others" : "", NULL);
-    char *valid = g_utf8_make_valid(shown, -1);
-    g_free(base);
-    g_free(shown);
-    return valid;
+    g_autofree char *base = g_path_get_basename(source->paths[0]);
+    g_autofree char *shown = g_strconcat(base, source->path_count > 1 ? " and others" : "", NULL);
+    return g_utf8_make_valid(shown, -1);
 }
 
 struct end_capture *end_capture_read(const struct capture_reader *options, const struct selection *selection,

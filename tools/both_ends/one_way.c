@@ -287,7 +287,7 @@ static void finish_delays(struct one_way *way, bool is_known) {
 }
 
 static void count_arrived(struct computing *computing) {
-    GArray *newest = g_array_new(FALSE, FALSE, sizeof(struct newest));
+    g_autoptr(GArray) newest = g_array_new(FALSE, FALSE, sizeof(struct newest));
     for (guint i = 0; i < computing->input->arrived->len; i++) {
         guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
         if (sent == PACKET_MATCH_NONE) {
@@ -296,7 +296,6 @@ static void count_arrived(struct computing *computing) {
             count_match(computing, i, sent, newest);
         }
     }
-    g_array_unref(newest);
     finish_delays(computing->way, computing->input->fit->result == CLOCK_FIT_KNOWN);
 }
 

@@ -78,7 +78,7 @@ const GArray *stream_pair_reports(const struct stream_pair *pair, unsigned captu
 GArray *stream_pair_samples(const struct stream_pair *pair, unsigned role) {
     const GArray *first = stream_pair_datagrams(pair, 0, role), *second = stream_pair_datagrams(pair, 1, role);
     GArray *samples = g_array_new(FALSE, FALSE, sizeof(struct clock_sample));
-    GArray *table = table_of(first, second);
+    g_autoptr(GArray) table = table_of(first, second);
     for (guint begin = 0, end; begin < table->len; begin = end) {
         const struct hashed *group = &g_array_index(table, struct hashed, begin);
         end = end_of_group(table, begin);
@@ -89,7 +89,6 @@ GArray *stream_pair_samples(const struct stream_pair *pair, unsigned role) {
             g_array_append_val(samples, sample);
         }
     }
-    g_array_unref(table);
     return samples;
 }
 
@@ -173,11 +172,10 @@ static guint count_in(const struct stream_pair *pair, unsigned capture, int64_t 
 
 /* Whether enough of the packets are common, of the time that both captures have. */
 static bool is_one_connection(const struct stream_pair *pair) {
-    GArray *spans = time_differences(pair);
+    g_autoptr(GArray) spans = time_differences(pair);
     guint common = spans->len;
     int64_t shift_ns = common != 0 ? g_array_index(spans, int64_t, common / 2) : 0;
     int64_t ranges[2][2] = {{INT64_MAX, INT64_MIN}, {INT64_MAX, INT64_MIN}};
-    g_array_unref(spans);
     extend(pair, 0, 0, ranges[0]);
     extend(pair, 1, shift_ns, ranges[1]);
     const int64_t shared[2] = {MAX(ranges[0][0], ranges[1][0]), MIN(ranges[0][1], ranges[1][1])};
@@ -187,10 +185,10 @@ static bool is_one_connection(const struct stream_pair *pair) {
 
 GArray *stream_pairs_find(const struct end_capture *const captures[2]) {
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct stream_pair));
-    GArray *table = g_array_new(FALSE, FALSE, sizeof(struct hashed));
+    g_autoptr(GArray) table = g_array_new(FALSE, FALSE, sizeof(struct hashed));
     guint lists = 2 * captures[1]->streams->len;
-    guint *common = g_new(guint, lists + 1);
-    bool *is_used = g_new0(bool, lists + 1);
+    g_autofree guint *common = g_new(guint, lists + 1);
+    g_autofree bool *is_used = g_new0(bool, lists + 1);
     for (guint i = 0; i < lists; i++) {
         add(table, ((const struct end_stream *)g_ptr_array_index(captures[1]->streams, i / 2))->datagrams[i % 2], i);
     }
@@ -206,9 +204,6 @@ GArray *stream_pairs_find(const struct end_capture *const captures[2]) {
             g_array_append_val(pairs, pair);
         }
     }
-    g_free(common);
-    g_free(is_used);
-    g_array_unref(table);
     return pairs;
 }
 
@@ -259,9 +254,9 @@ static void find_group(const struct arrival_search *search, guint begin, guint e
 GArray *packet_arrivals_find(const GArray *sent, const GArray *arrived,
                              int64_t (*receiver_ahead_ns)(const void *user, int64_t time_ns), const void *user,
                              int64_t tolerance_ns) {
-    GArray *table = table_of(sent, arrived);
+    g_autoptr(GArray) table = table_of(sent, arrived);
     GArray *arrivals = g_array_sized_new(FALSE, FALSE, sizeof(struct packet_arrival), arrived->len);
-    bool *is_used = g_new0(bool, (gsize)sent->len + 1);
+    g_autofree bool *is_used = g_new0(bool, (gsize)sent->len + 1);
     const struct arrival_search search = {sent, arrived,      table,   receiver_ahead_ns,
                                           user, tolerance_ns, is_used, arrivals};
     for (guint i = 0; i < arrived->len; i++) {
@@ -272,7 +267,5 @@ GArray *packet_arrivals_find(const GArray *sent, const GArray *arrived,
         end = end_of_group(table, begin);
         find_group(&search, begin, end);
     }
-    g_free(is_used);
-    g_array_unref(table);
     return arrivals;
 }

@@ -20,11 +20,10 @@
 /* Returns the escaped line, NUL-terminated, to be freed with text_buffer_free. */
 static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
     struct text_buffer line = {0};
-    char *text = g_strdup_vprintf(format, arguments);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
     text_buffer_add(&line, prefix);
     text_buffer_add_utf8(&line, text, TEXT_ESCAPE_MESSAGE);
     text_buffer_add_bytes(&line, "\n", 2);
-    g_free(text);
     return line;
 }
 
@@ -77,11 +76,9 @@ static char *help_of(GOptionContext *context) {
 }
 
 static void print_help(GOptionContext *context) {
-    char *raw = help_of(context);
-    char *text = cli_wrap_help(raw);
+    g_autofree char *raw = help_of(context);
+    g_autofree char *text = cli_wrap_help(raw);
     fputs(text, stdout);
-    g_free(text);
-    g_free(raw);
     leave(context);
 }
 
@@ -90,8 +87,8 @@ static void print_help(GOptionContext *context) {
 /* The names of the options, from the help, because GLib does not list them; to be freed. */
 static GPtrArray *option_names(GOptionContext *context) {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    char *text = help_of(context);
-    char **lines = g_strsplit(text, "\n", -1);
+    g_autofree char *text = help_of(context);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i] != NULL; i++) {
         const char *name = g_str_has_prefix(lines[i], "  -") ? strstr(lines[i], "--") : NULL;
         if (name != NULL) {
@@ -100,24 +97,18 @@ static GPtrArray *option_names(GOptionContext *context) {
     }
     g_ptr_array_add(names, g_strdup("--help"));
     g_ptr_array_add(names, g_strdup("--version"));
-    g_strfreev(lines);
-    g_free(text);
     return names;
 }
 
 static void report_wrong_options(GOptionContext *context, const GError *error) {
-    GPtrArray *names = option_names(context);
+    g_autoptr(GPtrArray) names = option_names(context);
     bool is_unknown = g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
     const char *option = is_unknown ? strstr(error->message, "--") : NULL;
-    char *name = g_strndup(option, option != NULL ? strcspn(option, "=") : 0);
-    char *elsewhere = g_strdup_printf("; see %s --help", g_get_prgname());
+    g_autofree char *name = g_strndup(option, option != NULL ? strcspn(option, "=") : 0);
+    g_autofree char *elsewhere = g_strdup_printf("; see %s --help", g_get_prgname());
     bool has_hint = strstr(error->message, "did you mean") != NULL;
-    char *hint = suggestion_text(name != NULL ? name : "", names, has_hint ? "" : elsewhere);
+    g_autofree char *hint = suggestion_text(name != NULL ? name : "", names, has_hint ? "" : elsewhere);
     cli_error("%s%s", error->message, hint);
-    g_free(hint);
-    g_free(elsewhere);
-    g_free(name);
-    g_ptr_array_unref(names);
 }
 
 bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
@@ -151,7 +142,7 @@ bool cli_parse_number(const char *text, uint64_t max, uint64_t *number) {
 }
 
 bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user) {
-    char **parts = g_strsplit(text, ",", -1);
+    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
     bool good = parts[0] != NULL;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         uint64_t number;
@@ -160,7 +151,6 @@ bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, 
             take(user, number);
         }
     }
-    g_strfreev(parts);
     return good;
 }
 
@@ -169,7 +159,7 @@ static bool is_decimal(const char *text) {
 }
 
 bool cli_parse_seconds(const char *text, int64_t *ns) {
-    char **parts = g_strsplit(text, ".", 2);
+    g_auto(GStrv) parts = g_strsplit(text, ".", 2);
     const char *whole = parts[0] != NULL ? parts[0] : ""; /* an empty text has no parts */
     const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
     char padded[] = "000000000";
@@ -182,7 +172,6 @@ bool cli_parse_seconds(const char *text, int64_t *ns) {
     if (good) {
         *ns = (int64_t)seconds * NS_PER_SECOND + (int64_t)fraction;
     }
-    g_strfreev(parts);
     return good;
 }
 

@@ -42,13 +42,12 @@ static bool is_prose(const char *line) {
 
 /* Appends the lines of one paragraph; returns their number. */
 static size_t fill_paragraph(GString *out, char **lines) {
-    GString *paragraph = g_string_new(lines[0]);
+    g_autoptr(GString) paragraph = g_string_new(lines[0]);
     size_t count = 1;
     for (; is_prose(lines[count]); count++) {
         g_string_append_printf(paragraph, " %s", lines[count]);
     }
     fill(out, paragraph->str, 0);
-    g_string_free(paragraph, TRUE);
     return count;
 }
 
@@ -64,7 +63,7 @@ static void add_other(GString *out, const char *line) {
 
 char *cli_wrap_help(const char *text) {
     GString *out = g_string_new(NULL);
-    char **lines = g_strsplit(text, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i] != NULL;) {
         if (is_prose(lines[i])) {
             i += fill_paragraph(out, lines + i);
@@ -74,6 +73,5 @@ char *cli_wrap_help(const char *text) {
             i++;
         }
     }
-    g_strfreev(lines);
     return g_string_free(out, FALSE);
 }

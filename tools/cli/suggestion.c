@@ -75,7 +75,7 @@ static GPtrArray *nearest(const char *word, const GPtrArray *names) {
 }
 
 char *suggestion_text(const char *word, const GPtrArray *names, const char *otherwise) {
-    GPtrArray *found = nearest(word, names);
+    g_autoptr(GPtrArray) found = nearest(word, names);
     GString *text = g_string_new(NULL);
     if (found->len == 0 || found->len > SHOWN_MAX) {
         g_string_append(text, otherwise);
@@ -86,7 +86,6 @@ char *suggestion_text(const char *word, const GPtrArray *names, const char *othe
         }
         g_string_append_c(text, '?');
     }
-    g_ptr_array_unref(found);
     return g_string_free(text, FALSE);
 }
 
@@ -107,9 +106,7 @@ void suggestion_add_releases(GPtrArray *names) {
 }
 
 char *suggestion_of_release(const char *word) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     suggestion_add_releases(names);
-    char *text = suggestion_text(word, names, "");
-    g_ptr_array_unref(names);
-    return text;
+    return suggestion_text(word, names, "");
 }

@@ -17,13 +17,12 @@ static bool parse_part(const char *text, int64_t below, int64_t *number) {
 }
 
 static bool parse_time_of_day(const char *text, int64_t *ns) {
-    char **parts = g_strsplit(text, ":", -1);
+    g_auto(GStrv) parts = g_strsplit(text, ":", -1);
     bool is_good = g_strv_length(parts) == 3;
     int64_t hours = 0, minutes = 0, second_ns = 0;
     is_good = is_good && parse_part(parts[0], 24, &hours) && parse_part(parts[1], 60, &minutes) &&
               cli_parse_seconds(parts[2], &second_ns) && second_ns < 60 * UE_NS_PER_S;
     *ns = (hours * 60 + minutes) * 60 * UE_NS_PER_S + second_ns;
-    g_strfreev(parts);
     return is_good;
 }
 

@@ -55,7 +55,7 @@ static struct user_profile *read_profile(const char *path, GKeyFile *file, const
         return NULL;
     }
     struct user_profile *profile = g_new0(struct user_profile, 1);
-    char **keys = g_key_file_get_keys(file, name, NULL, NULL);
+    g_auto(GStrv) keys = g_key_file_get_keys(file, name, NULL, NULL);
     const char *wrong = NULL;
     profile->name = g_strdup(name);
     for (size_t i = 0; keys[i] != NULL && wrong == NULL; i++) {
@@ -66,7 +66,6 @@ static struct user_profile *read_profile(const char *path, GKeyFile *file, const
         }
         g_free(value);
     }
-    g_strfreev(keys);
     if (wrong != NULL) {
         free_profile(profile);
         return NULL;
@@ -76,7 +75,7 @@ static struct user_profile *read_profile(const char *path, GKeyFile *file, const
 
 static GPtrArray *read_all(const char *path, GKeyFile *file) {
     GPtrArray *profiles = g_ptr_array_new_with_free_func(free_profile);
-    char **names = g_key_file_get_groups(file, NULL);
+    g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
     bool good = true;
     for (size_t i = 0; names[i] != NULL && good; i++) {
         struct user_profile *profile = read_profile(path, file, names[i]);
@@ -85,7 +84,6 @@ static GPtrArray *read_all(const char *path, GKeyFile *file) {
             g_ptr_array_add(profiles, profile);
         }
     }
-    g_strfreev(names);
     if (!good) {
         g_ptr_array_unref(profiles);
         return NULL;
@@ -94,7 +92,7 @@ static GPtrArray *read_all(const char *path, GKeyFile *file) {
 }
 
 GPtrArray *user_profiles_read(const char *path) {
-    GKeyFile *file = g_key_file_new();
+    g_autoptr(GKeyFile) file = g_key_file_new();
     GError *error = NULL;
     GPtrArray *profiles = NULL;
     if (g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error)) {
@@ -103,7 +101,6 @@ GPtrArray *user_profiles_read(const char *path) {
         cli_error("%s: %s", path, error->message);
         g_error_free(error);
     }
-    g_key_file_free(file);
     return profiles;
 }
 

@@ -77,7 +77,7 @@ static gboolean parse_key(const char *option, const char *value, void *user, GEr
 }
 
 static bool set_ports(struct wire_options *options, const char *range) {
-    char **ends = g_strsplit(range, "-", 2);
+    g_auto(GStrv) ends = g_strsplit(range, "-", 2);
     uint64_t first = 0;
     uint64_t last = 0;
     bool good = ends[0] != NULL && cli_parse_number(ends[0], UINT16_MAX, &first);
@@ -86,7 +86,6 @@ static bool set_ports(struct wire_options *options, const char *range) {
     for (uint64_t port = first; good && port <= last; port++) {
         options->ports[port / 8] |= (uint8_t)(1u << port % 8);
     }
-    g_strfreev(ends);
     return good;
 }
 
@@ -178,17 +177,15 @@ const struct ue_profile *wire_options_find_generation(const struct wire_options 
 }
 
 static void report_unknown_generation(const struct wire_options *options, const char *name) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_ptr_array_add(names, (char *)"auto");
     suggestion_add_releases(names);
     for (guint i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         g_ptr_array_add(names, ((const struct user_profile *)options->profiles->pdata[i])->name);
     }
-    char *hint = suggestion_text(name, names, "");
+    g_autofree char *hint = suggestion_text(name, names, "");
     cli_error("--generation=%s: must be auto, an engine release from 4.13 to 5.8, or a profile of --profiles%s", name,
               hint);
-    g_free(hint);
-    g_ptr_array_unref(names);
 }
 
 static bool resolve_generation(struct wire_options *options) {

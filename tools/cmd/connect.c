@@ -126,9 +126,8 @@ static void report_end(struct connect *c, const char *why) {
     if (why != NULL) {
         json_object_set_new(members, "problem", json_string(why));
     }
-    json_t *result = c->mode->kind->result(c->mode);
+    json_auto_t *result = c->mode->kind->result(c->mode);
     json_object_update(members, result);
-    json_decref(result);
     live_report(c->live.json, c->mode->kind->name, members);
     members = live_report_connection(c->client.conn);
     json_t *port = live_report_transport(c->port);
@@ -182,7 +181,7 @@ static void lose(struct connect *c, enum ue_close_reason reason) {
         g_free(silence);
         return;
     }
-    GString *why = g_string_new(NULL);
+    g_autoptr(GString) why = g_string_new(NULL);
     g_string_printf(why, "the connection ended: %s", ue_close_reason_name(reason));
     const char *reported = login->failure[0] != '\0' ? login->failure : login->close_reason;
     if (reported[0] != '\0') {
@@ -194,7 +193,6 @@ static void lose(struct connect *c, enum ue_close_reason reason) {
         g_string_append(why, " (no program listens there)");
     }
     leave(c, CLI_EXIT_MALFORMED, why->str);
-    g_string_free(why, TRUE);
 }
 
 static void finish_when_quiet(struct connect *c) {
@@ -269,12 +267,11 @@ static void check_joined(struct connect *c) {
 
 /* The time of --timeout is over. */
 static void give_up(struct connect *c) {
-    char *silence = is_answered(c) ? NULL : no_answer(c);
+    g_autofree char *silence = is_answered(c) ? NULL : no_answer(c);
     leave(c, CLI_EXIT_MALFORMED,
           silence != NULL     ? silence
           : c->joined_ns != 0 ? "the job was not finished in time"
                               : "the login was not finished in time (does the server use the same --generation?)");
-    g_free(silence);
 }
 
 static void run_mode(struct connect *c) {

@@ -105,16 +105,14 @@ static const char description[] =
     "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
 
 static void complain_field(const char *key, const char *wrong) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (const struct print_columns_key *row = print_columns_keys; row->key != NULL; row++) {
         g_ptr_array_add(names, (char *)row->key);
     }
     suggestion_add_fields(names);
     bool is_unknown = strcmp(wrong, PRINT_COLUMNS_UNKNOWN) == 0;
-    char *hint = is_unknown ? suggestion_text(key, names, "; --fields help lists all") : g_strdup("");
+    g_autofree char *hint = is_unknown ? suggestion_text(key, names, "; --fields help lists all") : g_strdup("");
     cli_error("--fields=%s: %s%s", key, wrong, hint);
-    g_free(hint);
-    g_ptr_array_unref(names);
 }
 
 static bool resolve_columns(struct decode *d) {
@@ -124,7 +122,7 @@ static bool resolve_columns(struct decode *d) {
         return false;
     }
     d->columns.separator = comma ? ',' : '\t';
-    char **keys = g_strsplit(d->fields, ",", -1);
+    g_auto(GStrv) keys = g_strsplit(d->fields, ",", -1);
     bool good = keys[0] != NULL;
     for (size_t i = 0; good && keys[i] != NULL; i++) {
         const char *wrong = print_columns_add(&d->columns, keys[i]);
@@ -133,7 +131,6 @@ static bool resolve_columns(struct decode *d) {
             complain_field(keys[i], wrong);
         }
     }
-    g_strfreev(keys);
     return good;
 }
 
@@ -273,9 +270,8 @@ static bool open_log(struct decode *d, char **paths) {
     if (d->events == NULL) {
         return true;
     }
-    char *title = g_strjoinv(" ", paths);
+    g_autofree char *title = g_strjoinv(" ", paths);
     d->log = capture_log_open(d->events, title, d->redact != FALSE);
-    g_free(title);
     return d->log != NULL;
 }
 

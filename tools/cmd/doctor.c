@@ -50,12 +50,11 @@ static bool resolve(struct doctor *d, int argc) {
         cli_error("%s: file not found", d->plugin);
         return false;
     }
-    char *program = d->wireshark_name != NULL ? g_find_program_in_path(d->wireshark_name) : NULL;
+    g_autofree char *program = d->wireshark_name != NULL ? g_find_program_in_path(d->wireshark_name) : NULL;
     bool good = d->wireshark_name == NULL || program != NULL;
     if (!good) {
         cli_error("%s: not a program", d->wireshark_name);
     }
-    g_free(program);
     return good && color_resolve(d->color, &d->is_colored);
 }
 
@@ -98,10 +97,8 @@ static void print_text(const struct doctor *d) {
 /* ---- JSON ---- */
 
 static json_t *series(int major, int minor) {
-    char *text = g_strdup_printf("%d.%d", major, minor);
-    json_t *string = json_string(text);
-    g_free(text);
-    return string;
+    g_autofree char *text = g_strdup_printf("%d.%d", major, minor);
+    return json_string(text);
 }
 
 static json_t *copy_object(const struct doctor_plugin_file *copy) {
@@ -138,7 +135,7 @@ static void print_json(const struct doctor *d) {
     for (guint i = 0; i < d->diagnosis.findings->len; i++) {
         json_array_append_new(findings, finding_object(d->diagnosis.findings->pdata[i]));
     }
-    json_t *line = json_pack(
+    json_auto_t *line = json_pack(
         "{s:i, s:b, s:s?, s:s?, s:o, s:b, s:b, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "loads", d->diagnosis.loads,
         "loaded", d->wireshark.loaded, "loaded_version", d->wireshark.loaded_version, "wireshark",
         d->wireshark.version != NULL ? wireshark_object(&d->wireshark) : json_null(), "root", d->diagnosis.is_root,
@@ -146,7 +143,6 @@ static void print_json(const struct doctor *d) {
     char *text = json_dumps(line, JSON_COMPACT);
     puts(text);
     free(text);
-    json_decref(line);
 }
 
 static enum cli_exit run(struct doctor *d) {

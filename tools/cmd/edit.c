@@ -278,7 +278,7 @@ static void clear(struct edit_arguments *c) {
 }
 
 int cmd_edit(int argc, char **argv) {
-    struct edit_arguments *c = g_new0(struct edit_arguments, 1);
+    g_autofree struct edit_arguments *c = g_new0(struct edit_arguments, 1);
     GOptionContext *context = g_option_context_new("IN OUT - change a capture");
     capture_reader_init(&c->reader);
     c->rules = g_ptr_array_new_with_free_func(g_free);
@@ -292,6 +292,5 @@ int cmd_edit(int argc, char **argv) {
         status = run(c, argv + 1);
     }
     clear(c);
-    g_free(c);
     return status;
 }

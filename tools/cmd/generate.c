@@ -90,16 +90,12 @@ static char *beside(const char *path, const char *ending) {
 }
 
 static bool write_sidecars(struct generate *g, const char *path) {
-    char *sent = beside(path, ".sent.json");
-    char *expected = beside(path, ".expected.jsonl");
-    char *keys = beside(path, ".keys");
-    bool good = write_sidecar(g, sent, sent_sidecar_write) &&
-                generate_expected_write(path, &g->options.scenario.settings, expected) &&
-                (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_keys_write));
-    g_free(keys);
-    g_free(sent);
-    g_free(expected);
-    return good;
+    g_autofree char *sent = beside(path, ".sent.json");
+    g_autofree char *expected = beside(path, ".expected.jsonl");
+    g_autofree char *keys = beside(path, ".keys");
+    return write_sidecar(g, sent, sent_sidecar_write) &&
+           generate_expected_write(path, &g->options.scenario.settings, expected) &&
+           (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_keys_write));
 }
 
 static enum cli_exit conclude(struct generate *g, bool good) {
@@ -156,7 +152,7 @@ static enum cli_exit run_both(struct generate *g) {
 }
 
 int cmd_generate(int argc, char **argv) {
-    struct generate *g = g_new0(struct generate, 1);
+    g_autofree struct generate *g = g_new0(struct generate, 1);
     GOptionContext *context = g_option_context_new("SCENARIO - generate test traffic");
     g_option_context_set_description(context, description);
     generate_options_init(&g->options);
@@ -170,6 +166,5 @@ int cmd_generate(int argc, char **argv) {
         }
     }
     generate_options_clear(&g->options);
-    g_free(g);
     return status;
 }

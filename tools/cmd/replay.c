@@ -102,11 +102,9 @@ static const char conclusion[] =
     "  uerudp replay --live localhost --stream 0 game.pcapng";
 
 static void describe(GOptionContext *context) {
-    char *differences = replay_check_options_help();
-    char *description = g_strconcat(introduction, differences, conclusion, NULL);
+    g_autofree char *differences = replay_check_options_help();
+    g_autofree char *description = g_strconcat(introduction, differences, conclusion, NULL);
     g_option_context_set_description(context, description);
-    g_free(description);
-    g_free(differences);
 }
 
 static bool resolve(struct replay_arguments *command, int argc, char **argv) {

@@ -203,8 +203,8 @@ static void clear_run(void *this_run) {
 static enum cli_exit play_all(const struct script_job *job, const struct script_file *script,
                               const GArray *generations) {
     enum cli_exit status = CLI_EXIT_OK;
-    char *last_failure = NULL;
-    GArray *outputs = g_array_new(FALSE, FALSE, sizeof(struct script_generation_output));
+    g_autofree char *last_failure = NULL;
+    g_autoptr(GArray) outputs = g_array_new(FALSE, FALSE, sizeof(struct script_generation_output));
     g_array_set_clear_func(outputs, clear_run);
     for (size_t i = 0; i < generations->len; i++) {
         struct script_generation_output this_run = {&g_array_index(generations, struct script_generation, i),
@@ -215,8 +215,6 @@ static enum cli_exit play_all(const struct script_job *job, const struct script_
     if (job->update && status == CLI_EXIT_OK) {
         status = update(script, outputs);
     }
-    g_array_free(outputs, TRUE);
-    g_free(last_failure);
     return status;
 }
 
@@ -232,10 +230,9 @@ static enum cli_exit run_file(const struct script_job *job, const char *path) {
         g_free(problem);
         return CLI_EXIT_UNUSABLE;
     }
-    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct script_generation));
+    g_autoptr(GArray) generations = g_array_new(FALSE, FALSE, sizeof(struct script_generation));
     bool good = find_generations(job, script, generations);
     enum cli_exit status = good ? play_all(job, script, generations) : CLI_EXIT_UNUSABLE;
-    g_array_free(generations, TRUE);
     script_file_free(script);
     return status;
 }

@@ -98,11 +98,10 @@ static void collect(struct trace_command *t, struct capture_reader *reader) {
 /* The name of a connection's page, or with another extension of its SVG file. */
 static char *name_file(const struct trace_command *t, const struct trace_plot *plot, const char *ending) {
     const char *dot = g_str_has_suffix(t->path, ".html") ? strrchr(t->path, '.') : NULL;
-    char *stem = g_strndup(t->path, dot != NULL ? (gsize)(dot - t->path) : strlen(t->path));
+    g_autofree char *stem = g_strndup(t->path, dot != NULL ? (gsize)(dot - t->path) : strlen(t->path));
     bool is_only = t->plots->len == 1;
     char *name =
         is_only ? g_strconcat(stem, ending, NULL) : g_strdup_printf("%s-%u%s", stem, plot->info->stream, ending);
-    g_free(stem);
     return name;
 }
 
@@ -147,7 +146,7 @@ static bool write_picture(const struct trace_command *t, const struct trace_plot
 
 /* The page that lists the others, at the name that the user gave. */
 static bool write_index(const struct trace_command *t) {
-    GPtrArray *pages = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) pages = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < t->plots->len; i++) {
         char *page = name_file(t, t->plots->pdata[i], ".html");
         g_ptr_array_add(pages, g_path_get_basename(page));
@@ -157,7 +156,6 @@ static bool write_index(const struct trace_command *t) {
     trace_write_index(t->plots, pages, &text);
     bool good = write_file(t->path, &text);
     text_buffer_free(&text);
-    g_ptr_array_unref(pages);
     return good;
 }
 

@@ -56,10 +56,9 @@ static uint8_t *make_message(const struct echo_check *check, uint32_t index, uin
 
 static bool put(struct echo_check *check, bool reliable) {
     size_t size;
-    uint8_t *message = make_message(check, check->index, check->round, reliable, &size);
+    g_autofree uint8_t *message = make_message(check, check->index, check->round, reliable, &size);
     bool good = send_queue_push(&check->mode.queue, check->mode.channels[check->index], reliable,
                                 (struct ue_view){message, 0, size * 8});
-    g_free(message);
     if (good && reliable) {
         check->reliable_sent++;
         check->sent_bytes += size;
@@ -113,10 +112,8 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
 static bool is_message(const struct echo_check *check, uint32_t index, uint32_t round, bool reliable,
                        struct ue_view data) {
     size_t size;
-    uint8_t *expected = make_message(check, index, round, reliable, &size);
-    bool same = ue_view_equal(data, (struct ue_view){expected, 0, size * 8});
-    g_free(expected);
-    return same;
+    g_autofree uint8_t *expected = make_message(check, index, round, reliable, &size);
+    return ue_view_equal(data, (struct ue_view){expected, 0, size * 8});
 }
 
 static void check_reliable(struct echo_check *check, uint32_t index, const struct ue_event *bunch) {

@@ -85,12 +85,11 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
 }
 
 static void print_call(struct lines_mode *l, const struct ue_event *bunch, struct ue_view text) {
-    char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
+    g_autofree char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
     ue_view_copy(text, (uint8_t *)line);
     live_report(l->as_json, "message",
                 json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
                           live_report_text(line)));
-    g_free(line);
 }
 
 static void receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *bunch) {

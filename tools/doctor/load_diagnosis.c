@@ -194,7 +194,8 @@ static char *advise_group(const char *program) {
 }
 
 static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark) {
-    char *program = wireshark->programs != NULL ? g_build_filename(wireshark->programs, "dumpcap", NULL) : NULL;
+    g_autofree char *program =
+        wireshark->programs != NULL ? g_build_filename(wireshark->programs, "dumpcap", NULL) : NULL;
     if (program == NULL || !g_file_test(program, G_FILE_TEST_EXISTS)) {
         find(diagnosis, "no-capture", g_strdup("Live capture is not possible: dumpcap is not installed."),
              g_strdup("Install it (package wireshark-common)."));
@@ -211,7 +212,6 @@ static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor
     } else {
         diagnosis->can_capture = true;
     }
-    g_free(program);
 }
 
 void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,

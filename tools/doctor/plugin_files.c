@@ -30,9 +30,8 @@ static void add(GPtrArray *files, const char *path, enum doctor_folder_kind plac
 }
 
 static void add_in(GPtrArray *files, const char *folder, const char *below, enum doctor_folder_kind place) {
-    char *path = g_build_filename(folder, below, DOCTOR_PLUGIN_FILE, NULL);
+    g_autofree char *path = g_build_filename(folder, below, DOCTOR_PLUGIN_FILE, NULL);
     add(files, path, place);
-    g_free(path);
 }
 
 /* Looks in the folders of all Wireshark series. */

@@ -6,16 +6,14 @@
 /* The lines of both outputs of a program; NULL: it cannot be run. */
 static char **run_program(const struct doctor_wireshark *wireshark, const char *option, const char *report) {
     char *argv[] = {wireshark->path, (char *)option, (char *)report, NULL};
-    char *output = NULL;
-    char *errors = NULL;
+    g_autofree char *output = NULL;
+    g_autofree char *errors = NULL;
     char **lines = NULL;
     if (g_spawn_sync(NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, NULL, NULL)) {
         char *all = g_strconcat(output, "\n", errors, NULL);
         lines = g_strsplit(all, "\n", -1);
         g_free(all);
     }
-    g_free(output);
-    g_free(errors);
     return lines;
 }
 
@@ -54,7 +52,7 @@ static void parse_folders(struct doctor_wireshark *wireshark, const char *line) 
 
 /* "uerudp.so 0.1.0 dissector /folder/uerudp.so", separated by at least a tab; or an error with the file name. */
 static void parse_plugin(struct doctor_wireshark *wireshark, const char *line) {
-    char **columns = g_strsplit(line, "\t", -1);
+    g_auto(GStrv) columns = g_strsplit(line, "\t", -1);
     if (g_strv_length(columns) >= 4 && strcmp(g_strstrip(columns[0]), DOCTOR_PLUGIN_FILE) == 0) {
         g_free(wireshark->loaded);
         g_free(wireshark->loaded_version);
@@ -64,16 +62,14 @@ static void parse_plugin(struct doctor_wireshark *wireshark, const char *line) {
         const char *from = strstr(line, "Couldn't");
         wireshark->refusal = g_strdup(from != NULL ? from : line);
     }
-    g_strfreev(columns);
 }
 
 static void ask_all(struct doctor_wireshark *wireshark, const char *option, const char *report,
                     void (*take)(struct doctor_wireshark *wireshark, const char *line)) {
-    char **lines = run_program(wireshark, option, report);
+    g_auto(GStrv) lines = run_program(wireshark, option, report);
     for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
         take(wireshark, lines[i]);
     }
-    g_strfreev(lines);
 }
 
 void doctor_wireshark_query(struct doctor_wireshark *wireshark, const char *program) {

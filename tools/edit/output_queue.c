@@ -173,11 +173,10 @@ static void describe_drops(struct direction_state *state, struct edited_block *e
 }
 
 static void describe_outcome(const struct rules_outcome *outcome, struct edited_block *edited) {
-    char *text = rules_outcome_describe(outcome);
+    g_autofree char *text = rules_outcome_describe(outcome);
     if (*text != '\0') {
         edited_block_add_comment(edited, text);
     }
-    g_free(text);
 }
 
 /* Writes the block, and then the block that was to follow it. */

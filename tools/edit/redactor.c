@@ -242,7 +242,7 @@ static void on_end(void *user, enum ue_group group, size_t bit, const void *stru
 static bool encrypt(struct datagram_redaction *r) {
     GByteArray *plain = r->redactor->plain;
     uint8_t iv[UE_AES_IV_BYTES] = {0}, tag[UE_AES_TAG_BYTES] = {0};
-    uint8_t *ciphertext = g_malloc(plain->len + 1);
+    g_autofree uint8_t *ciphertext = g_malloc(plain->len + 1);
     ue_bits_copy(iv, 0, r->datagram->bytes, r->iv.bit, r->iv.bits);
     bool good = r->decrypted == 1 && r->ciphertext.bits == plain->len * 8u &&
                 ue_cipher_encrypt(r->redactor->cipher, plain->data, plain->len, iv, tag, ciphertext);
@@ -251,7 +251,6 @@ static bool encrypt(struct datagram_redaction *r) {
         ue_bits_copy(r->datagram->bytes, r->tag.bit, tag, 0, r->tag.bits);
         ue_bits_copy(r->datagram->bytes, r->ciphertext.bit, ciphertext, 0, r->ciphertext.bits);
     }
-    g_free(ciphertext);
     return good;
 }
 

@@ -72,11 +72,10 @@ static GPtrArray *by_silence(struct capture_log *events) {
 }
 
 static void finish_oldest(struct capture_log *events) {
-    GPtrArray *sorted = by_silence(events);
+    g_autoptr(GPtrArray) sorted = by_silence(events);
     struct connection *oldest = g_ptr_array_index(sorted, 0);
     finish(events, oldest, 0);
     g_hash_table_remove(events->connections, GUINT_TO_POINTER(oldest->stream));
-    g_ptr_array_unref(sorted);
 }
 
 /* NULL: its findings are finished. */
@@ -158,11 +157,10 @@ bool capture_log_close(struct capture_log *events, int64_t end_ns, bool is_good)
     if (events == NULL) {
         return true;
     }
-    GPtrArray *sorted = by_silence(events);
+    g_autoptr(GPtrArray) sorted = by_silence(events);
     for (guint i = 0; i < sorted->len; i++) {
         finish(events, g_ptr_array_index(sorted, i), end_ns);
     }
-    g_ptr_array_unref(sorted);
     g_hash_table_unref(events->connections);
     is_good = event_log_close(events->log, is_good);
     g_free(events);

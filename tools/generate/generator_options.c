@@ -160,15 +160,13 @@ static bool resolve_network(struct generate_options *o) {
 }
 
 static void report_unknown_scenario(const char *name) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     const struct sim_scenario *scenario;
     for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
         g_ptr_array_add(names, (char *)scenario->name);
     }
-    char *hint = suggestion_text(name, names, "; see uerudp generate --list");
+    g_autofree char *hint = suggestion_text(name, names, "; see uerudp generate --list");
     cli_error("%s: neither a scenario nor a file%s", name, hint);
-    g_free(hint);
-    g_ptr_array_unref(names);
 }
 
 static bool find_scenario(struct generate_options *o, const char *name) {

@@ -151,7 +151,7 @@ static bool parse_choice(const char *text, const char *const *choices, unsigned 
 
 /* "1-2.5;4-5" in seconds; without its end the last one lasts for ever. */
 static bool parse_outages(const char *text, struct sim_outage *outages) {
-    char **parts = g_strsplit(text, ";", -1);
+    g_auto(GStrv) parts = g_strsplit(text, ";", -1);
     bool good = g_strv_length(parts) <= SIM_LINK_OUTAGES_MAX;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         char **ends = g_strsplit(parts[i], "-", 2);
@@ -160,13 +160,12 @@ static bool parse_outages(const char *text, struct sim_outage *outages) {
         good = good && (ends[1][0] == '\0' || parse_time(ends[1], NS_PER_S, &outages[i].to_ns));
         g_strfreev(ends);
     }
-    g_strfreev(parts);
     return good;
 }
 
 /* "64-800", or one number for both. */
 static bool parse_bits(const char *text, uint32_t *bits) {
-    char **ends = g_strsplit(text, "-", 2);
+    g_auto(GStrv) ends = g_strsplit(text, "-", 2);
     uint64_t low = 0;
     uint64_t high = 0;
     bool good = ends[0] != NULL && parse_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
@@ -174,7 +173,6 @@ static bool parse_bits(const char *text, uint32_t *bits) {
                 low <= high;
     bits[0] = (uint32_t)low;
     bits[1] = (uint32_t)high;
-    g_strfreev(ends);
     return good;
 }
 
@@ -258,16 +256,15 @@ static bool is_known(const struct section *section, const char *name) {
 }
 
 static bool parse_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
-    char *both = g_strconcat(name, "=", text, NULL);
+    g_autofree char *both = g_strconcat(name, "=", text, NULL);
     enum sim_emulation_result result = sim_emulation_set(section->emulation, both);
-    g_free(both);
     *is_knob = result != SIM_EMULATION_UNKNOWN;
     return result == SIM_EMULATION_OK;
 }
 
 static bool read_key(GKeyFile *file, const char *path, const char *group, const char *name,
                      const struct section *section) {
-    char *text = g_key_file_get_string(file, group, name, NULL);
+    g_autofree char *text = g_key_file_get_string(file, group, name, NULL);
     bool is_key = is_known(section, name);
     bool good = text != NULL && is_key && parse_key(section, name, text);
     if (text != NULL && !is_key && section->emulation != NULL) {
@@ -277,7 +274,6 @@ static bool read_key(GKeyFile *file, const char *path, const char *group, const 
         cli_error("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
                   is_key ? "invalid value" : "no such key");
     }
-    g_free(text);
     return good;
 }
 
@@ -305,13 +301,12 @@ static bool read_section(GKeyFile *file, const char *path, const char *group, st
                   group, SIM_SCENARIO_STREAMS_MAX);
         return false;
     }
-    char **keys = g_key_file_get_keys(file, group, NULL, NULL);
+    g_auto(GStrv) keys = g_key_file_get_keys(file, group, NULL, NULL);
     bool good = keys != NULL;
     for (size_t i = 0; good && keys[i] != NULL; i++) {
         bool is_base = strcmp(group, "scenario") == 0 && strcmp(keys[i], "base") == 0;
         good = is_base || read_key(file, path, group, keys[i], &section);
     }
-    g_strfreev(keys);
     return good;
 }
 
@@ -399,7 +394,7 @@ static bool read_all(GKeyFile *file, const char *path, struct sim_scenario *scen
     if (!read_base(file, path, scenario)) {
         return false;
     }
-    char **groups = g_key_file_get_groups(file, NULL);
+    g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
     bool good = true;
     for (size_t i = 0; groups[i] != NULL; i++) {
         if (g_str_has_prefix(groups[i], "stream ")) {
@@ -409,13 +404,12 @@ static bool read_all(GKeyFile *file, const char *path, struct sim_scenario *scen
     for (size_t i = 0; good && groups[i] != NULL; i++) {
         good = read_section(file, path, groups[i], scenario, &streams);
     }
-    g_strfreev(groups);
     scenario->hostile |= scenario->paths[0].corrupt > 0 || scenario->paths[1].corrupt > 0;
     return good && check(path, scenario);
 }
 
 bool scenario_file_read(const char *path, struct sim_scenario *scenario) {
-    GKeyFile *file = g_key_file_new();
+    g_autoptr(GKeyFile) file = g_key_file_new();
     GError *error = NULL;
     bool good = g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error);
     if (good) {
@@ -424,6 +418,5 @@ bool scenario_file_read(const char *path, struct sim_scenario *scenario) {
         cli_error("%s: %s", path, error->message);
         g_error_free(error);
     }
-    g_key_file_unref(file);
     return good;
 }

@@ -169,12 +169,11 @@ static void put_messages(FILE *file, bool *more, const struct generator_connecti
 
 static void put_head(FILE *file, const struct generator *generator) {
     const struct sim_scenario *scenario = &generator->config.scenario;
-    char *name = g_strescape(scenario->name, NULL);
+    g_autofree char *name = g_strescape(scenario->name, NULL);
     fprintf(file,
             "{\"schema\":%d,\"scenario\":\"%s\",\"seed\":%" PRIu64 ",\"generation\":\"%s\",\"capture_point\":\"%s\",\n",
             PRINT_JSON_SCHEMA, name, scenario->seed, sim_scenario_profile(scenario, UE_ROLE_CLIENT)->name,
             points[generator->config.point]);
-    g_free(name);
 }
 
 void sent_sidecar_write(FILE *file, const struct generator *generator) {

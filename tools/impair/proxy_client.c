@@ -112,14 +112,13 @@ static void read_facts(struct impair_client *client, uint64_t frame, int64_t tim
 void impair_client_receive(struct impair_client *client, struct rules *rules, uint64_t frame, uint64_t now_ns,
                            unsigned end, const uint8_t *bytes, size_t size_bytes) {
     struct rules_outcome outcome;
-    GString *names = g_string_new(NULL);
+    g_autoptr(GString) names = g_string_new(NULL);
     read_facts(client, frame, (int64_t)now_ns, end, bytes, size_bytes);
     rules_apply(rules, &client->facts, &outcome, names);
     client->last_received_ns = now_ns;
     client->is_confirmed |= end == 0 && client->is_answered;
     client->is_answered |= end == 1;
     impair_direction_receive(client->directions[end], now_ns, bytes, size_bytes, &outcome, names->str);
-    g_string_free(names, TRUE);
 }
 
 uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns) {

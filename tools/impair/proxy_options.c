@@ -127,10 +127,9 @@ static void explain_engine(const char *option, const char *text, GError **error)
                     text, row->name, row->max, row->unit);
         return;
     }
-    char *names = parameter_names();
+    g_autofree char *names = parameter_names();
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                 "%s=%s: must be NAME=N, such as PktLoss=5; there are %s", option, text, names);
-    g_free(names);
 }
 
 static gboolean set_engine(struct sim_emulation *engine, const char *option, const char *text, GError **error) {

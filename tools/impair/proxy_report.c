@@ -44,7 +44,7 @@ static json_t *as_object(struct impair_counters *counters) {
 
 /* "95 of 100 datagrams (5 lost, 2 reordered)" */
 static json_t *as_text(struct impair_counters *counters) {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     const char *separator = " (";
     g_string_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " datagrams", counters->delivered,
                     counters->datagrams);
@@ -56,9 +56,7 @@ static json_t *as_text(struct impair_counters *counters) {
         }
     }
     g_string_append(text, *separator == ',' ? ")" : "");
-    json_t *result = json_string(text->str);
-    g_string_free(text, TRUE);
-    return result;
+    return json_string(text->str);
 }
 
 static void set_counters(json_t *members, bool as_json, const char *key, struct impair_counters counters) {
@@ -105,10 +103,10 @@ void impair_report_summary(const struct impair_options *options, const struct im
     }
     json_t *members = json_pack("{s:I, s:I, s:I}", "clients", (json_int_t)totals->clients, "unconfirmed",
                                 (json_int_t)totals->unconfirmed, "refused", (json_int_t)totals->refused);
-    char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed); /* more digits than JSON numbers keep exactly */
+    g_autofree char *seed =
+        g_strdup_printf("%" G_GUINT64_FORMAT, options->seed); /* more digits than JSON numbers keep exactly */
     json_object_set_new(members, "seed", json_string(seed));
     set_counters(members, options->json, "up", totals->directions[0]);
     set_counters(members, options->json, "down", totals->directions[1]);
     live_report(options->json, "linked", members);
-    g_free(seed);
 }

@@ -96,7 +96,7 @@ static void print_rows(struct text_buffer *out, struct csv_line line, const stru
                        enum ue_bandwidth_by by, const struct info_bandwidth_options *options) {
     static const char *const names[] = {"class", "actor", "channel"};
     size_t more;
-    GArray *rows = info_bandwidth_rows(bandwidth, by, options, options->rows_max, &more);
+    g_autoptr(GArray) rows = info_bandwidth_rows(bandwidth, by, options, options->rows_max, &more);
     line.by = names[by];
     for (guint i = 0; i < rows->len; i++) {
         line.row = &g_array_index(rows, struct ue_bandwidth_row, i);
@@ -107,7 +107,6 @@ static void print_rows(struct text_buffer *out, struct csv_line line, const stru
             add_line(out, &line);
         }
     }
-    g_array_unref(rows);
 }
 
 static void print_kinds(struct text_buffer *out, struct csv_line line, const struct ue_bandwidth_totals *totals) {
@@ -146,7 +145,7 @@ static void print_times(struct text_buffer *out, struct csv_line line, const str
                         const struct info_bandwidth_options *options) {
     const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(bandwidth);
     size_t more;
-    GArray *rows = info_bandwidth_rows(bandwidth, UE_BANDWIDTH_BY_CLASS, options, options->rows_max, &more);
+    g_autoptr(GArray) rows = info_bandwidth_rows(bandwidth, UE_BANDWIDTH_BY_CLASS, options, options->rows_max, &more);
     line.by = "kind over time";
     for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
         line.name = ue_bandwidth_kind_name(kind);
@@ -158,7 +157,6 @@ static void print_times(struct text_buffer *out, struct csv_line line, const str
         line.name = row->is_rest ? "others" : row->name;
         print_series(out, line, &row->series, totals);
     }
-    g_array_unref(rows);
 }
 
 void info_bandwidth_print_csv(struct text_buffer *out, uint32_t stream, const struct ue_bandwidth *bandwidth,

@@ -115,11 +115,10 @@ static json_t *rows_array(const struct ue_bandwidth *bandwidth, enum ue_bandwidt
                           const struct info_bandwidth_options *options, bool has_times) {
     size_t more;
     json_t *array = json_array();
-    GArray *rows = info_bandwidth_rows(bandwidth, by, options, options->rows_max, &more);
+    g_autoptr(GArray) rows = info_bandwidth_rows(bandwidth, by, options, options->rows_max, &more);
     for (guint i = 0; i < rows->len; i++) {
         json_array_append_new(array, row_object(by, &g_array_index(rows, struct ue_bandwidth_row, i), has_times));
     }
-    g_array_unref(rows);
     return array;
 }
 
@@ -151,7 +150,7 @@ static json_t *class_series(const struct ue_bandwidth *bandwidth, const struct i
                             size_t bins) {
     size_t more;
     json_t *array = json_array();
-    GArray *rows = info_bandwidth_rows(bandwidth, UE_BANDWIDTH_BY_CLASS, options, options->rows_max, &more);
+    g_autoptr(GArray) rows = info_bandwidth_rows(bandwidth, UE_BANDWIDTH_BY_CLASS, options, options->rows_max, &more);
     for (guint i = 0; i < rows->len; i++) {
         const struct ue_bandwidth_row *row = &g_array_index(rows, struct ue_bandwidth_row, i);
         if (row->series.count != 0) {
@@ -161,7 +160,6 @@ static json_t *class_series(const struct ue_bandwidth *bandwidth, const struct i
             json_array_append_new(array, object);
         }
     }
-    g_array_unref(rows);
     return array;
 }
 

@@ -121,8 +121,8 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     const struct ue_bandwidth_counts *counts = &ue_bandwidth_totals(bandwidth)->counts;
     uint64_t all = ue_bandwidth_bits(counts, 0) + ue_bandwidth_bits(counts, 1);
     size_t more;
-    GArray *rows = info_bandwidth_rows(bandwidth, by, options,
-                                       options->rows_max != 0 ? options->rows_max : INFO_BANDWIDTH_ROWS_TEXT, &more);
+    g_autoptr(GArray) rows = info_bandwidth_rows(
+        bandwidth, by, options, options->rows_max != 0 ? options->rows_max : INFO_BANDWIDTH_ROWS_TEXT, &more);
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
                            ue_bandwidth_row_count(bandwidth, by));
@@ -132,7 +132,6 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     for (guint i = 0; i < rows->len; i++) {
         print_row(out, by, &g_array_index(rows, struct ue_bandwidth_row, i), more, all, has_times);
     }
-    g_array_unref(rows);
 }
 
 /* ---- saturation ---- */

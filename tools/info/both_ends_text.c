@@ -249,7 +249,7 @@ static void print_loss(struct text_buffer *out, const struct info_connection *in
 }
 
 static void print_losses(struct text_buffer *out, const struct info_connection *info, unsigned role) {
-    GPtrArray *sorted = longest_losses(&info->both_ends->ways[role]);
+    g_autoptr(GPtrArray) sorted = longest_losses(&info->both_ends->ways[role]);
     guint shown = MIN(sorted->len, info->findings.per_kind_max);
     for (guint i = 0; i < shown; i++) {
         print_loss(out, info, role, g_ptr_array_index(sorted, i));
@@ -258,7 +258,6 @@ static void print_losses(struct text_buffer *out, const struct info_connection *
         text_buffer_add_format(out, "      and %u more %s to %s\n", sorted->len - shown, phrase_side(role),
                                phrase_side(!role));
     }
-    g_ptr_array_unref(sorted);
 }
 
 /* ---- the section ---- */

@@ -94,18 +94,17 @@ GArray *info_budget_results(const struct info_connection *info) {
 
 bool info_budget_is_exceeded(const struct info_connection *info) {
     bool is_exceeded = false;
-    GArray *results = info_budget_results(info);
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
         is_exceeded |= g_array_index(results, struct info_budget_result, i).is_exceeded;
     }
-    g_array_unref(results);
     return is_exceeded;
 }
 
 /* ---- output ---- */
 
 void info_budget_print(struct text_buffer *out, const struct info_connection *info) {
-    GArray *results = info_budget_results(info);
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
         const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
         text_buffer_add_format(out, "  %s budget: ", result->is_exceeded ? "over" : "within");
@@ -116,12 +115,11 @@ void info_budget_print(struct text_buffer *out, const struct info_connection *in
                                result->side == 0 ? "client to server" : "server to client", result->peak_bytes,
                                result->peak_second, result->limit_bytes);
     }
-    g_array_unref(results);
 }
 
 json_t *info_budget_to_json(const struct info_connection *info) {
     json_t *array = json_array();
-    GArray *results = info_budget_results(info);
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
         const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
         json_array_append_new(array, json_pack("{s:s?, s:s, s:I, s:I, s:I, s:b}", "class", result->class_name,
@@ -130,6 +128,5 @@ json_t *info_budget_to_json(const struct info_connection *info) {
                                                (json_int_t)result->peak_bytes, "peak_second",
                                                (json_int_t)result->peak_second, "is_exceeded", result->is_exceeded));
     }
-    g_array_unref(results);
     return array;
 }

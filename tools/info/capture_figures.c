@@ -44,7 +44,7 @@ static double weighted_percentile(const GArray *quantiles, unsigned percent, dou
 }
 
 static struct info_percentiles percentiles_of(const GPtrArray *infos, size_t offset, double unit) {
-    GArray *quantiles = g_array_new(FALSE, FALSE, sizeof(struct quantile));
+    g_autoptr(GArray) quantiles = g_array_new(FALSE, FALSE, sizeof(struct quantile));
     for (guint i = 0; i < infos->len; i++) {
         const struct info_connection *info = g_ptr_array_index(infos, i);
         if (info->course->implausible == 0) {
@@ -54,7 +54,6 @@ static struct info_percentiles percentiles_of(const GPtrArray *infos, size_t off
     g_array_sort(quantiles, compare);
     struct info_percentiles percentiles = {weighted_percentile(quantiles, 50, unit),
                                            weighted_percentile(quantiles, 99, unit)};
-    g_array_unref(quantiles);
     return percentiles;
 }
 

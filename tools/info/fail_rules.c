@@ -86,7 +86,7 @@ static char *find_kind(const char *text, enum ue_finding_id *kind, unsigned *cou
 
 static gboolean parse_kind(const char *name, struct fail_rule *rule, GError **error) {
     unsigned count;
-    char *names = find_kind(name, &rule->kind, &count);
+    g_autofree char *names = find_kind(name, &rule->kind, &count);
     if (count == 0) {
         char *all = find_kind("", &rule->kind, &count);
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
@@ -96,7 +96,6 @@ static gboolean parse_kind(const char *name, struct fail_rule *rule, GError **er
     } else if (count > 1) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--fail-on: %s may be %s", name, names);
     }
-    g_free(names);
     return count == 1;
 }
 
@@ -131,19 +130,18 @@ static gboolean parse_limit(const char *text, struct fail_rule *rule, GError **e
     if (end != text && rule->limit >= 0 && parse_unit(end, rule) && kind_has_measure(rule->kind, rule->measure)) {
         return TRUE;
     }
-    GString *forms = g_string_new(NULL);
+    g_autoptr(GString) forms = g_string_new(NULL);
     add_form(forms, rule->kind, MEASURE_SPAN, "a time such as 500ms or 2s");
     add_form(forms, rule->kind, MEASURE_PERCENT, "a share such as 2%");
     add_form(forms, rule->kind, MEASURE_COUNT, "a number such as 10");
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--fail-on: %s:%s: %s%s",
                 ue_finding_rows[rule->kind].name, text, forms->len != 0 ? "the limit is " : "this finding has no limit",
                 forms->str);
-    g_string_free(forms, TRUE);
     return FALSE;
 }
 
 static gboolean parse_rule(const char *text, struct fail_rule *rule, GError **error) {
-    char **parts = g_strsplit(text, ":", 2);
+    g_auto(GStrv) parts = g_strsplit(text, ":", 2);
     const char *name = parts[0] != NULL ? parts[0] : "";
     gboolean good = TRUE;
     if (parts[0] == NULL || parts[1] == NULL) {
@@ -152,12 +150,11 @@ static gboolean parse_rule(const char *text, struct fail_rule *rule, GError **er
     if (!rule->is_severity) {
         good = parse_kind(name, rule, error) && (parts[1] == NULL || parse_limit(parts[1], rule, error));
     }
-    g_strfreev(parts);
     return good;
 }
 
 gboolean info_fail_rules_add(struct info_fail_rules *rules, const char *text, GError **error) {
-    char **words = g_strsplit(text, ",", -1);
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
     struct fail_rule none = {0};
     gboolean good = *words != NULL || parse_rule("", &none, error); /* an empty text is no rule */
     if (rules->rules == NULL) {
@@ -168,7 +165,6 @@ gboolean info_fail_rules_add(struct info_fail_rules *rules, const char *text, GE
         good = parse_rule(*word, &rule, error);
         g_array_append_val(rules->rules, rule);
     }
-    g_strfreev(words);
     return good;
 }
 

@@ -216,11 +216,10 @@ static json_t *channel_object(const struct info_connection *info, const struct i
 
 static json_t *channels_array(const struct info_connection *info) {
     json_t *array = json_array();
-    GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_INDEX);
+    g_autoptr(GPtrArray) sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_INDEX);
     for (guint i = 0; i < sorted->len; i++) {
         json_array_append_new(array, channel_object(info, g_ptr_array_index(sorted, i)));
     }
-    g_ptr_array_unref(sorted);
     return array;
 }
 
@@ -309,11 +308,10 @@ static json_t *finding_object(const struct info_connection *info, const struct i
 
 static void add_findings(json_t *object, const struct info_connection *info) {
     json_t *array = json_array(), *more = json_object();
-    GPtrArray *sorted = info_findings_sorted(&info->findings);
+    g_autoptr(GPtrArray) sorted = info_findings_sorted(&info->findings);
     for (guint i = 0; i < sorted->len; i++) {
         json_array_append_new(array, finding_object(info, g_ptr_array_index(sorted, i)));
     }
-    g_ptr_array_unref(sorted);
     for (int kind = 0; kind < UE_FINDING_COUNT; kind++) {
         uint64_t left = info_findings_more(&info->findings, (enum ue_finding_id)kind);
         if (left != 0) {

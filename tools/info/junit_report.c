@@ -7,14 +7,12 @@
 
 /* XML has no form for other control characters than tab and line feed. */
 static void add_escaped(struct text_buffer *out, const char *text) {
-    char *shown = g_strdup(text);
+    g_autofree char *shown = g_strdup(text);
     for (char *at = shown; *at != '\0'; at++) {
         *at = (unsigned char)*at < ' ' && *at != '\t' && *at != '\n' ? ' ' : *at;
     }
-    char *escaped = g_markup_escape_text(shown, -1);
+    g_autofree char *escaped = g_markup_escape_text(shown, -1);
     text_buffer_add(out, escaped);
-    g_free(escaped);
-    g_free(shown);
 }
 
 /* ---- one kind of finding ---- */

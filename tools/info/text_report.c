@@ -23,11 +23,10 @@ static void label(struct text_buffer *out, const char *text) {
 
 void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals) {
     GDateTime *time = g_date_time_new_from_unix_utc(time_ns / INT64_C(1000000000));
-    char *text = time != NULL ? g_date_time_format(time, format) : NULL;
+    g_autofree char *text = time != NULL ? g_date_time_format(time, format) : NULL;
     int64_t ms = time_ns / 1000000 % 1000;
     text_buffer_add_format(out, "%s.%0*" PRId64 " UTC", text != NULL ? text : "?", decimals,
                            decimals == 1 ? ms / 100 : ms);
-    g_free(text);
     g_clear_pointer(&time, g_date_time_unref);
 }
 
@@ -137,7 +136,7 @@ static void print_moment(struct text_buffer *out, const struct info_connection *
 }
 
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
-    GPtrArray *findings = info_findings_sorted(&info->findings);
+    g_autoptr(GPtrArray) findings = info_findings_sorted(&info->findings);
     text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  diagnosis");
     text_buffer_add(out, findings->len != 0 ? ", worst first\n" : "  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
@@ -158,7 +157,6 @@ static void print_findings(struct text_buffer *out, const struct info_connection
                                    ue_finding_rows[finding->detected.id].name);
         }
     }
-    g_ptr_array_unref(findings);
 }
 
 /* ---- handshake and login ---- */
@@ -225,7 +223,7 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
 }
 
 static void print_line(struct text_buffer *out, const struct info_connection *info) {
-    GPtrArray *findings = info_findings_sorted(&info->findings);
+    g_autoptr(GPtrArray) findings = info_findings_sorted(&info->findings);
     const struct info_finding *worst = worst_of(findings);
     char duration[32] = "?";
     if (info->course->implausible == 0) {
@@ -239,11 +237,10 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     } else {
         text_buffer_add(out, "nothing found\n");
     }
-    g_ptr_array_unref(findings);
 }
 
 void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
-    GPtrArray *sorted = g_ptr_array_new();
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
     for (guint i = 0; i < infos->len; i++) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
     }
@@ -256,7 +253,6 @@ void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
     for (guint i = 0; i < sorted->len; i++) {
         print_line(out, g_ptr_array_index(sorted, i));
     }
-    g_ptr_array_unref(sorted);
 }
 
 void info_print_text(struct text_buffer *out, const GPtrArray *infos) {

@@ -243,7 +243,7 @@ static void print_wait(struct text_buffer *out, const struct info_connection *in
 static void print_waits(struct text_buffer *out, const struct info_connection *info) {
     size_t number;
     const struct ue_channel_order *orders = ue_findings_channel_orders(info->detected, &number);
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct channel_wait_row));
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct channel_wait_row));
     for (size_t i = 0; i < 2 * number; i++) {
         const struct channel_wait_row row = {orders[i / 2].channel, &orders[i / 2].waits[i % 2]};
         if (row.waits->bunches != 0) {
@@ -262,7 +262,6 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     if (rows->len > WAITS_SHOWN) {
         text_buffer_add_format(out, "    and on %u more\n", rows->len - WAITS_SHOWN);
     }
-    g_array_unref(rows);
 }
 
 /* ---- channels ---- */
@@ -324,7 +323,7 @@ static bool has_actors(const GPtrArray *sorted) {
 }
 
 static void print_channels(struct text_buffer *out, const struct info_connection *info) {
-    GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
+    g_autoptr(GPtrArray) sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
         text_buffer_begin_style(out, TEXT_STYLE_TITLE);
         text_buffer_add_format(out, "  channels, %u", sorted->len);
@@ -340,7 +339,6 @@ static void print_channels(struct text_buffer *out, const struct info_connection
         text_buffer_add_format(out, "    and %u more with less\n", sorted->len - CHANNELS_SHOWN);
     }
     print_close_reasons(out, &info->channels);
-    g_ptr_array_unref(sorted);
 }
 
 /* ---- bits ---- */
@@ -361,7 +359,7 @@ static bool is_same_group(const struct info_cost_part *a, const struct info_cost
 
 /* Prints each group with its sum, and its parts below it. */
 static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
-    GArray *array = info_cost_parts(cost);
+    g_autoptr(GArray) array = info_cost_parts(cost);
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
     text_buffer_begin_style(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
@@ -380,7 +378,6 @@ static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     }
     print_cost_row(out, "", "all datagrams", cost->total, cost->total);
     print_cost_row(out, "", "besides: IP and UDP headers", cost->overhead, cost->total);
-    g_array_unref(array);
 }
 
 void info_print_tables(struct text_buffer *out, const struct info_connection *info) {

@@ -21,12 +21,11 @@ static void add_former(struct capture_summary_connection *listing, const char *a
     size_t length = strlen(listing->former);
     bool fits = length + CAPTURE_ADDRESS_TEXT_BYTES + sizeof ellipsis < sizeof listing->former;
     const char *text = fits ? address : ellipsis;
-    char **former = g_strsplit(listing->former, ", ", -1);
+    g_auto(GStrv) former = g_strsplit(listing->former, ", ", -1);
     if (!g_strv_contains((const char *const *)former, text) &&
         !g_strv_contains((const char *const *)former, ellipsis)) {
         snprintf(listing->former + length, sizeof listing->former - length, "%s%s", length != 0 ? ", " : "", text);
     }
-    g_strfreev(former);
 }
 
 /* Adds the addresses of the earlier connection that the later one does not have. */

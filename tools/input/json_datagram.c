@@ -62,13 +62,12 @@ static bool read_setting(struct encoder *w, struct ue_settings *settings, const 
     } else {
         snprintf(text, sizeof text, "%s", json_is_true(value) ? "true" : json_is_false(value) ? "false" : "");
     }
-    char *path = g_strconcat("settings.", key, NULL);
+    g_autofree char *path = g_strconcat("settings.", key, NULL);
     switch (ue_settings_set(settings, key, text)) {
     case UE_SETTING_OK: break;
     case UE_SETTING_UNKNOWN: fail(w, path, "unknown setting"); break;
     case UE_SETTING_BAD_VALUE: fail(w, path, "invalid value"); break;
     }
-    g_free(path);
     return w->out->error[0] == '\0';
 }
 

@@ -23,7 +23,7 @@ static struct {
 /* ---- lines ---- */
 
 static void add_value(GString *line, const char *key, const json_t *value, const char *separator) {
-    char *words = g_strdelimit(g_strdup(key), "_", ' ');
+    g_autofree char *words = g_strdelimit(g_strdup(key), "_", ' ');
     if (json_is_string(value)) {
         struct text_buffer text = {0};
         text_buffer_add_utf8(&text, json_string_value(value), TEXT_ESCAPE_MESSAGE);
@@ -37,7 +37,6 @@ static void add_value(GString *line, const char *key, const json_t *value, const
     } else if (json_is_true(value)) {
         g_string_append_printf(line, "%s%s", separator, words);
     }
-    g_free(words);
 }
 
 static char *as_text(const char *event, json_t *members) {
@@ -56,24 +55,20 @@ static char *as_text(const char *event, json_t *members) {
 }
 
 static char *as_json_line(const char *event, json_t *members) {
-    json_t *object = json_pack("{s:i, s:s}", "schema", PRINT_JSON_SCHEMA, "event", event);
+    json_auto_t *object = json_pack("{s:i, s:s}", "schema", PRINT_JSON_SCHEMA, "event", event);
     json_object_update(object, members);
     char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
     char *line = g_strconcat(text, "\n", NULL);
     free(text);
-    json_decref(object);
     return line;
 }
 
 /* ---- writers ---- */
 
 static bool put_dropped(void) {
-    json_t *members = json_pack("{s:I}", "lines", (json_int_t)lines.dropped);
-    char *line = (lines.as_json ? as_json_line : as_text)("dropped", members);
-    bool is_put = line_writer_write(lines.output, line);
-    g_free(line);
-    json_decref(members);
-    return is_put;
+    json_auto_t *members = json_pack("{s:I}", "lines", (json_int_t)lines.dropped);
+    g_autofree char *line = (lines.as_json ? as_json_line : as_text)("dropped", members);
+    return line_writer_write(lines.output, line);
 }
 
 static void emit(const char *line) {
@@ -121,9 +116,8 @@ bool live_report_stop(void) {
 }
 
 void live_report(bool as_json, const char *event, json_t *members) {
-    char *line = (as_json ? as_json_line : as_text)(event, members);
+    g_autofree char *line = (as_json ? as_json_line : as_text)(event, members);
     emit(line);
-    g_free(line);
     json_decref(members);
 }
 
@@ -190,14 +184,11 @@ void live_report_listening(bool as_json, const struct net_socket *socket) {
 }
 
 json_t *live_report_text(const char *text) {
-    char *valid = g_utf8_make_valid(text, -1);
-    GString *shown = g_string_new(NULL);
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autoptr(GString) shown = g_string_new(NULL);
     for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
         g_string_append_unichar(shown, text_buffer_is_hidden(character) ? 0xfffd : character);
     }
-    json_t *string = json_string(shown->str);
-    g_string_free(shown, TRUE);
-    g_free(valid);
-    return string;
+    return json_string(shown->str);
 }

@@ -109,9 +109,8 @@ static struct net_socket *listen_at(GSocketAddress *address, uint16_t port, GErr
 
 static struct net_socket *listen_at_any(bool is_ipv6, uint16_t port, GError **error) {
     const struct net_address any = {.is_ipv6 = is_ipv6, .port = port};
-    GSocketAddress *address = to_gio(&any);
+    g_autoptr(GSocketAddress) address = to_gio(&any);
     struct net_socket *s = listen_at(address, port, error);
-    g_object_unref(address);
     return s;
 }
 
@@ -131,13 +130,11 @@ struct net_socket *net_socket_listen(const char *host, uint16_t port, GError **e
     if (host == NULL) {
         return listen_everywhere(port, error);
     }
-    GSocketConnectable *name = g_network_address_new(host, port);
-    GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
+    g_autoptr(GSocketConnectable) name = g_network_address_new(host, port);
+    g_autoptr(GSocketAddressEnumerator) addresses = g_socket_connectable_enumerate(name);
     GSocketAddress *first = g_socket_address_enumerator_next(addresses, NULL, error);
     struct net_socket *s = first != NULL ? listen_at(first, port, error) : NULL;
     g_clear_object(&first);
-    g_object_unref(addresses);
-    g_object_unref(name);
     return s;
 }
 
@@ -220,9 +217,8 @@ struct net_address net_socket_local_for(const struct net_socket *s, const struct
     if (!is_any(&local)) {
         return local;
     }
-    GSocketAddress *address = to_gio(peer);
+    g_autoptr(GSocketAddress) address = to_gio(peer);
     struct net_socket *probe = connect_to(address, NULL);
-    g_object_unref(address);
     if (probe != NULL) {
         local = probe->local;
         net_socket_free(probe);

@@ -89,8 +89,8 @@ static guint *first_indices(const GArray *sorted, guint channels) {
 /* Sorts the reliable bunches of each channel by sequence, in the places that they have: one that was lost before the
    capture point was sent before those that were captured earlier. */
 static void order(struct bunch_reassembly *reassembly, guint channels) {
-    GArray *sorted = sorted_reliable(reassembly);
-    guint *next = first_indices(sorted, channels);
+    g_autoptr(GArray) sorted = sorted_reliable(reassembly);
+    g_autofree guint *next = first_indices(sorted, channels);
     for (guint i = 0; i < reassembly->list->len; i++) {
         struct fragment *fragment = &g_array_index(reassembly->list, struct fragment, i);
         if (fragment->bunch.reliable) {
@@ -99,8 +99,6 @@ static void order(struct bunch_reassembly *reassembly, guint channels) {
             fragment->time_ns = time_ns;
         }
     }
-    g_free(next);
-    g_array_unref(sorted);
 }
 
 /* ---- reassembly ---- */

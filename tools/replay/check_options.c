@@ -34,14 +34,13 @@ static uint32_t mask_of(const char *name) {
 
 static gboolean add_ignored(const char *option, const char *value, void *user, GError **error) {
     struct replay_check_options *check_options = user;
-    char **names = g_strsplit(value, ",", -1);
+    g_auto(GStrv) names = g_strsplit(value, ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
         uint32_t mask = mask_of(names[i]);
         check_options->ignored |= mask;
         good = mask != 0;
     }
-    g_strfreev(names);
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of differences; see --help",
                     option, value);

@@ -46,8 +46,8 @@ static char *list_of_names(void) {
 }
 
 char *datagram_kinds_error(const char *list) {
-    GPtrArray *known = g_ptr_array_new();
-    char *all = list_of_names();
+    g_autoptr(GPtrArray) known = g_ptr_array_new();
+    g_autofree char *all = list_of_names();
     uint32_t kinds = 0;
     size_t length = strcspn(list, ",");
     for (; list[length] == ',' && add_one(list, length, &kinds); length = strcspn(list, ",")) {
@@ -56,14 +56,9 @@ char *datagram_kinds_error(const char *list) {
     for (size_t i = 0; i < NAMES; i++) {
         g_ptr_array_add(known, (char *)names[i]);
     }
-    char *word = g_strndup(list, length);
-    char *hint = suggestion_text(word, known, all);
-    char *error = g_strdup_printf("unknown kind '%s'%s", word, hint);
-    g_free(hint);
-    g_free(word);
-    g_free(all);
-    g_ptr_array_unref(known);
-    return error;
+    g_autofree char *word = g_strndup(list, length);
+    g_autofree char *hint = suggestion_text(word, known, all);
+    return g_strdup_printf("unknown kind '%s'%s", word, hint);
 }
 
 uint32_t datagram_kinds_of_item(const struct ue_item *item) {

@@ -24,14 +24,13 @@ static bool parse_range(char *text, struct range *range) {
 
 GArray *number_ranges_parse(const char *text) {
     GArray *ranges = g_array_new(FALSE, FALSE, sizeof(struct range));
-    char **parts = g_strsplit(text, ",", -1);
+    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
     bool good = parts[0] != NULL;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         struct range range = {0};
         good = parse_range(parts[i], &range);
         g_array_append_val(ranges, range);
     }
-    g_strfreev(parts);
     if (!good) {
         g_clear_pointer(&ranges, g_array_unref);
     }

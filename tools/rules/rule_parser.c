@@ -116,25 +116,23 @@ static uint64_t message_of(const char *name) {
 }
 
 static bool parse_messages(struct rule *rule, const char *value) {
-    char **names = g_strsplit(value != NULL ? value : "", ",", -1);
+    g_auto(GStrv) names = g_strsplit(value != NULL ? value : "", ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
         uint64_t message = message_of(names[i]);
         good = message != 0;
         rule->messages |= message;
     }
-    g_strfreev(names);
     return good;
 }
 
 static bool parse_time(struct rule *rule, const char *value) {
-    char **ends = g_strsplit(value != NULL ? value : "", "-", 2);
+    g_auto(GStrv) ends = g_strsplit(value != NULL ? value : "", "-", 2);
     double from = 0, to = TIME_SECONDS_MAX;
     bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || cli_parse_real(ends[0], TIME_SECONDS_MAX, &from)) &&
                 (*ends[1] == '\0' || cli_parse_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
     rule->from_ns = good ? (int64_t)(from * NS_PER_SECOND) : 0;
     rule->to_ns = good ? (int64_t)(to * NS_PER_SECOND) : 0;
-    g_strfreev(ends);
     return good;
 }
 
@@ -191,17 +189,15 @@ static char *cut(char *word, char at) {
 /* "unknown action; did you mean drop?" */
 static bool fail_unknown(char error[RULES_ERROR_BYTES], const char *word, const char *what, const char *name,
                          const GPtrArray *names, const char *otherwise) {
-    char *hint = suggestion_text(name, names, otherwise);
+    g_autofree char *hint = suggestion_text(name, names, otherwise);
     fail(error, word, what, hint);
-    g_free(hint);
     return false;
 }
 
 static bool fail_field(char error[RULES_ERROR_BYTES], const char *word, const char *key) {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     suggestion_add_fields(names);
     fail_unknown(error, word, "unknown field", key, names, "; for example bunch.ch_seq");
-    g_ptr_array_unref(names);
     return false;
 }
 
@@ -214,20 +210,18 @@ static GPtrArray *names_of(const struct word *words, size_t count) {
 }
 
 static bool fail_action(char error[RULES_ERROR_BYTES], const char *word, const char *name) {
-    GPtrArray *names = names_of(actions, G_N_ELEMENTS(actions));
+    g_autoptr(GPtrArray) names = names_of(actions, G_N_ELEMENTS(actions));
     fail_unknown(error, word, "unknown action", name, names,
                  "; actions are drop, duplicate, delay, reorder, corrupt and pass");
-    g_ptr_array_unref(names);
     return false;
 }
 
 static bool fail_condition(char error[RULES_ERROR_BYTES], const char *word, const char *name) {
-    GPtrArray *names = names_of(conditions, G_N_ELEMENTS(conditions));
+    g_autoptr(GPtrArray) names = names_of(conditions, G_N_ELEMENTS(conditions));
     for (size_t i = 0; i < RULE_NUMBERS; i++) {
         g_ptr_array_add(names, (char *)number_names[i]);
     }
     fail_unknown(error, word, "unknown condition", name, names, "");
-    g_ptr_array_unref(names);
     return false;
 }
 
@@ -236,14 +230,13 @@ static bool fail_value(char error[RULES_ERROR_BYTES], const char *word, const st
     if (condition->parse != parse_kinds || value == NULL || *value == '\0') {
         return fail(error, word, "must be ", condition->form);
     }
-    char *what = datagram_kinds_error(value);
+    g_autofree char *what = datagram_kinds_error(value);
     fail(error, word, what, "");
-    g_free(what);
     return false;
 }
 
 static bool parse_action(struct rule *rule, const char *whole, char error[RULES_ERROR_BYTES]) {
-    char *name = g_strdup(whole);
+    g_autofree char *name = g_strdup(whole);
     char *value = cut(name, '=');
     char *key = cut(name, '@');
     const struct word *action = find(actions, G_N_ELEMENTS(actions), name);
@@ -259,7 +252,6 @@ static bool parse_action(struct rule *rule, const char *whole, char error[RULES_
     } else if (!action->parse(rule, value)) {
         good = fail(error, whole, "must be ", action->form);
     }
-    g_free(name);
     return good;
 }
 
@@ -274,7 +266,7 @@ static int number_index(const char *name) {
 
 /* given: a bit for each condition that the rule already has. */
 static bool parse_condition(struct rule *rule, const char *whole, uint32_t *given, char error[RULES_ERROR_BYTES]) {
-    char *name = g_strdup(whole);
+    g_autofree char *name = g_strdup(whole);
     char *value = cut(name, '=');
     int number = number_index(name);
     const struct word *condition = find(conditions, G_N_ELEMENTS(conditions), name);
@@ -291,7 +283,6 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
         good = fail_value(error, whole, condition, value);
     }
     *given |= bit;
-    g_free(name);
     return good;
 }
 
@@ -308,7 +299,7 @@ static struct rule *new_rule(const char *text) {
 
 struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
     struct rule *rule = new_rule(text);
-    char **words = g_strsplit_set(rule->text, " \t\r", -1);
+    g_auto(GStrv) words = g_strsplit_set(rule->text, " \t\r", -1);
     uint32_t given = 0;
     bool good = true;
     if (rule->text[0] == '\0') {
@@ -321,7 +312,6 @@ struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
             good = parse_condition(rule, words[i], &given, error);
         }
     }
-    g_strfreev(words);
     if (!good) {
         g_clear_pointer(&rule, rule_free);
     }

@@ -80,7 +80,7 @@ bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERR
     if (text == NULL) {
         return false;
     }
-    char **lines = g_strsplit(text, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     char wrong[RULES_ERROR_BYTES];
     bool good = true;
     for (size_t i = 0; good && lines[i] != NULL; i++) {
@@ -89,7 +89,6 @@ bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERR
             g_snprintf(error, RULES_ERROR_BYTES, "%s:%zu: %s", path, i + 1, wrong);
         }
     }
-    g_strfreev(lines);
     g_free(text);
     return good;
 }

@@ -485,13 +485,11 @@ static bool has(struct script_player *p, unsigned side, char *token) {
         return false;
     }
     bool is_there = ue_conn_inspect(p->testbed.sides[side].conn, fact, channel, &value);
-    char *came = is_there ? fact_text(fact, value) : g_strdup("none");
-    bool good = strcmp(came, expected) == 0 ||
-                script_player_report_difference(p, g_strdup_printf("%s=%s", token, expected),
-                                                g_strdup_printf("%s=%s", token, came), "%c has another value",
-                                                p->testbed.sides[side].letter);
-    g_free(came);
-    return good;
+    g_autofree char *came = is_there ? fact_text(fact, value) : g_strdup("none");
+    return strcmp(came, expected) == 0 ||
+           script_player_report_difference(p, g_strdup_printf("%s=%s", token, expected),
+                                           g_strdup_printf("%s=%s", token, came), "%c has another value",
+                                           p->testbed.sides[side].letter);
 }
 
 static bool do_has(struct script_player *p, unsigned side, char *line) {

@@ -111,7 +111,7 @@ static bool is_expected(const char *line) {
 }
 
 bool script_file_update(const struct script_file *script, const GArray *outputs, char **problem) {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     GError *error = NULL;
     bool good = true;
     for (size_t i = 0; i < script->lines->len && good; i++) {
@@ -130,6 +130,5 @@ bool script_file_update(const struct script_file *script, const GArray *outputs,
         g_error_free(error);
         good = false;
     }
-    g_string_free(text, TRUE);
     return good;
 }

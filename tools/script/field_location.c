@@ -104,13 +104,12 @@ static GArray *text_fields_of(const struct script_testbed *testbed, const struct
     struct ue_decode_result result;
     struct ue_context x;
     GArray *text_fields = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     script_testbed_context(testbed, line->side, &x);
     ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, NULL, &result);
     script_packet_print(text, text_fields, &x, &testbed->numbers, line->side, &d);
     const char *location = strstr(line->text, text->str);
     *before = location != NULL ? (size_t)(location - line->text) : strlen(line->text);
-    g_string_free(text, TRUE);
     return text_fields;
 }
 
@@ -125,12 +124,11 @@ static struct script_text_field text_field_at(const struct script_testbed *testb
                                               size_t at) {
     size_t before;
     struct script_text_field found = {.field = UE_F_NONE};
-    GArray *text_fields = text_fields_of(testbed, line, &before);
+    g_autoptr(GArray) text_fields = text_fields_of(testbed, line, &before);
     for (size_t i = 0; i < text_fields->len && before <= at; i++) {
         struct script_text_field text_field = g_array_index(text_fields, struct script_text_field, i);
         found = before + text_field.at <= at + 1 ? text_field : found; /* one more: after a bracket */
     }
-    g_array_free(text_fields, TRUE);
     return found;
 }
 

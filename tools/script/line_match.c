@@ -199,7 +199,7 @@ static const char *token_or_end(const GPtrArray *tokens, size_t at) {
 bool script_expected_line_match(const struct script_expected_line *e, const struct script_testbed *testbed,
                                 const struct script_line *line, uint64_t tolerance_ns,
                                 struct script_difference *difference) {
-    GPtrArray *tokens = g_ptr_array_new();
+    g_autoptr(GPtrArray) tokens = g_ptr_array_new();
     size_t expected_at;
     size_t came_at;
     *difference = (struct script_difference){.came_text = g_strdup(line->text)};
@@ -224,6 +224,5 @@ bool script_expected_line_match(const struct script_expected_line *e, const stru
         g_clear_pointer(&difference->came_text, g_free);
         good = match_fields(e, testbed, line, difference);
     }
-    g_ptr_array_free(tokens, TRUE);
     return good;
 }

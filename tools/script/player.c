@@ -324,7 +324,7 @@ static void clear(struct script_player *p) {
 
 void script_run(const struct script_file *script, const struct script_generation *generation,
                 const struct script_player_options *options, GArray *records, struct script_result *end) {
-    struct script_player *p = g_new0(struct script_player, 1);
+    g_autofree struct script_player *p = g_new0(struct script_player, 1);
     p->script = script;
     p->options = options;
     p->generation = generation;
@@ -338,5 +338,4 @@ void script_run(const struct script_file *script, const struct script_generation
     }
     clear(p);
     *end = p->end;
-    g_free(p);
 }

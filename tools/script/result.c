@@ -21,17 +21,15 @@ void script_result_print_error(const struct script_file *script, const struct sc
     if (end->result == SCRIPT_OK) {
         return;
     }
-    char *column = end->column != 0 ? g_strdup_printf("%zu:", end->column) : g_strdup("");
+    g_autofree char *column = end->column != 0 ? g_strdup_printf("%zu:", end->column) : g_strdup("");
     cli_print_line(stderr, "%s:%zu:%s generation %s: %s", script->name, end->line, column, generation->name, end->what);
-    g_free(column);
     if (end->expected != NULL) {
         cli_print_line(stderr, "  expected: %s", end->expected);
     }
-    char **came = g_strsplit(end->came != NULL ? end->came : "", "\n", -1);
+    g_auto(GStrv) came = g_strsplit(end->came != NULL ? end->came : "", "\n", -1);
     for (size_t i = 0; end->came != NULL && came[i] != NULL; i++) {
         cli_print_line(stderr, "  %s %s", i == 0 ? "came:    " : "         ", came[i]);
     }
-    g_strfreev(came);
     complain_of_packet(end);
 }
 
@@ -46,10 +44,10 @@ void script_result_print_json(const struct script_file *script, const struct scr
                               const struct script_result *end) {
     static const char *const results[] = {
         [SCRIPT_OK] = "ok", [SCRIPT_DIFFERS] = "differs", [SCRIPT_INVALID] = "mistake"};
-    char *name = g_utf8_make_valid(script->name, -1);
-    json_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", PRINT_JSON_SCHEMA, "file", name,
-                               "generation", generation->name, "result", results[end->result], "commands",
-                               (json_int_t)end->commands, "expectations", (json_int_t)end->expectations);
+    g_autofree char *name = g_utf8_make_valid(script->name, -1);
+    json_auto_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", PRINT_JSON_SCHEMA, "file", name,
+                                    "generation", generation->name, "result", results[end->result], "commands",
+                                    (json_int_t)end->commands, "expectations", (json_int_t)end->expectations);
     if (end->result != SCRIPT_OK) {
         json_object_set_new(object, "line", json_integer((json_int_t)end->line));
     }
@@ -69,6 +67,4 @@ void script_result_print_json(const struct script_file *script, const struct scr
     set_text(object, "came_value", end->came_value);
     json_dumpf(object, stdout, JSON_COMPACT);
     putchar('\n');
-    json_decref(object);
-    g_free(name);
 }

@@ -172,7 +172,7 @@ bool script_generation_add_declared(GArray *generations, const struct script_fil
     if (at == SIZE_MAX) {
         return true;
     }
-    char *copy = g_strdup(script->lines->pdata[at]);
+    g_autofree char *copy = g_strdup(script->lines->pdata[at]);
     char *rest = copy;
     bool good = true;
     script_token_next(&rest);
@@ -185,6 +185,5 @@ bool script_generation_add_declared(GArray *generations, const struct script_fil
     }
     *line = at + 1;
     *column = error->at != NULL ? (size_t)(error->at - copy) + 1 : 0;
-    g_free(copy);
     return error->at == NULL;
 }

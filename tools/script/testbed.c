@@ -162,12 +162,12 @@ void script_testbed_receive(struct script_testbed *testbed, unsigned side, const
         testbed->transport.send(testbed->transport.user, bytes, size_bytes);
         return;
     }
-    uint8_t *copy = g_malloc(size_bytes + 1); /* of exactly this size, so that a sanitizer sees every byte too many */
+    g_autofree uint8_t *copy =
+        g_malloc(size_bytes + 1); /* of exactly this size, so that a sanitizer sees every byte too many */
     if (size_bytes != 0) {
         memcpy(copy + 1, bytes, size_bytes);
     }
     ue_conn_receive(testbed->sides[side].conn, testbed->now_ns, copy + 1, size_bytes);
-    g_free(copy);
 }
 
 void script_testbed_carry_packet(struct script_testbed *testbed, unsigned from, struct script_testbed_packet *packet) {

@@ -41,18 +41,15 @@ static json_t *row_object(const struct trace_plot *plot, const char *page) {
     json_t *info = info_to_json(plot->info);
     json_object_del(info, "channels"); /* large, and not shown */
     json_object_del(info, "story");
-    char *path = g_filename_to_utf8(page, -1, NULL, NULL, NULL);
-    char *link = g_filename_display_name(page);
-    json_t *row = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "page", path != NULL ? path : link, "info", info,
-                            "generations", plot->info->generations, "bytes", both_sums(plot, bytes_of), "lost",
-                            both_sums(plot, lost_of), "reported", both_sums(plot, reported_of));
-    g_free(path);
-    g_free(link);
-    return row;
+    g_autofree char *path = g_filename_to_utf8(page, -1, NULL, NULL, NULL);
+    g_autofree char *link = g_filename_display_name(page);
+    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "page", path != NULL ? path : link, "info", info, "generations",
+                     plot->info->generations, "bytes", both_sums(plot, bytes_of), "lost", both_sums(plot, lost_of),
+                     "reported", both_sums(plot, reported_of));
 }
 
 void trace_write_index(const GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out) {
-    json_t *rows = json_array();
+    json_auto_t *rows = json_array();
     struct text_buffer data = {0};
     for (guint i = 0; i < plots->len; i++) {
         json_array_append_new(rows, row_object(plots->pdata[i], pages->pdata[i]));
@@ -60,5 +57,4 @@ void trace_write_index(const GPtrArray *plots, const GPtrArray *pages, struct te
     trace_add_json(rows, &data);
     trace_write_template("index.html", &data, out);
     text_buffer_free(&data);
-    json_decref(rows);
 }

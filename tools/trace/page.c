@@ -8,9 +8,8 @@
 #define REAL_DIGITS 9
 
 static GBytes *load(const char *file) {
-    char *path = g_strconcat("/uerudp/trace/", file, NULL);
+    g_autofree char *path = g_strconcat("/uerudp/trace/", file, NULL);
     GBytes *bytes = g_resource_lookup_data(trace_resource_get_resource(), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-    g_free(path);
     g_assert(bytes != NULL); /* built into the program */
     return bytes;
 }
@@ -24,11 +23,11 @@ static void write_bytes(struct text_buffer *out, GBytes *bytes) {
 
 /* The parts between @ are text of the page, and in turn names of files, or DATA. */
 void trace_write_template(const char *file, const struct text_buffer *data, struct text_buffer *out) {
-    GBytes *page = load(file);
+    g_autoptr(GBytes) page = load(file);
     gsize size;
     const char *text = g_bytes_get_data(page, &size);
-    char *copy = g_strndup(text, size);
-    char **pieces = g_strsplit(copy, "@", -1);
+    g_autofree char *copy = g_strndup(text, size);
+    g_auto(GStrv) pieces = g_strsplit(copy, "@", -1);
     for (size_t i = 0; pieces[i] != NULL; i++) {
         if (i % 2 == 0) {
             text_buffer_add(out, pieces[i]);
@@ -38,9 +37,6 @@ void trace_write_template(const char *file, const struct text_buffer *data, stru
             write_bytes(out, load(pieces[i]));
         }
     }
-    g_strfreev(pieces);
-    g_free(copy);
-    g_bytes_unref(page);
 }
 
 /* JSON in an HTML script element must not contain its end tag; < occurs only in strings. */

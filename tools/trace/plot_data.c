@@ -41,17 +41,16 @@ static json_t *bands_array(const struct trace_plot *plot) {
 
 static void write_json(const struct trace_plot *plot, struct text_buffer *out) {
     bool is_whole = plot->detail_end_ns == INT64_MAX;
-    json_t *object = json_pack("{s:i, s:o, s:s, s:f, s:f, s:o, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "info",
-                               info_to_json(plot->info), "generations", plot->info->generations, "duration_ms",
-                               ms_since_begin(plot, MAX(plot->info->course->last_ns, plot->begin_ns)), "bin_ms",
-                               (double)plot->bin_ns / NS_PER_MS, "detail_end_ms",
-                               is_whole ? json_null() : json_real(ms_since_begin(plot, plot->detail_end_ns)), "notes",
-                               notes_array(plot), "bands", bands_array(plot));
+    json_auto_t *object = json_pack("{s:i, s:o, s:s, s:f, s:f, s:o, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "info",
+                                    info_to_json(plot->info), "generations", plot->info->generations, "duration_ms",
+                                    ms_since_begin(plot, MAX(plot->info->course->last_ns, plot->begin_ns)), "bin_ms",
+                                    (double)plot->bin_ns / NS_PER_MS, "detail_end_ms",
+                                    is_whole ? json_null() : json_real(ms_since_begin(plot, plot->detail_end_ns)),
+                                    "notes", notes_array(plot), "bands", bands_array(plot));
     json_object_set_new(object, "bandwidth",
                         info_bandwidth_to_json(plot->info->bandwidth, &plot->info->options->bandwidth,
                                                plot->info->course->implausible == 0));
     trace_add_json(object, out);
-    json_decref(object);
 }
 
 /* ---- tables ---- */
@@ -237,7 +236,7 @@ static void write_bins(const struct trace_plot *plot, struct text_buffer *out) {
 
 /* All bins of a band, from client and from server, after those of the band before it. */
 static void write_bands(const struct trace_plot *plot, struct text_buffer *out) {
-    GArray *bits = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    g_autoptr(GArray) bits = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (guint i = 0; i < plot->bands->len; i++) {
         const struct trace_plot_band *band = plot->bands->pdata[i];
         for (unsigned side = 0; side < 2; side++) {
@@ -245,7 +244,6 @@ static void write_bands(const struct trace_plot *plot, struct text_buffer *out) 
         }
     }
     WRITE("bands", bits, band_columns);
-    g_array_unref(bits);
 }
 
 static gint compare_paths(gconstpointer a, gconstpointer b) {

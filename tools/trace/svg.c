@@ -24,7 +24,7 @@ static char *find_browser(const char *browser, GError **error) {
 
 /* Runs the browser with a temporary profile. */
 static GBytes *run_browser(const char *browser, const char *folder, const char *url, GError **error) {
-    char *profile = g_strconcat("--user-data-dir=", folder, NULL);
+    g_autofree char *profile = g_strconcat("--user-data-dir=", folder, NULL);
     const char *arguments[] = {
         browser, "--headless", "--disable-gpu", "--dump-dom", "--virtual-time-budget=20000", profile, url, NULL, NULL};
     if (geteuid() == 0) { /* the sandbox of Chromium refuses root */
@@ -38,7 +38,6 @@ static GBytes *run_browser(const char *browser, const char *folder, const char *
         g_subprocess_communicate(process, NULL, NULL, &output, NULL, error);
         g_object_unref(process);
     }
-    g_free(profile);
     return output;
 }
 
@@ -52,13 +51,10 @@ static char *extract_picture(GBytes *document, GError **error) {
         return NULL;
     }
     begin += strlen(MARK);
-    char *coded = g_strndup(begin, (gsize)(end - begin));
+    g_autofree char *coded = g_strndup(begin, (gsize)(end - begin));
     gsize size;
-    guchar *picture = g_base64_decode(coded, &size);
-    char *svg = g_strndup((const char *)picture, size);
-    g_free(picture);
-    g_free(coded);
-    return svg;
+    g_autofree guchar *picture = g_base64_decode(coded, &size);
+    return g_strndup((const char *)picture, size);
 }
 
 static void remove_folder(const char *path) {
@@ -75,23 +71,18 @@ static char *draw(const char *program, const char *path, GError **error) {
     if (folder == NULL) {
         return NULL;
     }
-    GFile *file = g_file_new_for_commandline_arg(path);
-    char *uri = g_file_get_uri(file);
-    char *url = g_strconcat(uri, "#svg", NULL);
+    g_autoptr(GFile) file = g_file_new_for_commandline_arg(path);
+    g_autofree char *uri = g_file_get_uri(file);
+    g_autofree char *url = g_strconcat(uri, "#svg", NULL);
     GBytes *document = run_browser(program, folder, url, error);
     char *picture = document != NULL ? extract_picture(document, error) : NULL;
     remove_folder(folder);
     g_clear_pointer(&document, g_bytes_unref);
-    g_free(url);
-    g_free(uri);
-    g_object_unref(file);
     g_free(folder);
     return picture;
 }
 
 char *trace_draw_svg(const char *browser, const char *path, GError **error) {
-    char *program = find_browser(browser, error);
-    char *picture = program != NULL ? draw(program, path, error) : NULL;
-    g_free(program);
-    return picture;
+    g_autofree char *program = find_browser(browser, error);
+    return program != NULL ? draw(program, path, error) : NULL;
 }
