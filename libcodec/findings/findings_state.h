@@ -49,6 +49,7 @@ struct ue_reliable_gaps {
     struct ue_array gaps;               /* struct ue_reliable_gap */
     struct ue_array channels;           /* struct ue_newest_reliable, by channel */
     struct ue_after_loss after_loss[2]; /* [side] the latest */
+    bool is_late[2];                    /* the latest packet came after one sent later: engines may ignore it */
 };
 
 /* Reliable bunches that arrived before one that was lost. */

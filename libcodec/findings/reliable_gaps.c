@@ -10,7 +10,7 @@ struct ue_reliable_gap {
     uint32_t channel;
     int64_t from_id, to_id;
     uint32_t first_seq, last_seq, next_seq;
-    uint64_t frame; /* the first frame after the gap */
+    uint64_t frame; /* of the first bunch after the gap */
     int64_t time_ns;
     struct ue_after_loss since; /* where it is missing: the last packet before which packets are missing */
     uint32_t open;              /* bunches still missing */
@@ -53,6 +53,8 @@ static void report_late(const struct ue_findings *findings, const struct ue_reli
     struct ue_finding finding =
         ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->since.frame, event->frame);
     ue_finding_set_time(&finding, gap->since.time_ns);
+    finding.values[UE_VALUE_SPAN].at_most = INT64_MAX; /* an earlier packet may have held it, too */
+    ue_finding_set(&finding, UE_VALUE_LEAST, ue_time_ns_since(event->time_ns, gap->time_ns));
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
     ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, gap->first_seq);
     ue_finding_set(&finding, UE_VALUE_LAST_SEQ, gap->last_seq);
@@ -77,7 +79,9 @@ static void fill_gap(struct ue_findings *findings, const struct ue_observed_even
             event->bunch.reliable_id >= gap->from_id && event->bunch.reliable_id <= gap->to_id) {
             gap->open--;
             if (gap->open == 0) {
-                report_late(findings, gap, event);
+                if (!findings->gaps.is_late[event->side]) {
+                    report_late(findings, gap, event);
+                }
                 ue_array_remove(gaps, i, 1);
             }
             return;
@@ -130,7 +134,7 @@ static void on_bunch(struct ue_findings *findings, const struct ue_observed_even
     if (event->bunch.copy != 1 || before < 0 || event->bunch.is_jump) {
         return;
     }
-    if (is_gap(findings, event, before, packet_id)) {
+    if (!findings->gaps.is_late[event->side] && is_gap(findings, event, before, packet_id)) {
         open_gap(findings, event, before, ch_seq_bound);
     } else if (event->bunch.reliable_id <= before) {
         fill_gap(findings, event);
@@ -144,6 +148,8 @@ void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_obs
         *after_loss = (struct ue_after_loss){event->frame, event->time_ns, event->packet_id};
     } else if (event->type == UE_OBSERVED_NOT_LOST) {
         *after_loss = (struct ue_after_loss){0};
+    } else if (event->type == UE_OBSERVED_PACKET) {
+        findings->gaps.is_late[event->side] = event->packet.is_late;
     } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
         on_bunch(findings, event, ch_seq_bound);
     }

@@ -67,24 +67,29 @@ static void feed(const struct ue_observed_event *event) {
     ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
 }
 
-static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, bool was_acked) {
-    fixture.packet = (struct ue_observed_event){
-        .type = UE_OBSERVED_PACKET,
-        .frame = fixture.packet.frame + 1,
-        .time_ns = ms * NS_PER_MS,
-        .side = side,
-        .packet_id = id,
-        .packet = {.decoded = &fixture.datagram.packet, .prefix = &fixture.datagram.prefix, .was_acked = was_acked}};
+static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, struct ue_observed_packet packet) {
+    packet.decoded = &fixture.datagram.packet;
+    packet.prefix = &fixture.datagram.prefix;
+    fixture.packet = (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
+                                                .frame = fixture.packet.frame + 1,
+                                                .time_ns = ms * NS_PER_MS,
+                                                .side = side,
+                                                .packet_id = id,
+                                                .packet = packet};
     feed(&fixture.packet);
     return fixture.packet.frame;
 }
 
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
-    return feed_packet(ms, side, id, false);
+    return feed_packet(ms, side, id, (struct ue_observed_packet){0});
 }
 
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id) {
-    return feed_packet(ms, side, id, true);
+    return feed_packet(ms, side, id, (struct ue_observed_packet){.was_acked = true});
+}
+
+uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id) {
+    return feed_packet(ms, side, id, (struct ue_observed_packet){.is_late = true});
 }
 
 uint64_t findings_fixture_duplicate(void) {

@@ -23,6 +23,8 @@ void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t fra
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
 /* Likewise a packet that was acknowledged before. */
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id);
+/* Likewise a packet that comes after one that was sent later. */
+uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id);
 /* The latest packet is captured again. */
 uint64_t findings_fixture_duplicate(void);
 /* Datagrams from now on have this client id. */

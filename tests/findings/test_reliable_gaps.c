@@ -27,6 +27,8 @@ static void test_late(void **state) {
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
     assert_int_equal(SERVER, stall->side);
     assert_int_equal(100 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(INT64_MAX, stall->values[UE_VALUE_SPAN].at_most);
+    assert_int_equal(100 * MS, stall->values[UE_VALUE_LEAST].at_least);
     assert_int_equal(2, stall->values[UE_VALUE_FIRST_SEQ].at_least);
     assert_int_equal(3, stall->values[UE_VALUE_LAST_SEQ].at_least);
     findings_fixture_finish(120, true);
@@ -60,6 +62,7 @@ static void test_since_loss(void **state) {
     lose_bunch(200, 210);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
     assert_int_equal(200 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(10 * MS, stall->values[UE_VALUE_LEAST].at_least);
     assert_int_equal(2, stall->frames[0]);
     assert_int_equal(4, stall->frames[1]);
     findings_fixture_finish(220, true);
@@ -79,6 +82,26 @@ static void test_since_latest_loss(void **state) {
     findings_fixture_packet(240, SERVER, 6);
     findings_fixture_bunch(5, 2);
     findings_fixture_finish(250, true);
+    findings_fixture_expect_none();
+}
+
+/* An engine may ignore a late packet: neither does its bunch wait, nor does it end a stall. */
+static void test_late_packets(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 4);
+    findings_fixture_lost(SERVER, 2, 3);
+    findings_fixture_late_packet(20, SERVER, 3);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_packet(300, SERVER, 5);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_packet(310, SERVER, 8);
+    findings_fixture_lost(SERVER, 6, 7);
+    findings_fixture_bunch(5, 5);
+    findings_fixture_late_packet(600, SERVER, 6);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_finish(610, true);
     findings_fixture_expect_none();
 }
 
@@ -183,6 +206,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_loss_of_other_side, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_sequence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),

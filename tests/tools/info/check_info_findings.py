@@ -267,12 +267,17 @@ class Findings(unittest.TestCase):
         conv.send(SERVER, conv.reliable(SERVER, 3, open=True))
         late = conv.reliable(SERVER, 3)
         conv.send(SERVER, late, arrives=False, captured=False)
-        before = conv.send(SERVER, conv.reliable(SERVER, 3))
-        conv.idle(300)
+        before = conv.send(SERVER)
+        conv.idle(100)
+        conv.send(SERVER, conv.reliable(SERVER, 3), conv.reliable(SERVER, 3))
+        conv.idle(200)
         frame = conv.send(SERVER, late)
         finding = self.only(conv.idle(300), "reliable_stall")
         self.assertEqual([before, frame], finding["frames"])
-        self.assertIn("stall of 300 ms on channel 3, ChSequence 906 (server to client): missing before frame", finding["text"])
+        self.assertEqual(f"reliable stall of at least 300 ms on channel 3, ChSequence 906 (server to client): missing before frame "
+                         f"{before}, came in frame {frame}; later bunches of the channel waited for it, the first for 200 ms",
+                         finding["text"])
+        self.assertEqual((300, 200), (round(finding["duration_ms"]), round(finding["least_ms"])))
 
     def test_gap(self):
         conv = joined()

@@ -134,6 +134,55 @@ class Waits(unittest.TestCase):
             self.assertLessEqual(each["bunches"], whole[each["direction"], each["channel"]]["bunches"])
 
 
+class SeenAtTheReceiver(unittest.TestCase):
+    """A capture at the receiver lacks the copies that were lost. It shows a stall if a later bunch waited for the lost one: the
+    wait is exact, and the stall at most as long as in truth."""
+
+    def bunches(self, path, sent, generation, way):
+        """(datagram of the sidecar, frame, channel, sequence) of each reliable bunch."""
+        datagrams = {each["frame"]: each for each in sent["datagrams"] if each["frame"] is not None and each["dir"] == way}
+        for each in uerudp.decode(f"--generation={generation}", path, status=None):
+            for bunch in each.get("bunches", []) if each["frame"] in datagrams else []:
+                if bunch.get("reliable"):
+                    yield datagrams[each["frame"]], each["frame"], bunch["channel"], bunch["ch_seq"]
+
+    def check(self, path, receiver, way):
+        sender = "server" if receiver == "client" else "client"
+        files = {end: path.with_name(f"{path.stem}-{end}.pcapng") for end in (sender, receiver)}
+        sidecars = {end: json.loads(file.with_suffix(".sent.json").read_text()) for end, file in files.items()}
+        generation = sidecars[sender]["generation"]
+        sent, arrivals = {}, []
+        for datagram, _, channel, seq in self.bunches(files[sender], sidecars[sender], generation, way):
+            sent.setdefault((channel, seq), int(datagram["time"]))
+        for datagram, frame, channel, seq in self.bunches(files[receiver], sidecars[receiver], generation, way):
+            arrivals.append((int(datagram["arrived"][0]), frame, channel, seq))
+        fastest = min(int(each["arrived"][0]) - int(each["time"]) for each in sidecars[sender]["datagrams"] if each["dir"] == way and each["arrived"])
+        info, = map(json.loads, uerudp.run("info", "--json", "--findings=1000", "--generation", generation, files[receiver], status=None).stdout.splitlines())
+        stalls = [each for each in info["findings"] if "of at least" in each["text"] and each["direction"] == way]
+        for stall in stalls:
+            last = stall["last_ch_seq"]
+            missing = [(stall["first_ch_seq"] + i) % 1024 for i in range((last - stall["first_ch_seq"]) % 1024 + 1)]
+            begin = min(sent[stall["channel"], seq] for seq in missing)
+            end = max(time for time, frame, channel, seq in arrivals
+                      if (frame, channel) == (stall["frames"][-1], stall["channel"]) and seq in missing)
+            self.assertLessEqual(stall["duration_ms"], (end - begin - fastest) / NS_PER_MS + 0.01, stall["text"])
+            waited = min(time for time, _, channel, seq in arrivals if channel == stall["channel"] and time > begin and 0 < (seq - last) % 1024 < 512)
+            self.assertAlmostEqual((end - waited) / NS_PER_MS, stall["least_ms"], delta=0.01, msg=stall["text"])
+        return len(stalls)
+
+    def test_against_both_ends(self):
+        found = collections.Counter()
+        for scenario, *options in (("overload", "--loss=0.05", "--duration=5"), ("overload", "--loss=0.05", "--duration=5", "--generation=4.18"),
+                                   ("actor-world", "--loss=0.15", "--duration=10", "--seed=4"), ("game", "--loss=0.1", "--duration=20"),
+                                   ("game", "--loss=0.1", "--duration=20", "--generation=4.18"), ("game", "--loss=0.1", "--reorder=0.1", "--seed=2", "--duration=20")):
+            with self.subTest((scenario, options)), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "a.pcapng"
+                uerudp.run("generate", scenario, *options, "--capture-at=both", "--output", path, status=None)
+                for receiver, way in (("server", "c2s"), ("client", "s2c")):
+                    found[way] += self.check(path, receiver, way)
+        self.assertGreater(min(found["c2s"], found["s2c"]), 0, found)
+
+
 class Pace(unittest.TestCase):
     def run_of(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:

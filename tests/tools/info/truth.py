@@ -198,7 +198,7 @@ SENTENCES = (
     ("loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
     ("one_way_loss", rf"% of the packets {WAY} were not delivered \((?P<count>\d+) of (?P<of>\d+)\)", Run.loss),
     ("reliable_stall", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
-    ("reliable_stall", rf"stall of (?P<span>[\d.]+) (?P<unit>ms|s) {BUNCHES}: missing before frame (?P<frame>\d+), came in frame (?P<last>\d+), after", Run.stall_seen),
+    ("reliable_stall", rf"stall of at least (?P<span>[\d.]+) (?P<unit>ms|s) {BUNCHES}: missing before frame (?P<frame>\d+), came in frame (?P<last>\d+); ", Run.stall_seen),
     ("repeated_loss", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
     ("undelivered", rf"{BUNCHES}", Run.always),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
