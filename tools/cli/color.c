@@ -13,9 +13,9 @@ static bool is_refused(void) {
     return (wish != NULL && *wish != '\0') || g_strcmp0(g_getenv("TERM"), "dumb") == 0;
 }
 
-unsigned color_columns(void) {
+unsigned color_columns(int descriptor) {
     struct winsize size = {0};
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool color_resolve(const char *text, bool *is_colored) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What standard output is: the option --color, and the width of a terminal. */
+/* Terminals: the option --color, and their width. */
 #ifndef UERUDP_TOOLS_CLI_COLOR_H
 #define UERUDP_TOOLS_CLI_COLOR_H
 
@@ -12,8 +12,8 @@
      text,    "colours: auto (default, on a terminal unless NO_COLOR is set), always or never",                        \
      "WHEN"}
 
-/* The width of the terminal that is standard output, in characters; 0: it is none, or has no known width. */
-unsigned color_columns(void);
+/* The width of the terminal with this descriptor, in characters; 0: it is none, or has no known width. */
+unsigned color_columns(int descriptor);
 
 /* Sets *is_colored from the value of the option, NULL if it was not given; false after a message. */
 bool color_resolve(const char *text, bool *is_colored);

@@ -274,6 +274,16 @@ static void give_up(struct connect *c) {
                               : "the login was not finished in time (does the server use the same --generation?)");
 }
 
+/* Somebody types the lines, so that the mode of lines shows nothing. */
+static void show_progress(const struct connect *c) {
+    if (c->joined_ns == 0) {
+        live_report_progress(
+            "connecting", json_pack("{s:I}", "seconds", (json_int_t)((c->now_ns - c->begun_ns) / (uint64_t)NS_PER_S)));
+    } else if (!c->reads_lines) {
+        live_report_progress(c->mode->kind->name, c->mode->kind->result(c->mode));
+    }
+}
+
 static void run_mode(struct connect *c) {
     check_joined(c);
     if (c->left_ns != 0) {
@@ -284,6 +294,9 @@ static void run_mode(struct connect *c) {
             event_loop_read_lines(c->loop);
         }
         connect_mode_tick(c->mode, c->now_ns);
+    }
+    if (live_report_progress_is_due()) {
+        show_progress(c);
     }
     if (c->mode->state == CONNECT_MODE_FAILED) {
         leave(c, CLI_EXIT_MALFORMED, c->mode->problem);

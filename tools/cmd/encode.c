@@ -10,10 +10,10 @@
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
+#include "tools/cli/progress_line.h"
 #include "tools/input/datagram_source.h"
 #include "tools/input/json_datagram.h"
 #include "tools/input/json_reader.h"
-#include "tools/input/progress_line.h"
 #include "tools/print/text_buffer.h"
 
 struct encode {

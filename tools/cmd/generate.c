@@ -8,10 +8,10 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
+#include "tools/cli/progress_line.h"
 #include "tools/generate/decode_sidecars.h"
 #include "tools/generate/generator_options.h"
 #include "tools/generate/sent_sidecar.h"
-#include "tools/input/progress_line.h"
 
 #define SUFFIX ".pcapng"
 #define SALT_FUZZ 99

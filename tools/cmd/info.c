@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tools/both_ends/capture_ends.h"
 #include "tools/cli/color.h"
@@ -129,7 +130,7 @@ static bool resolve(struct info_arguments *command, int argc) {
         cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
         return false;
     }
-    command->out.columns = color_columns();
+    command->out.columns = color_columns(STDOUT_FILENO);
     return color_resolve(command->color, &command->out.is_colored) && wire_options_resolve(&command->reader.wire);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/progress_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/script/expectation_update.h"
 #include "tools/script/result.h"
@@ -14,12 +15,20 @@
 #define NS_PER_MS 1e6
 #define REMOTE_GENERATION "5.5" /* the default of connect and serve */
 
+/* One run is a script in one generation. */
+struct script_progress {
+    struct progress_line line;
+    uint64_t runs;
+    double share; /* of the files that are done */
+};
+
 struct script_job {
     struct script_player_options play;
     char **generations;
     char *host, *listen, *seed;
     char *tolerance_text; /* NULL: not given */
     gboolean verbose, json, update;
+    struct script_progress *progress;
 };
 
 static const char description[] =
@@ -93,6 +102,7 @@ static bool resolve(struct script_job *job) {
     }
     job->play.tolerance_ns = (uint64_t)(tolerance_ms * NS_PER_MS);
     job->play.verbose = job->verbose;
+    job->progress->line.is_silent = job->verbose || job->json || script_remote_target_is_set(&job->play.target);
     return resolve_seed(job);
 }
 
@@ -170,11 +180,16 @@ static enum cli_exit play(const struct script_job *job, const struct script_file
         cli_print_line(stdout, "# %s, generation %s", script->name, this_run->generation->name);
     }
     script_run(script, this_run->generation, &job->play, job->update ? this_run->records : NULL, &end);
+    job->progress->runs++;
+    if (progress_line_is_due(&job->progress->line)) {
+        progress_line_show(&job->progress->line, job->progress->share, job->progress->runs);
+    }
     bool is_said = is_repeated(&end, last_failure);
     this_run->is_new = end.result == SCRIPT_DIFFERS && end.what == NULL;
     if (job->json) {
         script_result_print_json(script, this_run->generation, &end);
     } else if (!this_run->is_new && !is_said) {
+        progress_line_erase(&job->progress->line);
         script_result_print_error(script, this_run->generation, &end);
     }
     enum cli_exit status = this_run->is_new ? CLI_EXIT_OK : exits[end.result];
@@ -212,6 +227,7 @@ static enum cli_exit play_all(const struct script_job *job, const struct script_
         status = worse(status, play(job, script, &this_run, &last_failure));
         g_array_append_val(outputs, this_run);
     }
+    progress_line_erase(&job->progress->line);
     if (job->update && status == CLI_EXIT_OK) {
         status = update(script, outputs);
     }
@@ -238,10 +254,13 @@ static enum cli_exit run_file(const struct script_job *job, const char *path) {
 }
 
 static enum cli_exit run(const struct script_job *job, int argc, char **argv) {
+    progress_line_begin(&job->progress->line);
     enum cli_exit status = argc < 2 ? run_file(job, "-") : CLI_EXIT_OK;
     for (int i = 1; i < argc; i++) {
         status = worse(status, run_file(job, argv[i]));
+        job->progress->share = (double)i / (argc - 1);
     }
+    progress_line_finish(&job->progress->line, job->progress->runs);
     if (fflush(stdout) != 0) {
         cli_error("cannot write the output");
         status = CLI_EXIT_UNUSABLE;
@@ -250,7 +269,8 @@ static enum cli_exit run(const struct script_job *job, int argc, char **argv) {
 }
 
 int cmd_script(int argc, char **argv) {
-    struct script_job job = {0};
+    struct script_progress progress = {.line = {.unit = "runs"}};
+    struct script_job job = {.progress = &progress};
     GOptionContext *context = g_option_context_new("[FILE...] - run scripts of packets to send and packets to expect");
     g_option_context_set_description(context, description);
     add_options(&job, context);

@@ -15,6 +15,7 @@
 #define DATAGRAMS_PER_CALL 4096
 #define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
+#define NS_PER_S UINT64_C(1000000000)
 #define CLIENTS_MAX 65536
 
 struct serve {
@@ -30,7 +31,7 @@ struct serve {
     struct ue_server *server;
     struct server_log *log; /* NULL: no log */
     struct serve_refusals refusals;
-    uint64_t now_ns;
+    uint64_t begun_ns, now_ns;
     uint32_t unanswered; /* datagrams received since replies were sent */
     bool is_stopping;
     uint8_t bytes[LIVE_TRANSPORT_DATAGRAM_BYTES];
@@ -238,6 +239,9 @@ static void on_tick(void *user) {
     handle_events(s);
     send_all(s);
     server_log_tick(s->log, s->server);
+    if (live_report_progress_is_due()) {
+        serve_report_progress(s->server, s->port, (s->now_ns - s->begun_ns) / NS_PER_S);
+    }
     if (s->is_stopping && live_transport_run(s->port, s->now_ns) == UINT64_MAX) {
         event_loop_quit(s->loop);
     }
@@ -298,6 +302,7 @@ static enum cli_exit run(struct serve *s) {
         return CLI_EXIT_UNUSABLE;
     }
     live_report_start(s->live.json);
+    s->begun_ns = event_loop_now_ns();
     s->loop = event_loop_new(&hooks, live_transport_socket(s->port), s->live.ticks_per_second);
     serve_refusals_init(&s->refusals, s->live.json);
     live_report_listening(s->live.json, live_transport_socket(s->port));

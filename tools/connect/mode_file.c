@@ -18,7 +18,7 @@ struct file_mode {
     size_t message_bytes; /* at most what an idle channel accepts; 0: not known yet */
     bool is_read;         /* to the end of the file */
     uint64_t messages, sent_bytes, echoed_bytes;
-    uint64_t last_ns; /* when the last message was acknowledged */
+    uint64_t last_ns; /* when it was still sending, or waiting for an acknowledgement */
 };
 
 static void send_piece(struct file_mode *f, uint32_t channel) {
@@ -48,12 +48,12 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
         size_t room_bytes = connect_mode_message_bytes_max(mode, channel);
         f->message_bytes = room_bytes < MESSAGE_BYTES_MAX ? room_bytes : MESSAGE_BYTES_MAX;
     }
+    f->last_ns = now_ns;
     while (!f->is_read && mode->state == CONNECT_MODE_RUNNING && mode->queue.size_bytes < WAITING_BYTES_MAX) {
         send_piece(f, channel);
     }
     if (f->is_read && send_queue_is_empty(&mode->queue) && ue_conn_unacked(mode->conn, channel) == 0 &&
         mode->state == CONNECT_MODE_RUNNING) {
-        f->last_ns = now_ns;
         mode->state = CONNECT_MODE_DONE;
     }
 }

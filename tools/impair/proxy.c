@@ -248,6 +248,17 @@ static void report_unreported(struct impair_proxy *proxy) {
     }
 }
 
+static void show_progress(struct impair_proxy *proxy) {
+    struct impair_totals totals = proxy->totals;
+    for (size_t i = 0; i < 2; i++) {
+        for (GList *at = proxy->orders[i].head; at != NULL; at = at->next) {
+            impair_totals_add(&totals, at->data);
+        }
+    }
+    impair_report_progress(&totals, g_hash_table_size(proxy->clients),
+                           (proxy->now_ns - proxy->begun_ns) / (uint64_t)NS_PER_S);
+}
+
 static void on_tick(void *user) {
     struct impair_proxy *proxy = user;
     proxy->now_ns = event_loop_now_ns();
@@ -257,6 +268,9 @@ static void on_tick(void *user) {
         report_unreported(proxy);
     }
     on_wake(proxy);
+    if (live_report_progress_is_due()) {
+        show_progress(proxy);
+    }
     if ((proxy->options->once && proxy->has_left) || is_time_over(proxy)) {
         event_loop_quit(proxy->loop);
     }

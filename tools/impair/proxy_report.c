@@ -91,6 +91,13 @@ void impair_report_left(bool as_json, const struct impair_client *client, const 
     live_report(as_json, "left", members);
 }
 
+void impair_report_progress(const struct impair_totals *totals, uint64_t clients, uint64_t seconds) {
+    json_t *members = json_pack("{s:I, s:I}", "seconds", (json_int_t)seconds, "clients", (json_int_t)clients);
+    set_counters(members, false, "up", totals->directions[0]);
+    set_counters(members, false, "down", totals->directions[1]);
+    live_report_progress("linking", members);
+}
+
 static void report_rule(bool as_json, const struct rules *rules, size_t index) {
     live_report(
         as_json, "rule",

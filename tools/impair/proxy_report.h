@@ -21,6 +21,8 @@ void impair_report_connected(bool as_json, const struct impair_client *client);
 void impair_report_unreported(bool as_json, uint64_t clients);
 /* reason: closed, unanswered, idle or end. */
 void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns);
+/* Shows what happened so far, on a terminal. totals: also of the clients that have not left. */
+void impair_report_progress(const struct impair_totals *totals, uint64_t clients, uint64_t seconds);
 void impair_report_summary(const struct impair_options *options, const struct impair_totals *totals);
 
 #endif

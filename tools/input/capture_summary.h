@@ -4,9 +4,9 @@
 #define UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 
 #include <uerudp/network_version.h>
+#include "tools/cli/progress_line.h"
 #include "tools/cli/wire_options.h"
 #include "tools/input/datagram_source.h"
-#include "tools/input/progress_line.h"
 
 /* Limit of connections listed at the end. */
 #define CAPTURE_SUMMARY_LISTED_MAX 20

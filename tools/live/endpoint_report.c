@@ -4,18 +4,24 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/progress_line.h"
 #include "tools/live/line_writer.h"
 #include "tools/print/json.h"
 
 #define NS_PER_MS 1e6
 
-/* Of the process: standard output and standard error; NULL: written at once. */
+/* Of the process: standard output and standard error, one writer if they are the same terminal; NULL: written at
+   once. */
 static struct {
     struct line_writer *output, *errors;
-    uint64_t dropped; /* lines that no "dropped" event has counted yet */
+    struct progress_line progress;
+    bool has_progress; /* it is shown now */
+    uint64_t dropped;  /* lines that no "dropped" event has counted yet */
     uint64_t dropped_errors;
     bool as_json;
 } lines;
@@ -71,12 +77,20 @@ static bool put_dropped(void) {
     return line_writer_write(lines.output, line);
 }
 
+static void erase_progress(void) {
+    if (lines.has_progress) {
+        line_writer_write(lines.errors, PROGRESS_LINE_ERASE);
+        lines.has_progress = false;
+    }
+}
+
 static void emit(const char *line) {
     if (lines.output == NULL) {
         fputs(line, stdout);
         fflush(stdout);
         return;
     }
+    erase_progress();
     if (lines.dropped != 0 && line_writer_is_ready(lines.output) && put_dropped()) {
         lines.dropped = 0;
     }
@@ -86,13 +100,22 @@ static void emit(const char *line) {
 }
 
 static void complain(const char *line) {
-    lines.dropped_errors += !line_writer_write(lines.errors, line);
+    erase_progress();
+    lines.dropped_errors += lines.errors == NULL || !line_writer_write(lines.errors, line);
+}
+
+static bool is_one_terminal(void) {
+    struct stat output;
+    struct stat errors;
+    return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && fstat(STDOUT_FILENO, &output) == 0 &&
+           fstat(STDERR_FILENO, &errors) == 0 && output.st_rdev == errors.st_rdev;
 }
 
 void live_report_start(bool as_json) {
     lines.as_json = as_json;
     lines.output = line_writer_new(STDOUT_FILENO);
-    lines.errors = line_writer_new(STDERR_FILENO);
+    lines.errors = is_one_terminal() ? lines.output : line_writer_new(STDERR_FILENO);
+    progress_line_begin(&lines.progress);
     cli_set_error_sink(complain);
 }
 
@@ -100,6 +123,10 @@ bool live_report_stop(void) {
     uint64_t lost;
     if (lines.output == NULL) {
         return true;
+    }
+    erase_progress();
+    if (lines.errors == lines.output) {
+        lines.errors = NULL;
     }
     bool good = line_writer_close(lines.output, &lost);
     if (!good) {
@@ -118,6 +145,23 @@ bool live_report_stop(void) {
 void live_report(bool as_json, const char *event, json_t *members) {
     g_autofree char *line = (as_json ? as_json_line : as_text)(event, members);
     emit(line);
+    json_decref(members);
+}
+
+bool live_report_progress_is_due(void) {
+    return lines.errors != NULL && progress_line_is_due(&lines.progress);
+}
+
+void live_report_progress(const char *event, json_t *members) {
+    char *line = g_strchomp(as_text(event, members));
+    unsigned columns = color_columns(STDERR_FILENO);
+    char *shown = columns != 0 ? g_utf8_substring(line, 0, MIN(columns - 1, g_utf8_strlen(line, -1))) : g_strdup(line);
+    char *text = g_strconcat(PROGRESS_LINE_ERASE, shown, NULL);
+    lines.has_progress = line_writer_write(lines.errors, text);
+    lines.progress.shown_us = g_get_monotonic_time();
+    g_free(text);
+    g_free(shown);
+    g_free(line);
     json_decref(members);
 }
 

@@ -18,6 +18,11 @@ bool live_report_stop(void);
 /* Prints one event on standard output and frees members. Objects inside members appear in JSON only. */
 void live_report(bool as_json, const char *event, json_t *members);
 
+/* On a terminal, from a second after live_report_start: whether it is time to show again what the program does. */
+bool live_report_progress_is_due(void);
+/* Shows an event in a line on standard error that the next report or error message replaces, and frees members. */
+void live_report_progress(const char *event, json_t *members);
+
 /* The first line of a program that listens, and a second one where it uses both IPv4 and IPv6: "listening on
    ADDRESS:PORT". */
 void live_report_listening(bool as_json, const struct net_socket *socket);

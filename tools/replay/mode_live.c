@@ -177,6 +177,17 @@ static void work(struct live *l) {
     }
 }
 
+static void show_progress(const struct live *l) {
+    json_int_t seconds = (json_int_t)((l->now_ns - l->begun_ns) / (uint64_t)NS_PER_S);
+    if (l->joined_ns == 0) {
+        live_report_progress("connecting", json_pack("{s:I}", "seconds", seconds));
+    } else {
+        live_report_progress("replaying", json_pack("{s:I, s:I, s:I}", "seconds", seconds, "messages_sent",
+                                                    (json_int_t)(l->sent[0] + l->sent[1]), "messages_in_capture",
+                                                    (json_int_t)l->transcript.messages->len));
+    }
+}
+
 /* ---- running ---- */
 
 static void lose(struct live *l, enum ue_close_reason reason) {
@@ -214,6 +225,9 @@ static void on_tick(void *user) {
     ue_conn_end_receive(l->client.conn, l->now_ns);
     handle_events(l);
     work(l);
+    if (live_report_progress_is_due()) {
+        show_progress(l);
+    }
     live_client_tick(&l->client, l->now_ns);
     handle_events(l);
     if (l->left_ns != 0 && l->now_ns - l->left_ns > LINGER_NS) {
@@ -300,6 +314,7 @@ static void report(const struct live *l) {
 
 static enum cli_exit run(struct live *l) {
     const struct event_loop_callbacks hooks = {.user = l, .receive = on_receive, .tick = on_tick, .stop = on_stop};
+    live_report_start(l->replay->json);
     l->loop = event_loop_new(&hooks, live_transport_socket(l->port), TICKS_PER_SECOND);
     event_loop_run(l->loop);
     event_loop_free(l->loop);
@@ -326,6 +341,7 @@ enum cli_exit replay_live(struct replay_command *replay) {
     }
     live_client_clear(&l.client);
     status = live_transport_free(l.port) ? status : CLI_EXIT_UNUSABLE;
+    status = live_report_stop() ? status : CLI_EXIT_UNUSABLE;
     live_options_clear(&l.options);
     session_transcript_clear(&l.transcript);
     return status;

@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/progress_line.h"
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
 #include "tools/replay/datagram_list.h"
 #include "tools/replay/send_schedule.h"
-#include "tools/input/progress_line.h"
 
 #define NS_PER_S 1e9
 #define NS_PER_US 1e3

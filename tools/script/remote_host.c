@@ -6,6 +6,7 @@
 #include <uerudp/inspect.h>
 #include <uerudp/server.h>
 #include "tools/cli/command_line.h"
+#include "tools/cli/progress_line.h"
 #include "tools/cli/wire_options.h"
 #include "tools/live/endpoint_options.h"
 #include "tools/net/event_loop.h"
@@ -20,8 +21,9 @@
 struct script_remote_host {
     struct net_socket *socket;
     struct script_testbed *testbed;
-    struct ue_conn *conn; /* of the endpoint here */
-    unsigned side;        /* of the remote one */
+    struct ue_conn *conn;          /* of the endpoint here */
+    unsigned side;                 /* of the remote one */
+    struct progress_line progress; /* of the handshake */
     bool is_shaking;
     bool is_unreachable;          /* the host reported that no program listens */
     struct ue_listener *listener; /* server: until a client was accepted */
@@ -113,6 +115,15 @@ static void wait_until(void *user, uint64_t until_ns, bool is_eager) {
 
 /* ---- handshake ---- */
 
+static void wait_for_handshake(struct script_remote_host *r, const char *whom, const char *where) {
+    if (progress_line_is_due(&r->progress)) {
+        char *text = g_strdup_printf("waiting for %s %s", whom, where);
+        progress_line_show_text(&r->progress, text);
+        g_free(text);
+    }
+    wait_until(r, r->testbed->now_ns + STEP_NS, true);
+}
+
 static bool handshake_as_client(struct script_remote_host *r, const char *host, char **problem) {
     struct script_testbed *testbed = r->testbed;
     uint64_t begun_ns = testbed->now_ns = event_loop_now_ns();
@@ -120,7 +131,7 @@ static bool handshake_as_client(struct script_remote_host *r, const char *host, 
     while (ue_conn_state(r->conn) == UE_CONN_HANDSHAKE &&
            testbed->now_ns - begun_ns < (r->is_unreachable ? REFUSED_NS : HANDSHAKE_NS)) {
         send_all(r);
-        wait_until(r, testbed->now_ns + STEP_NS, true);
+        wait_for_handshake(r, "the server at", host);
         ue_conn_tick(r->conn, testbed->now_ns);
     }
     send_all(r); /* up to 4.17 the client sends last */
@@ -146,7 +157,7 @@ static bool handshake_as_server(struct script_remote_host *r, const char *port, 
     uint64_t begun_ns = testbed->now_ns = event_loop_now_ns();
     r->listener = ue_listener_new(&testbed->allocator, &config, begun_ns);
     while (r->listener != NULL && r->is_shaking && testbed->now_ns - begun_ns < PATIENCE_NS) {
-        wait_until(r, testbed->now_ns + STEP_NS, true);
+        wait_for_handshake(r, "a client at port", port);
     }
     if (r->listener != NULL) {
         ue_listener_free(r->listener);
@@ -210,8 +221,10 @@ bool script_remote_host_start(struct script_remote_host **remote, struct script_
     if (!open_socket(r, target, problem)) {
         return false;
     }
+    progress_line_begin(&r->progress);
     bool good = target->host != NULL ? handshake_as_client(r, target->host, problem)
                                      : handshake_as_server(r, target->listen, problem);
+    progress_line_erase(&r->progress);
     if (good) {
         number(r);
         testbed->zero_ns = testbed->now_ns;

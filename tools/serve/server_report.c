@@ -42,6 +42,25 @@ static void set(json_t *members, const char *key, uint64_t value) {
     json_object_set_new(members, key, json_integer((json_int_t)value));
 }
 
+static uint64_t connected(const struct ue_server *server) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < ue_server_count(server); i++) {
+        count += ue_conn_state(ue_server_peer(server, i)->conn) != UE_CONN_CLOSED;
+    }
+    return count;
+}
+
+void serve_report_progress(const struct ue_server *server, const struct live_transport *transport, uint64_t seconds) {
+    struct live_transport_counters counters;
+    live_transport_get_counters(transport, &counters);
+    json_t *members = json_object();
+    set(members, "seconds", seconds);
+    set(members, "clients", connected(server));
+    set(members, "in_datagrams", counters.in_datagrams);
+    set(members, "out_datagrams", counters.out_datagrams);
+    live_report_progress("serving", members);
+}
+
 /* Packets from a client's address whose session or client id differs from that of its handshake. */
 static uint64_t wrong_ids(const struct ue_server *server) {
     uint64_t count = ue_server_counters(server)->ended.wrong_ids;

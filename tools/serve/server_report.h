@@ -9,6 +9,8 @@
 void serve_report_connected(bool as_json, const struct ue_peer *peer);
 void serve_report_joined(bool as_json, const struct ue_peer *peer);
 void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
+/* Shows what happened so far, on a terminal. */
+void serve_report_progress(const struct ue_server *server, const struct live_transport *transport, uint64_t seconds);
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
                           const struct live_transport *transport);
 

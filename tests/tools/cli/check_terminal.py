@@ -1,46 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What helps a person at a terminal: suggestions and lists of names."""
-import contextlib
-import fcntl
 import os
 import pty
 import re
-import struct
 import subprocess
 import tempfile
-import termios
 import time
 import unittest
 
 import uerudp
+from terminal import Terminal, everything_from
 
 LOGIN = uerudp.ROOT / "captures/login.pcapng"
 LOSS = uerudp.ROOT / "captures/loss-burst.pcapng"
 SEQUENCE = re.compile(rb"\033\[[\d;]*m")
 
 
-def everything_from(master):
-    text = b""
-    with contextlib.suppress(OSError):  # the end
-        while chunk := os.read(master, 65536):
-            text += chunk
-    os.close(master)
-    return text
-
-
 def on_terminal(arguments, streams=("stdout", "stderr"), columns=0, **environment):
     """What the program writes to a terminal, which these of its streams are."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    others = {name: subprocess.DEVNULL for name in {"stdout", "stderr"} - set(streams)}
-    clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)], env={**clean, "TERM": "xterm", **environment},
-                               **{name: slave for name in streams}, **others)
-    os.close(slave)
-    text = everything_from(master)
-    process.wait(60)
-    return text
+    return Terminal(*arguments, streams=streams, columns=columns, **environment).end().encode()
 
 
 def errors(*arguments, status=2):
