@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/both_ends/both_ends.h"
 
-#include <string.h>
-
 /* ---- clocks ---- */
 
 static void set_ends(struct both_ends_connection *connection, int given) {
@@ -123,18 +121,12 @@ void both_ends_free(struct both_ends *ends) {
     }
 }
 
-const struct both_ends_connection *both_ends_find(const struct both_ends *ends, uint64_t first_frame,
-                                                  uint64_t last_frame, const char *client) {
-    const struct both_ends_connection *by_frame = NULL;
+const struct both_ends_connection *both_ends_find(const struct both_ends *ends, unsigned capture, uint32_t stream) {
     for (guint i = 0; ends != NULL && i < ends->connections->len; i++) {
         const struct both_ends_connection *connection = g_ptr_array_index(ends->connections, i);
-        const struct end_stream *stream = connection->pair.streams[0];
-        if (stream->first_frame >= first_frame && stream->first_frame <= last_frame) {
-            if (strcmp(stream->addresses[0], client) == 0 || strcmp(stream->addresses[1], client) == 0) {
-                return connection;
-            }
-            by_frame = by_frame == NULL && stream->first_frame == first_frame ? connection : by_frame;
+        if (connection->pair.streams[capture]->stream == stream) {
+            return connection;
         }
     }
-    return by_frame; /* the client's address changed */
+    return NULL;
 }

@@ -32,8 +32,7 @@ struct both_ends_options {
 struct both_ends *both_ends_read(const struct both_ends_options *options, const struct end_source sources[2]);
 void both_ends_free(struct both_ends *ends);
 
-/* The connection of a client whose frames in capture 0 are in this range; NULL: it is not in both captures. */
-const struct both_ends_connection *both_ends_find(const struct both_ends *ends, uint64_t first_frame,
-                                                  uint64_t last_frame, const char *client);
+/* The connection with this number in capture 0 or 1; NULL: it is not in both captures. */
+const struct both_ends_connection *both_ends_find(const struct both_ends *ends, unsigned capture, uint32_t stream);
 
 #endif

@@ -43,12 +43,9 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     }
 }
 
-static struct end_stream *new_stream(const struct input_datagram *captured) {
+static struct end_stream *new_stream(uint32_t number) {
     struct end_stream *stream = g_new0(struct end_stream, 1);
-    unsigned side = captured->observed->record.decode.side;
-    stream->stream = captured->connection->stream;
-    g_strlcpy(stream->addresses[captured->role], captured->texts->addresses[side], CAPTURE_ADDRESS_TEXT_BYTES);
-    g_strlcpy(stream->addresses[!captured->role], captured->texts->addresses[!side], CAPTURE_ADDRESS_TEXT_BYTES);
+    stream->stream = number;
     for (unsigned role = 0; role < 2; role++) {
         stream->datagrams[role] = g_array_new(FALSE, FALSE, sizeof(struct end_datagram));
         stream->reports[role] = g_array_new(FALSE, FALSE, sizeof(struct end_report));
@@ -78,9 +75,6 @@ static void record(struct end_stream *stream, const struct input_datagram *captu
         .bytes = (uint32_t)observed->length_bytes,
         .is_selected = is_selected};
     g_array_append_val(stream->datagrams[captured->role], datagram);
-    if (is_selected && stream->first_frame == 0) {
-        stream->first_frame = observed->frame;
-    }
 }
 
 /* The times of a capture that runs backwards somewhere span from the lowest to the highest. */
@@ -103,7 +97,7 @@ static void read_all(struct end_capture *capture, struct capture_reader *reader,
             capture->name = g_utf8_make_valid(captured.interface, -1);
         }
         if (stream == NULL && !captured.is_foreign) {
-            stream = new_stream(&captured);
+            stream = new_stream(captured.connection->stream);
             g_hash_table_insert(by_number, key, stream);
             g_ptr_array_add(capture->streams, stream);
         }

@@ -22,11 +22,9 @@ struct end_report {
 };
 
 struct end_stream {
-    uint32_t stream;                               /* number in this capture */
-    uint64_t first_frame;                          /* of a selected datagram; 0: none */
-    char addresses[2][CAPTURE_ADDRESS_TEXT_BYTES]; /* client, server: of the first datagram */
-    GArray *datagrams[2];                          /* [role of the sender] struct end_datagram, in capture order */
-    GArray *reports[2];                            /* [role of the reported side] struct end_report */
+    uint32_t stream;      /* number in this capture */
+    GArray *datagrams[2]; /* [role of the sender] struct end_datagram, in capture order */
+    GArray *reports[2];   /* [role of the reported side] struct end_report */
 };
 
 struct end_capture {

@@ -14,6 +14,7 @@
 #include "tools/info/comparison_report.h"
 #include "tools/info/json_report.h"
 #include "tools/info/junit_report.h"
+#include "tools/info/other_end.h"
 #include "tools/info/text_report.h"
 #include "tools/print/phrase.h"
 
@@ -221,6 +222,7 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
     for (guint i = 0; i < list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(list, i);
         failures += info->findings.failures + (info->bandwidth != NULL && info_budget_is_exceeded(info));
+        failures += info->other_end != NULL ? info->other_end->findings.failures : 0;
     }
     if (status == CLI_EXIT_MALFORMED && command->rules.rules != NULL) {
         status = CLI_EXIT_OK; /* a malformed datagram is a finding, which the rules may name */
@@ -245,7 +247,7 @@ static void name_ends(const struct info_arguments *command, const GPtrArray *lis
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
         info->ends = ends;
-        info->both_ends = both_ends_find(ends, info->first_frame, info->last_frame, info->sides[0].address);
+        info->both_ends = both_ends_find(ends, 0, info->stream);
     }
 }
 
@@ -257,11 +259,10 @@ static void name_files(const struct capture_reader *reader, const GPtrArray *lis
     }
 }
 
-static enum cli_exit report(struct info_arguments *command, struct capture_reader *reader, struct info_capture *infos,
+/* Prints the connections that a reader read, and frees nothing. */
+static enum cli_exit report(struct info_arguments *command, struct capture_reader *reader, const GPtrArray *list,
                             int file_count) {
-    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(reader, &command->selection));
     name_files(reader, list);
-    name_ends(command, list);
     bool written = print(command, list) && write_junit(command, list);
     enum cli_exit status = exit_status(command, reader, list);
     print_left_out(reader, list);
@@ -277,14 +278,43 @@ static struct info_options options_of(const struct info_arguments *command) {
                                  .rules = &command->rules};
 }
 
-/* Of the captures of both ends, the first is reported. */
+static const GPtrArray *finish(struct info_capture *infos, const struct capture_reader *reader,
+                               const struct selection *selection) {
+    return info_capture_finish(infos, capture_reader_end_ns(reader, selection));
+}
+
+/* Joins the connections with those of the other end, whose capture is read without what only the first one is asked
+   for. A part of a capture by time or frame is not the same part of the other. */
+static enum cli_exit report_joined(struct info_arguments *command, struct capture_reader *reader, const GPtrArray *list,
+                                   int file_count) {
+    const struct selection everything = {0};
+    const struct info_options options = {.findings_max = INFO_OTHER_END_FINDINGS, .rules = &command->rules};
+    struct info_capture *infos = info_capture_new(&options);
+    struct capture_reader other;
+    bool is_whole = time_range_is_all(&command->selection.range);
+    capture_ends_start(&command->ends, 1, &other, &command->reader);
+    if (is_whole) {
+        read_all(&other, &everything, infos);
+    }
+    info_other_end_join(command->ends.found, list, finish(infos, &other, &everything), (unsigned)command->findings_max);
+    enum cli_exit status = report(command, reader, list, file_count);
+    enum cli_exit other_status = is_whole ? capture_reader_exit_status(&other) : CLI_EXIT_OK;
+    info_capture_free(infos);
+    capture_reader_clear(&other);
+    return other_status == CLI_EXIT_UNUSABLE ? other_status : status;
+}
+
+/* Of the captures of both ends, the first is reported, and what only the other shows. */
 static enum cli_exit report_ends(struct info_arguments *command, int file_count) {
-    const struct info_options options = options_of(command);
+    struct info_options options = options_of(command);
     struct info_capture *infos = info_capture_new(&options);
     struct capture_reader reader;
+    options.findings_max = INFO_OTHER_END_FINDINGS;
     capture_ends_start(&command->ends, 0, &reader, &command->reader);
     read_all(&reader, &command->selection, infos);
-    enum cli_exit status = report(command, &reader, infos, file_count);
+    const GPtrArray *list = finish(infos, &reader, &command->selection);
+    name_ends(command, list);
+    enum cli_exit status = report_joined(command, &reader, list, file_count);
     info_capture_free(infos);
     capture_reader_clear(&reader);
     return status;
@@ -298,7 +328,8 @@ static enum cli_exit report_files(struct info_arguments *command, int path_count
     read_all(&command->reader, &command->selection, infos);
     if (capture_ends_of_interfaces(&command->ends, &command->reader, &command->selection)) {
         status = command->ends.found != NULL ? report_ends(command, path_count)
-                                             : report(command, &command->reader, infos, path_count);
+                                             : report(command, &command->reader,
+                                                      finish(infos, &command->reader, &command->selection), path_count);
     }
     info_capture_free(infos);
     return status;
@@ -320,7 +351,7 @@ static struct info_figures read_figures(struct info_arguments *command, struct c
     struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(reader, 1, path);
     read_all(reader, &command->selection, infos);
-    const GPtrArray *list = info_capture_finish(infos, capture_reader_end_ns(reader, &command->selection));
+    const GPtrArray *list = finish(infos, reader, &command->selection);
     struct info_figures figures = info_figures_of(list);
     *status = exit_status(command, reader, list);
     info_capture_free(infos);

@@ -196,7 +196,7 @@ static void finish_plot(const struct trace_command *t, const struct capture_read
     struct info_connection *info = plot->info;
     trace_plot_finish(plot, capture_reader_end_ns(reader, &t->selection));
     info->ends = t->ends.found;
-    info->both_ends = both_ends_find(info->ends, info->first_frame, info->last_frame, info->sides[0].address);
+    info->both_ends = both_ends_find(info->ends, 0, info->stream);
 }
 
 static enum cli_exit draw(struct trace_command *t, const struct capture_reader *reader) {

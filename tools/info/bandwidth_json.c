@@ -3,32 +3,25 @@
 #include <inttypes.h>
 
 #include "tools/info/bandwidth_report.h"
-
-static json_t *count(uint64_t number) {
-    return json_integer((json_int_t)number);
-}
-
-static json_t *counts(const uint64_t numbers[2]) {
-    return json_pack("{s:o, s:o}", "c2s", count(numbers[0]), "s2c", count(numbers[1]));
-}
+#include "tools/info/json_values.h"
 
 /* Kinds without bits are left out. */
 static json_t *kinds_object(const struct ue_bandwidth_counts *of) {
     json_t *object = json_object();
     for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
         if (of->bits[kind][0] + of->bits[kind][1] != 0) {
-            json_object_set_new(object, ue_bandwidth_kind_name(kind), counts(of->bits[kind]));
+            json_object_set_new(object, ue_bandwidth_kind_name(kind), info_counts(of->bits[kind]));
         }
     }
     return object;
 }
 
 static json_t *total(const struct ue_bandwidth_counts *of) {
-    return counts((const uint64_t[]){ue_bandwidth_bits(of, 0), ue_bandwidth_bits(of, 1)});
+    return info_counts((const uint64_t[]){ue_bandwidth_bits(of, 0), ue_bandwidth_bits(of, 1)});
 }
 
 static json_t *seconds(const struct ue_bandwidth_counts *of) {
-    return json_pack("{s:o, s:o}", "c2s", of->peak_bits[0] != 0 ? json_integer(of->peak_second[0]) : json_null(), "s2c",
+    return info_both(of->peak_bits[0] != 0 ? json_integer(of->peak_second[0]) : json_null(),
                      of->peak_bits[1] != 0 ? json_integer(of->peak_second[1]) : json_null());
 }
 
@@ -36,10 +29,10 @@ static json_t *seconds(const struct ue_bandwidth_counts *of) {
 static void add_counts(json_t *object, const struct ue_bandwidth_counts *of, bool has_peak) {
     json_object_set_new(object, "bits", kinds_object(of));
     json_object_set_new(object, "total", total(of));
-    json_object_set_new(object, "bunch_headers", counts(of->header_bits));
-    json_object_set_new(object, "bunches", counts(of->bunches));
-    json_object_set_new(object, "updates", counts(of->updates));
-    json_object_set_new(object, "peak_bits", has_peak ? counts(of->peak_bits) : json_null());
+    json_object_set_new(object, "bunch_headers", info_counts(of->header_bits));
+    json_object_set_new(object, "bunches", info_counts(of->bunches));
+    json_object_set_new(object, "updates", info_counts(of->updates));
+    json_object_set_new(object, "peak_bits", has_peak ? info_counts(of->peak_bits) : json_null());
     json_object_set_new(object, "peak_second", has_peak ? seconds(of) : json_null());
 }
 
@@ -48,7 +41,7 @@ static void add_counts(json_t *object, const struct ue_bandwidth_counts *of, boo
 static json_t *guid(const struct ue_bandwidth_row *row) {
     char text[24];
     g_snprintf(text, sizeof text, "%" PRIu64, row->guid);
-    return row->guid == 0 ? json_null() : row->guid <= INT64_MAX ? count(row->guid) : json_string(text);
+    return row->guid == 0 ? json_null() : row->guid <= INT64_MAX ? info_count(row->guid) : json_string(text);
 }
 
 /* ---- saturation ---- */
@@ -64,8 +57,8 @@ static double since_s(const struct ue_bandwidth_totals *totals, int64_t time_ns)
 static json_t *longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation_span *span) {
     return span->frame == 0
                ? json_null()
-               : json_pack("{s:o, s:f, s:o}", "frame", count(span->frame), "time_s", since_s(totals, span->begin_ns),
-                           "duration_ms", ms(ue_saturation_span_ns(span)));
+               : json_pack("{s:o, s:f, s:o}", "frame", info_count(span->frame), "time_s",
+                           since_s(totals, span->begin_ns), "duration_ms", ms(ue_saturation_span_ns(span)));
 }
 
 /* null: the rate is not known, or no packet followed it. */
@@ -75,11 +68,12 @@ static json_t *saturation(const struct ue_bandwidth_totals *totals, unsigned sid
     if (of->packets == 0) {
         return json_null();
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rate_bytes_per_s", count((uint64_t)of->rate),
-                     "tick_ms", of->tick_ns != 0 ? ms(of->tick_ns) : json_null(), "packets", count(of->packets),
-                     "times", count(of->spans), "total_ms", ms(of->total_ns), "longest", longest(totals, &of->longest),
-                     "queued_peak_bits", has_peak ? json_integer(of->peak_bits) : json_null(), "queued_peak_frame",
-                     has_peak ? count(of->peak_frame) : json_null(), "queued_peak_ms",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rate_bytes_per_s",
+                     info_count((uint64_t)of->rate), "tick_ms", of->tick_ns != 0 ? ms(of->tick_ns) : json_null(),
+                     "packets", info_count(of->packets), "times", info_count(of->spans), "total_ms", ms(of->total_ns),
+                     "longest", longest(totals, &of->longest), "queued_peak_bits",
+                     has_peak ? json_integer(of->peak_bits) : json_null(), "queued_peak_frame",
+                     has_peak ? info_count(of->peak_frame) : json_null(), "queued_peak_ms",
                      ms(ue_saturation_drain_ns(of, of->peak_bits)));
 }
 
@@ -94,17 +88,16 @@ static json_t *row_object(enum ue_bandwidth_by by, const struct ue_bandwidth_row
         json_object_set_new(object, "guid", guid(row));
     }
     if (by != UE_BANDWIDTH_BY_CLASS) {
-        json_object_set_new(object, "channel", has_channel ? count(row->channel) : json_null());
+        json_object_set_new(object, "channel", has_channel ? info_count(row->channel) : json_null());
     }
     if (by == UE_BANDWIDTH_BY_CHANNEL) {
-        json_object_set_new(object, "waits", counts(row->waits));
-        json_object_set_new(
-            object, "longest_wait_ms",
-            json_pack("{s:o, s:o}", "c2s", ms(row->longest_wait_ns[0]), "s2c", ms(row->longest_wait_ns[1])));
+        json_object_set_new(object, "waits", info_counts(row->waits));
+        json_object_set_new(object, "longest_wait_ms",
+                            info_both(ms(row->longest_wait_ns[0]), ms(row->longest_wait_ns[1])));
     }
     json_object_set_new(object, "others", json_boolean(row->is_rest));
-    json_object_set_new(object, "opens", count(row->opens));
-    json_object_set_new(object, "dormant", count(row->dormant));
+    json_object_set_new(object, "opens", info_count(row->opens));
+    json_object_set_new(object, "dormant", info_count(row->dormant));
     json_object_set_new(object, "open_s", has_times ? json_real((double)row->open_ns / 1e9) : json_null());
     json_object_set_new(object, "updates_per_s", per_s >= 0 ? json_real(per_s) : json_null());
     add_counts(object, &row->counts, has_times && !row->is_rest);
@@ -127,13 +120,13 @@ static json_t *rows_array(const struct ue_bandwidth *bandwidth, enum ue_bandwidt
 static json_t *series_array(const struct ue_bandwidth_series *series, unsigned side, size_t bins) {
     json_t *array = json_array();
     for (size_t i = 0; i < bins; i++) {
-        json_array_append_new(array, count(i < series->count ? series->bits[i][side] : 0));
+        json_array_append_new(array, info_count(i < series->count ? series->bits[i][side] : 0));
     }
     return array;
 }
 
 static json_t *series_object(const struct ue_bandwidth_series *series, size_t bins) {
-    return json_pack("{s:o, s:o}", "c2s", series_array(series, 0, bins), "s2c", series_array(series, 1, bins));
+    return info_both(series_array(series, 0, bins), series_array(series, 1, bins));
 }
 
 static json_t *kind_series(const struct ue_bandwidth_totals *totals, size_t bins) {
@@ -169,14 +162,13 @@ json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struc
     size_t bins = info_bandwidth_bins(totals);
     json_t *object = json_object();
     add_counts(object, &totals->counts, has_times);
-    json_object_set_new(object, "datagrams", counts(totals->datagrams));
-    json_object_set_new(object, "ip_udp", counts(totals->ip_udp_bits));
+    json_object_set_new(object, "datagrams", info_counts(totals->datagrams));
+    json_object_set_new(object, "ip_udp", info_counts(totals->ip_udp_bits));
     for (enum ue_bandwidth_by by = 0; by < UE_BANDWIDTH_BY_COUNT; by++) {
         json_object_set_new(object, info_bandwidth_by_name(by), rows_array(bandwidth, by, options, has_times));
     }
     json_object_set_new(object, "saturation",
-                        has_times ? json_pack("{s:o, s:o}", "c2s", saturation(totals, 0), "s2c", saturation(totals, 1))
-                                  : json_null());
+                        has_times ? info_both(saturation(totals, 0), saturation(totals, 1)) : json_null());
     json_object_set_new(object, "series",
                         !has_times
                             ? json_null()

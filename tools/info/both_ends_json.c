@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/both_ends_report.h"
 
-#include <inttypes.h>
-
-#include "tools/print/phrase.h"
+#include "tools/info/json_values.h"
 
 #define NS_PER_MS 1e6
 #define PPM 1e6
-
-static json_t *count(uint64_t number) {
-    return json_integer((json_int_t)number);
-}
 
 static json_t *milliseconds(double span_ns) {
     return json_real(span_ns / NS_PER_MS);
@@ -37,8 +31,8 @@ static json_t *losses(const struct info_connection *info, const struct one_way *
         bool is_known = info->course->implausible == 0;
         json_array_append_new(
             array,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", count(loss->count), "first_frame",
-                      count(loss->first_frame), "last_frame", count(loss->last_frame), "first_packet_id",
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", info_count(loss->count), "first_frame",
+                      info_count(loss->first_frame), "last_frame", info_count(loss->last_frame), "first_packet_id",
                       id_or_null(loss->first_id), "last_packet_id", id_or_null(loss->last_id), "time_s",
                       is_known ? json_real(phrase_seconds(loss->time_ns - info->course->first_ns)) : json_null()));
     }
@@ -48,13 +42,14 @@ static json_t *losses(const struct info_connection *info, const struct one_way *
 static json_t *way_object(const struct info_connection *info, unsigned role) {
     const struct one_way *way = &info->both_ends->ways[role];
     const struct one_way_counts *counts = &way->counts;
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
-                               count(counts->sent), "sent_bytes", count(counts->sent_bytes), "arrived",
-                               count(counts->arrived), "arrived_bytes", count(counts->arrived_bytes), "lost",
-                               count(counts->lost), "only_acknowledged", count(counts->not_captured), "not_accepted",
-                               count(counts->dropped), "not_accepted_late", count(counts->dropped_late),
-                               "arrived_again", count(counts->copies), "not_seen_leaving", count(counts->unsent),
-                               "not_comparable", count(counts->outside), "out_of_order", count(counts->reordered));
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent", info_count(counts->sent),
+                  "sent_bytes", info_count(counts->sent_bytes), "arrived", info_count(counts->arrived), "arrived_bytes",
+                  info_count(counts->arrived_bytes), "lost", info_count(counts->lost), "only_acknowledged",
+                  info_count(counts->not_captured), "not_accepted", info_count(counts->dropped), "not_accepted_late",
+                  info_count(counts->dropped_late), "arrived_again", info_count(counts->copies), "not_seen_leaving",
+                  info_count(counts->unsent), "not_comparable", info_count(counts->outside), "out_of_order",
+                  info_count(counts->reordered));
     json_object_set_new(object, "delay_ms", delays(way));
     json_object_set_new(object, "jitter_ms", counts->arrived > 1 ? milliseconds(way->jitter_ns) : json_null());
     json_object_set_new(object, "losses", losses(info, way));

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "tools/info/text_report.h"
+#include "tools/info/finding_text.h"
 #include "tools/print/phrase.h"
 
 #define PPM 1e6

@@ -53,6 +53,8 @@ struct info_connection {
     const struct info_listener *listener; /* NULL: none. Owned by the caller, who sets it after info_connection_new */
     const struct both_ends *ends;         /* the captures of both ends; NULL: there is one capture. Not owned */
     const struct both_ends_connection *both_ends; /* of ends; NULL: the connection is not in both */
+    bool is_compared;                             /* is_in_both of its findings is set */
+    const struct info_connection *other_end; /* the connection in the other capture; NULL: it was not read. Not owned */
 };
 
 struct info_options {

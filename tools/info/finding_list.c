@@ -79,6 +79,16 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
     return sorted;
 }
 
+void info_findings_limit(struct info_findings *findings, unsigned per_kind_max) {
+    findings->per_kind_max = per_kind_max;
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        GArray *array = findings->kinds[kind];
+        if (array != NULL && array->len > per_kind_max) {
+            g_array_set_size(array, per_kind_max);
+        }
+    }
+}
+
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind) {
     return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
 }

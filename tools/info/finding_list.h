@@ -15,6 +15,7 @@ struct info_finding {
     struct ue_finding detected; /* without its texts */
     char *text;                 /* a sentence without its final period */
     bool is_failure;            /* matches a rule of the user */
+    bool is_in_both;            /* the capture of the other end has it, too, or may have it */
 };
 
 /* Fill per_kind_max and rules; the rest starts zeroed. */
@@ -34,6 +35,9 @@ void info_findings_add(void *user, const struct ue_finding *finding);
 
 /* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);
+
+/* Keeps at most this number of each kind, the worst. */
+void info_findings_limit(struct info_findings *findings, unsigned per_kind_max);
 
 /* Findings of this kind that were not kept. */
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind);

@@ -4,27 +4,19 @@
 #include <inttypes.h>
 
 #include "tools/info/both_ends_report.h"
+#include "tools/info/json_values.h"
 #include "tools/print/json.h"
-#include "tools/print/phrase.h"
 
 #define NS_PER_MS 1e6
 
 /* ---- values ---- */
 
-static json_t *count(uint64_t number) {
-    return json_integer((json_int_t)number);
-}
-
 static json_t *real(double number) {
     return json_real(number);
 }
 
-static json_t *both(json_t *client, json_t *server) {
-    return json_pack("{s:o, s:o}", "c2s", client, "s2c", server);
-}
-
 static json_t *counts(uint64_t client, uint64_t server) {
-    return both(count(client), count(server));
+    return info_counts((const uint64_t[]){client, server});
 }
 
 static json_t *text_or_null(const char *text) {
@@ -36,7 +28,8 @@ static json_t *since_s(const struct info_connection *info, int64_t time_ns) {
 }
 
 static json_t *moment(const struct info_connection *info, uint64_t frame, int64_t time_ns) {
-    return frame == 0 ? json_null() : json_pack("{s:o, s:o}", "frame", count(frame), "time_s", since_s(info, time_ns));
+    return frame == 0 ? json_null()
+                      : json_pack("{s:o, s:o}", "frame", info_count(frame), "time_s", since_s(info, time_ns));
 }
 
 static json_t *percentiles(const struct ue_histogram *histogram, double unit) {
@@ -47,22 +40,23 @@ static json_t *percentiles(const struct ue_histogram *histogram, double unit) {
         "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)ue_histogram_percentile(histogram, 50) / unit), "p90",
         real((double)ue_histogram_percentile(histogram, 90) / unit), "p99",
         real((double)ue_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit), "max",
-        real((double)histogram->max / unit), "samples", count(histogram->count));
+        real((double)histogram->max / unit), "samples", info_count(histogram->count));
 }
 
 /* ---- traffic ---- */
 
 static json_t *lost(const struct info_connection *info, unsigned side) {
     uint64_t number;
-    return info_connection_lost_packets(info, side, &number) ? count(number) : json_null();
+    return info_connection_lost_packets(info, side, &number) ? info_count(number) : json_null();
 }
 
 static json_t *peak(const struct info_side *side) {
     const struct ue_observed_bounds *bounds = &side->totals->reliable_peak;
-    return json_pack("{s:o, s:o, s:o, s:o}", "at_least", count(bounds->at_least), "at_most",
-                     bounds->at_most != UE_OBSERVED_UNBOUNDED ? count(bounds->at_most) : json_null(), "channel",
-                     count(side->totals->reliable_peak_channel), "frame",
-                     side->totals->reliable_peak_frame != 0 ? count(side->totals->reliable_peak_frame) : json_null());
+    return json_pack("{s:o, s:o, s:o, s:o}", "at_least", info_count(bounds->at_least), "at_most",
+                     bounds->at_most != UE_OBSERVED_UNBOUNDED ? info_count(bounds->at_most) : json_null(), "channel",
+                     info_count(side->totals->reliable_peak_channel), "frame",
+                     side->totals->reliable_peak_frame != 0 ? info_count(side->totals->reliable_peak_frame)
+                                                            : json_null());
 }
 
 static void add_traffic(json_t *object, const struct info_connection *info) {
@@ -74,7 +68,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "acked", counts(up->acked, down->acked));
     json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
     json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
-    json_object_set_new(object, "lost", both(lost(info, 0), lost(info, 1)));
+    json_object_set_new(object, "lost", info_both(lost(info, 0), lost(info, 1)));
     json_object_set_new(object, "late", counts(up->late, down->late));
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
     json_object_set_new(object, "malformed", counts(client->totals->malformed, server->totals->malformed));
@@ -83,8 +77,8 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "resends", counts(up->resends, down->resends));
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));
     json_object_set_new(object, "reliable_limit",
-                        info->reliable_limit != 0 ? count(info->reliable_limit) : json_null());
-    json_object_set_new(object, "reliable_peak", both(peak(client), peak(server)));
+                        info->reliable_limit != 0 ? info_count(info->reliable_limit) : json_null());
+    json_object_set_new(object, "reliable_peak", info_both(peak(client), peak(server)));
     json_object_set_new(object, "peak_bytes_per_s",
                         info->course->implausible != 0
                             ? json_null()
@@ -104,10 +98,10 @@ static void add_times(json_t *object, const struct info_connection *info) {
     int64_t handshake_ns = ue_timing_handshake_ns(timing);
     json_object_set_new(object, "rtt_ms", percentiles(&timing->rtt, 1e6));
     json_object_set_new(object, "half_ms",
-                        both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));
+                        info_both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));
     json_object_set_new(object, "handshake_rtt_ms",
                         handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
-    json_object_set_new(object, "jitter_ms", both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
+    json_object_set_new(object, "jitter_ms", info_both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
 
@@ -135,11 +129,13 @@ static json_t *longest_interval(const struct info_connection *info, unsigned sid
 
 static void add_pace(json_t *object, const struct info_connection *info) {
     const struct ue_timing *timing = info->timing;
-    json_object_set_new(object, "ack_delay_ms", both(ack_delay(&timing->halves[0]), ack_delay(&timing->halves[1])));
+    json_object_set_new(object, "ack_delay_ms",
+                        info_both(ack_delay(&timing->halves[0]), ack_delay(&timing->halves[1])));
     json_object_set_new(
         object, "send_interval_ms",
-        both(percentiles(&timing->pace[0].interval_ms, 1), percentiles(&timing->pace[1].interval_ms, 1)));
-    json_object_set_new(object, "longest_send_interval", both(longest_interval(info, 0), longest_interval(info, 1)));
+        info_both(percentiles(&timing->pace[0].interval_ms, 1), percentiles(&timing->pace[1].interval_ms, 1)));
+    json_object_set_new(object, "longest_send_interval",
+                        info_both(longest_interval(info, 0), longest_interval(info, 1)));
 }
 
 /* ---- waits ---- */
@@ -148,10 +144,11 @@ static json_t *wait_object(const struct info_connection *info, unsigned side, ui
                            const struct ue_channel_waits *waits) {
     const struct ue_channel_wait *longest = &waits->longest;
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
-                     "channel", count(channel), "bunches", count(waits->bunches), "total_ms",
+                     "channel", info_count(channel), "bunches", info_count(waits->bunches), "total_ms",
                      real((double)waits->total_ns / NS_PER_MS), "longest_ms",
                      real((double)longest->span_ns / NS_PER_MS), "time_s", since_s(info, longest->begin_ns), "ch_seq",
-                     count(longest->ch_seq), "frames", count(longest->first_frame), count(longest->frame));
+                     info_count(longest->ch_seq), "frames", info_count(longest->first_frame),
+                     info_count(longest->frame));
 }
 
 static json_t *waits_array(const struct info_connection *info) {
@@ -172,10 +169,10 @@ static json_t *waits_array(const struct info_connection *info) {
 /* ---- handshake and login ---- */
 
 static json_t *step_object(const struct info_connection *info, const struct ue_login_step *step) {
-    json_t *object =
-        json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "frame", count(step->frame), "time_s", since_s(info, step->time_ns),
-                  "from", phrase_side(step->side), "kind", step->is_handshake ? "handshake" : "message", "name",
-                  ue_login_step_name(step), "count", count(step->count));
+    json_t *object = json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "frame", info_count(step->frame), "time_s",
+                               since_s(info, step->time_ns), "from", phrase_side(step->side), "kind",
+                               step->is_handshake ? "handshake" : "message", "name", ue_login_step_name(step), "count",
+                               info_count(step->count));
     if (step->text[0] != '\0') {
         json_object_set_new(object, "text", json_string(step->text));
     }
@@ -183,7 +180,7 @@ static json_t *step_object(const struct info_connection *info, const struct ue_l
         json_object_set_new(object, "after_ms", real(phrase_milliseconds(step->answer_ns)));
     }
     if (step->epoch != 0) {
-        json_object_set_new(object, "restarts", count(step->epoch));
+        json_object_set_new(object, "restarts", info_count(step->epoch));
     }
     return object;
 }
@@ -204,9 +201,9 @@ static json_t *channel_object(const struct info_connection *info, const struct i
     const struct info_channel_traffic *flows = channel->flows;
     bool is_rest = channel->index == UINT32_MAX;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "channel",
-                     is_rest ? json_null() : count(channel->index), "name", text_or_null(channel->name), "actor",
-                     text_or_null(channel->actor), "opens", count(channel->opens), "opened",
-                     moment(info, channel->opened_frame, channel->opened_ns), "closes", count(channel->closes),
+                     is_rest ? json_null() : info_count(channel->index), "name", text_or_null(channel->name), "actor",
+                     text_or_null(channel->actor), "opens", info_count(channel->opens), "opened",
+                     moment(info, channel->opened_frame, channel->opened_ns), "closes", info_count(channel->closes),
                      "closed", moment(info, channel->closed_frame, channel->closed_ns), "close_reason",
                      text_or_null(info_channel_close_reason(channel)), "bunches",
                      counts(flows[0].bunches, flows[1].bunches), "bits", counts(flows[0].bits, flows[1].bits),
@@ -285,7 +282,7 @@ static json_t *finding_object(const struct info_connection *info, const struct i
     const struct ue_finding *detected = &finding->detected;
     json_t *frames = json_array();
     for (unsigned i = 0; i < detected->frame_count; i++) {
-        json_array_append_new(frames, count(detected->frames[i]));
+        json_array_append_new(frames, info_count(detected->frames[i]));
     }
     json_t *object =
         json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[detected->id].name, "severity",
@@ -300,6 +297,9 @@ static json_t *finding_object(const struct info_connection *info, const struct i
         json_object_set_new(object, "direction", json_string(phrase_direction_key(detected->side)));
     }
     add_values(object, detected);
+    if (info->is_compared) {
+        json_object_set_new(object, "in_both_captures", json_boolean(finding->is_in_both));
+    }
     if (actor_of(info, detected) != NULL) {
         json_object_set_new(object, "actor", json_string(actor_of(info, detected)));
     }
@@ -315,7 +315,7 @@ static void add_findings(json_t *object, const struct info_connection *info) {
     for (int kind = 0; kind < UE_FINDING_COUNT; kind++) {
         uint64_t left = info_findings_more(&info->findings, (enum ue_finding_id)kind);
         if (left != 0) {
-            json_object_set_new(more, ue_finding_rows[kind].name, count(left));
+            json_object_set_new(more, ue_finding_rows[kind].name, info_count(left));
         }
     }
     json_object_set_new(object, "findings", array);
@@ -330,7 +330,7 @@ static json_t *cost_object(const struct info_cost *cost) {
     for (guint i = 0; i < parts->len; i++) {
         const struct info_cost_part *part = &g_array_index(parts, struct info_cost_part, i);
         json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:o}", "group", part->group, "name", part->name, "c2s",
-                                               count(part->bits[0]), "s2c", count(part->bits[1])));
+                                               info_count(part->bits[0]), "s2c", info_count(part->bits[1])));
     }
     g_array_unref(parts);
     return json_pack("{s:o, s:o, s:o}", "total", counts(cost->total[0], cost->total[1]), "ip_udp",
@@ -344,7 +344,7 @@ static json_t *close_object(const struct info_connection *info) {
         return json_null();
     }
     return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->course->closed_by), "frame",
-                     count(info->course->closed_frame), "time_s", since_s(info, info->course->closed_ns), "reason",
+                     info_count(info->course->closed_frame), "time_s", since_s(info, info->course->closed_ns), "reason",
                      text_or_null(info_connection_close_text(info)));
 }
 
@@ -352,12 +352,12 @@ static json_t *heading_object(const struct info_connection *info) {
     char start[24];
     g_snprintf(start, sizeof start, "%" PRId64, info->course->first_ns);
     return json_pack("{s:i, s:o, s:s, s:s, s:b, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema",
-                     PRINT_JSON_SCHEMA, "stream", count(info->stream), "client", info->sides[0].address, "server",
+                     PRINT_JSON_SCHEMA, "stream", info_count(info->stream), "client", info->sides[0].address, "server",
                      info->sides[1].address, "server_known", info->is_server_known, "client_before",
                      text_or_null(info->former), "interface", info->interface, "generation", info->generation,
                      "generation_reason", info->reason, "start", info->course->implausible != 0 ? NULL : start,
-                     "duration_s", since_s(info, info->course->last_ns), "frames", "first", count(info->first_frame),
-                     "last", count(info->last_frame));
+                     "duration_s", since_s(info, info->course->last_ns), "frames", "first",
+                     info_count(info->first_frame), "last", info_count(info->last_frame));
 }
 
 json_t *info_to_json(const struct info_connection *info) {
@@ -376,6 +376,9 @@ json_t *info_to_json(const struct info_connection *info) {
     }
     if (info->both_ends != NULL) {
         json_object_set_new(object, "both_ends", info_both_ends_to_json(info));
+    }
+    if (info->other_end != NULL) {
+        json_object_set_new(object, "other_end", info_to_json(info->other_end));
     }
     if (info->bandwidth != NULL && info->options->bandwidth.budgets.limits != NULL) {
         json_object_set_new(object, "budget", info_budget_to_json(info));

@@ -66,16 +66,21 @@ static bool has_failure(const GArray *findings) {
     return has;
 }
 
-static void write_suite(struct text_buffer *out, const struct info_connection *info) {
+/* where: the name of the capture, if there are two; else NULL. */
+static void write_suite(struct text_buffer *out, const struct info_connection *info, const char *where) {
     unsigned kinds = 0, failures = 0;
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         kinds += is_kind(id);
         failures += has_failure(info->findings.kinds[id]);
     }
-    text_buffer_add_format(out, "  <testsuite name=\"connection %" PRIu32 ": client %s, server %s\"", info->stream,
+    text_buffer_add_format(out, "  <testsuite name=\"connection %" PRIu32 ": client %s, server %s", info->stream,
                            info->sides[0].address, info->sides[1].address);
+    if (where != NULL) {
+        text_buffer_add(out, ", ");
+        add_escaped(out, where);
+    }
     text_buffer_add_format(
-        out, " tests=\"%u\" failures=\"%u\" errors=\"0\" time=\"%.3f\">\n", kinds, failures,
+        out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\" time=\"%.3f\">\n", kinds, failures,
         info->course->implausible == 0 ? phrase_seconds(info->course->last_ns - info->course->first_ns) : 0.0);
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         if (is_kind(id)) {
@@ -88,7 +93,12 @@ static void write_suite(struct text_buffer *out, const struct info_connection *i
 void info_write_junit(struct text_buffer *out, const GPtrArray *infos) {
     text_buffer_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"uerudp info\">\n");
     for (guint i = 0; i < infos->len; i++) {
-        write_suite(out, g_ptr_array_index(infos, i));
+        const struct info_connection *info = g_ptr_array_index(infos, i);
+        bool are_two = info->other_end != NULL;
+        write_suite(out, info, are_two ? info->ends->captures[0]->name : NULL);
+        if (are_two) {
+            write_suite(out, info->other_end, info->ends->captures[1]->name);
+        }
     }
     text_buffer_add(out, "</testsuites>\n");
 }

@@ -4,30 +4,21 @@
 #include <inttypes.h>
 
 #include "tools/info/both_ends_report.h"
+#include "tools/info/finding_text.h"
+#include "tools/info/other_end.h"
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
 
 #define LABEL_CHARS 11
-#define SEVERITY_CHARS 8
 
 /* Where the texts of lines begin. */
 #define VALUE_COLUMN (2 + LABEL_CHARS)
-#define FINDING_COLUMN (4 + SEVERITY_CHARS + 1)
 #define STEP_COLUMN 39
 
 /* ---- heading ---- */
 
 static void label(struct text_buffer *out, const char *text) {
     text_buffer_add_format(out, "  %-*s", LABEL_CHARS, text);
-}
-
-void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals) {
-    GDateTime *time = g_date_time_new_from_unix_utc(time_ns / INT64_C(1000000000));
-    g_autofree char *text = time != NULL ? g_date_time_format(time, format) : NULL;
-    int64_t ms = time_ns / 1000000 % 1000;
-    text_buffer_add_format(out, "%s.%0*" PRId64 " UTC", text != NULL ? text : "?", decimals,
-                           decimals == 1 ? ms / 100 : ms);
-    g_clear_pointer(&time, g_date_time_unref);
 }
 
 static void print_heading(struct text_buffer *out, const struct info_connection *info) {
@@ -107,14 +98,6 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
 
 /* ---- diagnosis ---- */
 
-static void add_severity(struct text_buffer *out, const struct info_finding *finding) {
-    static const enum text_style styles[] = {[UE_SEVERITY_ERROR] = TEXT_STYLE_ERROR,
-                                             [UE_SEVERITY_WARNING] = TEXT_STYLE_WARNING,
-                                             [UE_SEVERITY_NOTE] = TEXT_STYLE_NOTE};
-    enum ue_severity severity = ue_finding_rows[finding->detected.id].severity;
-    text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
-}
-
 static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     const struct info_finding *finding = g_ptr_array_index(findings, i);
     for (guint j = i + 1; j < findings->len; j++) {
@@ -126,15 +109,6 @@ static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     return true;
 }
 
-static void print_moment(struct text_buffer *out, const struct info_connection *info,
-                         const struct ue_finding *finding) {
-    if (finding->has_time) {
-        text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(finding->time_ns - info->course->first_ns));
-        info_print_time(out, finding->time_ns, "%H:%M:%S", 1);
-        text_buffer_add_char(out, ']');
-    }
-}
-
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
     g_autoptr(GPtrArray) findings = info_findings_sorted(&info->findings);
     text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  diagnosis");
@@ -144,14 +118,7 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         uint64_t more = is_last_of_kind(findings, i)
                             ? info_findings_more(&info->findings, ue_finding_kind(finding->detected.id))
                             : 0;
-        const char *severity = ue_severity_name(ue_finding_rows[finding->detected.id].severity);
-        size_t line = out->length;
-        text_buffer_add(out, "    ");
-        add_severity(out, finding);
-        text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
-        print_moment(out, info, &finding->detected);
-        text_buffer_wrap(out, line, FINDING_COLUMN);
-        text_buffer_add_char(out, '\n');
+        info_print_finding(out, info, finding);
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
                                    ue_finding_rows[finding->detected.id].name);
@@ -232,7 +199,7 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s ", info->stream, info->sides[0].address, duration,
                            info_end_name(info_connection_end(info)));
     if (worst != NULL) {
-        add_severity(out, worst);
+        info_print_severity(out, &worst->detected);
         text_buffer_add_format(out, ": %s\n", worst->text);
     } else {
         text_buffer_add(out, "nothing found\n");
@@ -268,6 +235,7 @@ void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
         print_findings(out, info);
         print_login(out, info);
         info_print_both_ends(out, info);
+        info_other_end_print(out, info);
         info_print_tables(out, info);
     }
 }

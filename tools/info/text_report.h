@@ -9,9 +9,6 @@
 /* Prints all connections (struct info_connection); if there are several, first the summary. */
 void info_print_text(struct text_buffer *out, const GPtrArray *infos);
 
-/* Prints a time in UTC. format: of g_date_time_format; decimals of the second, 1 or 3, and the zone follow. */
-void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals);
-
 /* Prints a table with one line for each connection, the worst first. */
 void info_print_summary(struct text_buffer *out, const GPtrArray *infos);
 

@@ -40,7 +40,7 @@ static struct phrase not_acked(const struct ue_tracker_counts *counts) {
     return words;
 }
 
-static struct phrase lost(const struct info_connection *info, unsigned side) {
+struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
     struct phrase words;
     uint64_t count;
     if (info_connection_lost_packets(info, side, &count)) {
@@ -50,7 +50,8 @@ static struct phrase lost(const struct info_connection *info, unsigned side) {
     return words;
 }
 
-static struct phrase resends(const struct ue_tracker_counts *counts) {
+struct phrase info_text_resends(const struct info_connection *info, unsigned side) {
+    const struct ue_tracker_counts *counts = &info->sides[side].totals->counts;
     struct phrase words = number(counts->resends);
     if (counts->spurious != 0) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%" PRIu64 " needless)", counts->resends,
@@ -70,7 +71,7 @@ static struct phrase bounds(const struct ue_observed_bounds *bounds) {
     return words;
 }
 
-static struct phrase buffer_peak(const struct info_connection *info, unsigned side) {
+struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side) {
     const struct info_side *figures = &info->sides[side];
     struct phrase words = {"-"};
     if (figures->totals->reliable_peak.at_least != 0) {
@@ -108,12 +109,12 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
     number_row(out, "malformed", client->totals->malformed, server->totals->malformed);
     row(out, "not acknowledged", not_acked(up), not_acked(down));
     number_row(out, "  or more by", up->unsure, down->unsure);
-    row(out, "missing in the capture", lost(info, 0), lost(info, 1));
+    row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
     number_row(out, "out of order", up->late, down->late);
     number_row(out, "duplicates", up->duplicates, down->duplicates);
     row(out, "reliable bunches", number(up->reliable), number(down->reliable));
-    row(out, "resends of them", resends(up), resends(down));
-    row(out, "reliable buffer peak", buffer_peak(info, 0), buffer_peak(info, 1));
+    row(out, "resends of them", info_text_resends(info, 0), info_text_resends(info, 1));
+    row(out, "reliable buffer peak", info_text_buffer_peak(info, 0), info_text_buffer_peak(info, 1));
 }
 
 /* ---- times ---- */

@@ -4,8 +4,14 @@
 #define UERUDP_TOOLS_INFO_TEXT_TABLES_H
 
 #include "tools/info/connection_info.h"
+#include "tools/print/phrase.h"
 #include "tools/print/text_buffer.h"
 
 void info_print_tables(struct text_buffer *out, const struct info_connection *info);
+
+/* Cells about a side: "12" packets missing in the capture, "7 (2 needless)", "4-6 of 512, channel 3". */
+struct phrase info_text_missing(const struct info_connection *info, unsigned side);
+struct phrase info_text_resends(const struct info_connection *info, unsigned side);
+struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side);
 
 #endif

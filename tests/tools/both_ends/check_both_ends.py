@@ -4,9 +4,11 @@
 import collections
 import json
 import pathlib
+import re
 import struct
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import blocks
 import classic_pcap
@@ -340,6 +342,84 @@ class Captures(Folder):
         datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == "c2s"]
         self.assertEqual(sum(1 for sent in datagrams if sent["arrived"]), counts["arrived"])
         self.assertIsNone(counts["delay_ms"])
+
+
+class OtherEnd(Folder):
+    """What only the capture of the other end shows."""
+
+    def stalls(self, connection, way):
+        return [finding for finding in connection["findings"] if finding["kind"] == "reliable_stall" and finding["direction"] == way]
+
+    def test_same_report(self):
+        """It is reported as when it is the only file."""
+        for scenario, *options in ("lossy",), ("game", "--connections=3", "--duration=5"), ("restart", "--generation", "5.4", "--tick", "5"):
+            ends = self.generate(scenario, *options)
+            connections, _ = info(ends.client, ends.server)
+            alone, _ = info(ends.server)
+            for connection in connections:
+                for finding in connection["other_end"]["findings"]:
+                    del finding["in_both_captures"]
+            self.assertEqual(alone, sorted((connection["other_end"] for connection in connections), key=lambda each: each["stream"]))
+
+    def test_findings(self):
+        """The sender's capture has all stalls. Those that the receiver's has, too, are marked in both; and each end alone says
+        that its file shows no more, or what more it shows."""
+        ends = self.generate("game", "--loss=0.15", "--duration=40")
+        shifted = self.path / "shifted.pcapng"
+        uerudp.run("edit", "--shift=3600", ends.server, shifted, status=None)
+        (connection,), _ = info("--findings=1000", ends.client, shifted)
+        seen, sent = self.stalls(connection, "s2c"), self.stalls(connection["other_end"], "s2c")
+        self.assertGreater(len(sent), len(seen))
+        self.assertGreater(len(seen), 5)
+        self.assertEqual([], [stall["text"] for stall in seen if not stall["in_both_captures"]])
+        common = sum(stall["in_both_captures"] for stall in sent)
+        self.assertTrue(len(seen) <= common < len(sent), (len(seen), common, len(sent)))
+        text = text_of("--findings=1000", ends.client, shifted)
+        only = text[text.index("only shifted.pcapng shows"):text.index("what each capture shows")]
+        self.assertEqual(len(sent) - common, only.count("reliable stall"))
+        ends = self.generate("clean")
+        self.assertIn("server.pcapng shows no other finding", text_of(ends.client, ends.server))
+
+    def test_limit(self):
+        """Findings that are not printed are compared, too."""
+        ends = self.generate("overload", "--loss=0.05", "--duration=5")
+        (few,), _ = info("--findings=1", ends.client, ends.server)
+        (all_,), _ = info("--findings=1000", ends.client, ends.server)
+        for connection in few, few["other_end"]:
+            self.assertTrue(all(count == 1 for count in collections.Counter(each["kind"] for each in connection["findings"]).values()))
+        for one, other in (few, all_), (few["other_end"], all_["other_end"]):
+            known = {finding["text"]: finding["in_both_captures"] for finding in other["findings"]}
+            self.assertEqual([known[finding["text"]] for finding in one["findings"]], [each["in_both_captures"] for each in one["findings"]])
+
+    def test_figures(self):
+        """A sender's capture has its resends; the receiver's lacks what was lost, and says how much."""
+        ends = self.generate("lossy")
+        (connection,), _ = info(ends.client, ends.server)
+        truth = [json.loads((self.path / f"run-{end}.sent.json").read_text())["connections"][0]["resends"] for end in ("client", "server")]
+        self.assertEqual((truth[0]["c2s"], truth[1]["s2c"]), (connection["resends"]["c2s"], connection["other_end"]["resends"]["s2c"]))
+        rows = re.findall(r"^    (client|server)'s missing packets +(\S.*?)  +(\S.*)$", text_of(ends.client, ends.server), re.M)
+        lost = connection["both_ends"]
+        self.assertEqual([("client", "not visible here", str(lost["c2s"]["lost"])), ("server", str(lost["s2c"]["lost"]), "not visible here")], rows)
+
+    def test_exit_status(self):
+        """A finding of the other end fails, too, and is in the report for build machines."""
+        ends = self.generate("overload", "--loss=0.05", "--duration=5")
+        report = self.path / "report.xml"
+        longest = max(stall["duration_ms"] for stall in self.stalls(info("--findings=1000", ends.server)[0][0], "s2c"))
+        rule = f"--fail-on=stall:{int(longest)}ms"
+        for files, expected in ((ends.client,), 0), ((ends.server,), 1), ((ends.client, ends.server), 1), ((ends.server, ends.client), 1):
+            result = uerudp.run("info", rule, "--junit", report, *files, status=None)
+            self.assertEqual(expected, result.returncode, files)
+        suites = xml.etree.ElementTree.parse(report).getroot().findall("testsuite")
+        self.assertEqual([name.rsplit(", ", 1)[1] for name in (suite.get("name") for suite in suites)], ["server.pcapng", "client.pcapng"])
+        self.assertEqual(["1", "0"], [suite.get("failures") for suite in suites])
+
+    def test_part(self):
+        """A part of one capture by time is not the same part of the other, which is left out."""
+        ends = self.generate("lossy")
+        (connection,), _ = info("--from=1", "--to=2", ends.client, ends.server)
+        self.assertNotIn("other_end", connection)
+        self.assertNotIn("what each capture shows", text_of("--from=1", "--to=2", ends.client, ends.server))
 
 
 class Vantage(Folder):

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A finding as a line of the report. */
+#ifndef UERUDP_TOOLS_INFO_FINDING_TEXT_H
+#define UERUDP_TOOLS_INFO_FINDING_TEXT_H
+
+#include "tools/info/connection_info.h"
+#include "tools/print/text_buffer.h"
+
+/* Prints a time in UTC. format: of g_date_time_format; decimals of the second, 1 or 3, and the zone follow. */
+void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals);
+
+/* "warning", in its colour. */
+void info_print_severity(struct text_buffer *out, const struct ue_finding *finding);
+
+/* A line with severity, sentence and time of a finding of the connection. */
+void info_print_finding(struct text_buffer *out, const struct info_connection *info,
+                        const struct info_finding *finding);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/other_end.h"
+
+#include <stdlib.h>
+
+#include <uerudp/profile.h>
+#include <uerudp/time_ns.h>
+#include "tools/info/finding_text.h"
+#include "tools/info/text_tables.h"
+#include "tools/print/phrase.h"
+
+/* Times of the same finding differ by the way between the ends, and by what each end knows of its beginning. */
+#define TIME_DIFFERENCE_NS INT64_C(1000000000)
+#define PACKET_IDS 16384 /* on the wire */
+
+/* ---- the same finding ---- */
+
+/* A finding and where it is from. */
+struct located_finding {
+    const struct ue_finding *finding;
+    bool is_flipped; /* its sides are reversed */
+    int64_t time_ns; /* by the clock of capture 0 */
+    bool has_time;
+};
+
+static bool has(const struct located_finding *at, enum ue_finding_value_id id) {
+    return ue_finding_has_value(at->finding->id, id);
+}
+
+static int64_t value(const struct located_finding *at, enum ue_finding_value_id id) {
+    return at->finding->values[id].at_least;
+}
+
+static bool is_equal(const struct located_finding *a, const struct located_finding *b, enum ue_finding_value_id id) {
+    return !has(a, id) || !has(b, id) || value(a, id) == value(b, id);
+}
+
+/* Whether two ranges of numbers modulo a bound have one in common. */
+static bool do_overlap(const struct located_finding *a, const struct located_finding *b, enum ue_finding_value_id first,
+                       enum ue_finding_value_id last, int64_t bound) {
+    if (!has(a, first) || !has(b, first)) {
+        return true;
+    }
+    int64_t distance = (value(b, first) - value(a, first)) % bound;
+    distance += distance < 0 ? bound : 0;
+    int64_t counts[] = {value(a, last) - value(a, first), value(b, last) - value(b, first)};
+    return distance <= counts[0] + (counts[0] < 0 ? bound : 0) ||
+           bound - distance <= counts[1] + (counts[1] < 0 ? bound : 0);
+}
+
+static bool is_same_time(const struct located_finding *a, const struct located_finding *b) {
+    int64_t apart_ns = ue_time_ns_since(a->time_ns, b->time_ns);
+    return !a->has_time || !b->has_time ||
+           llabs(apart_ns) <= TIME_DIFFERENCE_NS + value(a, UE_VALUE_SPAN) + value(b, UE_VALUE_SPAN);
+}
+
+/* Whether findings of the same kind are the same. */
+static bool are_same(const struct located_finding *a, const struct located_finding *b) {
+    bool have_sides = ue_finding_has_side(a->finding->id) && ue_finding_has_side(b->finding->id);
+    return (!have_sides || (a->finding->side ^ a->is_flipped) == (b->finding->side ^ b->is_flipped)) &&
+           is_equal(a, b, UE_VALUE_CHANNEL) &&
+           do_overlap(a, b, UE_VALUE_FIRST_SEQ, UE_VALUE_LAST_SEQ, UE_CH_SEQ_BOUND_STOCK) &&
+           do_overlap(a, b, UE_VALUE_FIRST_ID, UE_VALUE_LAST_ID, PACKET_IDS) && is_same_time(a, b);
+}
+
+/* ---- joining ---- */
+
+static struct located_finding locate(const struct both_ends_connection *connection, unsigned capture,
+                                     const struct ue_finding *finding) {
+    struct located_finding located = {.finding = finding, .time_ns = finding->time_ns, .has_time = finding->has_time};
+    if (capture == 1) {
+        located.is_flipped = connection->pair.is_flipped;
+        located.has_time &= connection->has_ends;
+        located.time_ns = ue_time_ns_since(finding->time_ns, clock_fit_offset_ns(&connection->fit, finding->time_ns));
+    }
+    return located;
+}
+
+static void mark_kind(const struct both_ends_connection *connection, GArray *first, GArray *second) {
+    for (guint i = 0; i < second->len; i++) {
+        struct info_finding *there = &g_array_index(second, struct info_finding, i);
+        struct located_finding other = locate(connection, 1, &there->detected);
+        for (guint j = 0; j < first->len; j++) {
+            struct info_finding *here = &g_array_index(first, struct info_finding, j);
+            struct located_finding one = locate(connection, 0, &here->detected);
+            if (are_same(&one, &other)) {
+                here->is_in_both = there->is_in_both = true;
+            }
+        }
+    }
+}
+
+static void mark_all(GArray *findings) {
+    for (guint i = 0; findings != NULL && i < findings->len; i++) {
+        g_array_index(findings, struct info_finding, i).is_in_both = true;
+    }
+}
+
+/* One that was not kept may be the same: then none is said to be in one capture only. */
+static void mark(const struct both_ends_connection *connection, struct info_findings *here,
+                 struct info_findings *there) {
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        GArray *first = here->kinds[kind], *second = there->kinds[kind];
+        if (info_findings_more(here, kind) + info_findings_more(there, kind) != 0) {
+            mark_all(first);
+            mark_all(second);
+        } else if (first != NULL && second != NULL) {
+            mark_kind(connection, first, second);
+        }
+    }
+}
+
+static struct info_connection *find(const GPtrArray *list, uint32_t stream) {
+    for (guint i = 0; i < list->len; i++) {
+        struct info_connection *info = g_ptr_array_index(list, i);
+        if (info->stream == stream) {
+            return info;
+        }
+    }
+    return NULL;
+}
+
+void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, const GPtrArray *second,
+                         unsigned findings_max) {
+    for (guint i = 0; i < first->len; i++) {
+        struct info_connection *here = g_ptr_array_index(first, i);
+        const struct both_ends_connection *connection = both_ends_find(ends, 0, here->stream);
+        struct info_connection *there = connection != NULL ? find(second, connection->pair.streams[1]->stream) : NULL;
+        if (there != NULL) {
+            mark(connection, &here->findings, &there->findings);
+            info_findings_limit(&there->findings, findings_max);
+            here->is_compared = there->is_compared = true;
+        }
+        info_findings_limit(&here->findings, findings_max);
+        here->other_end = there;
+    }
+}
+
+/* ---- text ---- */
+
+static void print_title(struct text_buffer *out, const char *before, const char *name, const char *after) {
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add(out, before);
+    text_buffer_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
+    text_buffer_add(out, after);
+    text_buffer_end_title(out);
+}
+
+static void print_findings(struct text_buffer *out, const struct info_connection *there, const char *name) {
+    GPtrArray *findings = info_findings_sorted(&there->findings);
+    guint count = 0;
+    for (guint i = 0; i < findings->len; i++) {
+        const struct info_finding *finding = g_ptr_array_index(findings, i);
+        if (!finding->is_in_both) {
+            if (count++ == 0) {
+                print_title(out, "  only ", name, " shows, by its frames and its clock");
+            }
+            info_print_finding(out, there, finding);
+        }
+    }
+    if (count == 0) {
+        print_title(out, "  ", name, " shows no other finding");
+    }
+    g_ptr_array_unref(findings);
+}
+
+/* What two captures show of one side. */
+struct two_views {
+    const struct info_connection *infos[2];
+    bool is_flipped;
+};
+
+typedef struct phrase view_function(const struct info_connection *info, unsigned side);
+
+static void row(struct text_buffer *out, const struct two_views *views, const char *label, view_function *view) {
+    for (unsigned side = 0; side < 2; side++) {
+        text_buffer_add_format(out, "    %-9s%-24s %24s  %24s\n", side == 0 ? "client's" : "server's", label,
+                               view(views->infos[0], side).text, view(views->infos[1], side ^ views->is_flipped).text);
+    }
+}
+
+static struct phrase two_percentiles(const struct ue_histogram *histogram, int64_t less_ns) {
+    struct phrase words = {"-"};
+    if (histogram->count != 0) {
+        g_snprintf(words.text, sizeof words.text, "%.1f ms, %.1f ms",
+                   phrase_milliseconds(ue_histogram_percentile(histogram, 50) - less_ns),
+                   phrase_milliseconds(ue_histogram_percentile(histogram, 99) - less_ns));
+    }
+    return words;
+}
+
+/* From a packet of the other side to the packet that acknowledges it, less the fastest, which has the path in it. */
+static struct phrase ack_delay(const struct info_connection *info, unsigned side) {
+    const struct ue_histogram *half = &info->timing->halves[!side];
+    return two_percentiles(half, half->min);
+}
+
+void info_other_end_print(struct text_buffer *out, const struct info_connection *info) {
+    if (info->other_end == NULL) {
+        return;
+    }
+    struct end_capture *const *captures = info->ends->captures;
+    const struct two_views views = {{info, info->other_end}, info->both_ends->pair.is_flipped};
+    print_findings(out, info->other_end, captures[1]->name);
+    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_format(out, "  %-35s %24s  %24s", "what each capture shows", captures[0]->name, captures[1]->name);
+    text_buffer_end_title(out);
+    row(out, &views, "missing packets", info_text_missing);
+    row(out, &views, "resends", info_text_resends);
+    row(out, &views, "reliable buffer peak", info_text_buffer_peak);
+    row(out, &views, "ack delay p50, p99", ack_delay);
+}
