@@ -166,6 +166,24 @@ void ue_vector_quantize(const struct ue_context *context, const int32_t tenths[3
     }
 }
 
+static uint64_t raw_component(const struct ue_context *x, double value) {
+    float single = (float)value;
+    uint32_t raw;
+    memcpy(&raw, &single, sizeof raw);
+    return is_large_world(x, 22) ? raw_real(value) : raw;
+}
+
+void ue_vector_set_exact(const struct ue_context *context, const int32_t tenths[3], struct ue_vector *vector) {
+    if (ue_context_netver(context) < 13) {
+        ue_vector_quantize(context, tenths, vector);
+        return;
+    }
+    *vector = (struct ue_vector){.present = true};
+    for (unsigned axis = 0; axis < 3; axis++) {
+        vector->components[axis] = raw_component(context, tenths[axis] / SCALE);
+    }
+}
+
 UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_rotation *m) {
     (void)x;
     _Static_assert(UE_F_ACTOR_ROTATION_HAS_ROLL == UE_F_ACTOR_ROTATION_HAS_PITCH + 2,

@@ -98,6 +98,11 @@ const struct ue_class_function *ue_class_function_at(const struct ue_context *co
     return NULL;
 }
 
+unsigned ue_class_spawn_bits(const struct ue_context *context, const struct ue_class *layout) {
+    unsigned with_handshake_id = ue_context_netver(context) >= 41 ? 40 : 8;
+    return layout->is_player_controller ? with_handshake_id : 0;
+}
+
 /* ---- layouts ---- */
 
 UE_INLINE void number_layout(enum ue_op op, struct ue_cursor *c, struct ue_value *m) {

@@ -42,7 +42,7 @@ LAYERS = {
     "tools/endpoint/login": (CODEC | ENDPOINT | {"tools/endpoint/login"}, ENDPOINT_SYSTEM),
     "tools/endpoint/replication": (CODEC | ENDPOINT | {"tools/endpoint/replication"}, ENDPOINT_SYSTEM),
     "tools/endpoint/server": (CODEC | ENDPOINT | {"tools/endpoint/login", "tools/endpoint/server"}, ENDPOINT_SYSTEM),
-    "tools/sim": (CODEC | {"tools/endpoint", "tools/sim"}, None),
+    "tools/sim": (CODEC | {"tools/endpoint", "tools/endpoint/replication", "tools/sim"}, None),
     "tools/capture": (CODEC | {"tools/capture"}, None),
     "tools/print": (CODEC | {"tools/print"}, None),
     "tools/net": ({"tools/net"}, None),
@@ -67,7 +67,7 @@ INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model
 # Headers of these folders that the rest of the program may include.
 CONTRACTS = {
     "tools/endpoint/core": {"datagram_encryption.h"},
-    "tools/endpoint/replication": {"replication_content.h"},
+    "tools/endpoint/replication": {"mirror.h", "package_map.h", "replicated_object.h", "replication.h"},
     "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},

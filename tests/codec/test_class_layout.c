@@ -11,7 +11,7 @@
 
 static const struct ue_class_property base_properties[] = {{"bHidden", UE_VALUE_BOOL}, {"Owner", UE_VALUE_OBJECT}};
 static const struct ue_class_function base_functions[] = {{"Tick", UE_FUNCTION_MULTICAST, NULL, 0}};
-static const struct ue_class base = {"/Script/Test.Base", NULL, base_properties, 2, base_functions, 1};
+static const struct ue_class base = {"/Script/Test.Base", NULL, false, base_properties, 2, base_functions, 1};
 
 static const struct ue_class_property door_properties[] = {
     {"Name", UE_VALUE_STRING}, {"angle", UE_VALUE_FLOAT}, {"Place", UE_VALUE_VECTOR}, {"Turn", UE_VALUE_ROTATION}};
@@ -19,7 +19,7 @@ static const struct ue_class_property ring_parameters[] = {{"bLong", UE_VALUE_BO
 static const struct ue_class_function door_functions[] = {
     {"ServerRing", UE_FUNCTION_SERVER | UE_FUNCTION_RELIABLE, ring_parameters, 2},
     {"Break", UE_FUNCTION_MULTICAST, NULL, 0}};
-static const struct ue_class door = {"/Game/Door.Door_C", &base, door_properties, 4, door_functions, 2};
+static const struct ue_class door = {"/Game/Door.Door_C", &base, false, door_properties, 4, door_functions, 2};
 
 static struct ue_context context_of(const char *generation) {
     struct ue_context x;
@@ -131,6 +131,34 @@ static void vectors_are_quantized_to_tenths(void **state) {
 }
 
 /* The quantities of the longest quantized vector of an unit test elsewhere: 71 bits, components 20 bits and a sign. */
+static void exact_vectors_are_reals_where_the_generation_has_them(void **state) {
+    (void)state;
+    static const struct {
+        const char *generation;
+        bool is_quantized;
+        uint64_t raw;
+    } cases[] = {{"4.22", true, 17}, {"4.25", false, 0x3fc00000}, {"5.1", false, UINT64_C(0x3ff8000000000000)}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ue_context x = context_of(cases[i].generation);
+        struct ue_vector vector;
+        ue_vector_set_exact(&x, (const int32_t[3]){15, 10, -10}, &vector);
+        assert_true(vector.present && vector.quantized == cases[i].is_quantized);
+        assert_true(cases[i].is_quantized || vector.components[0] == cases[i].raw);
+        assert_true(ue_vector_component(&x, &vector, 0) == 1.5);
+        assert_true(ue_vector_component(&x, &vector, 2) == -1);
+    }
+}
+
+static void only_player_controllers_have_class_data(void **state) {
+    (void)state;
+    static const struct ue_class player = {.path = "/Game/Player.Player_C", .is_player_controller = true};
+    struct ue_context x = context_of("5.5");
+    assert_int_equal(ue_class_spawn_bits(&x, &player), 8);
+    x = context_of("5.8");
+    assert_int_equal(ue_class_spawn_bits(&x, &player), 40);
+    assert_int_equal(ue_class_spawn_bits(&x, &door), 0);
+}
+
 static void a_known_packed_vector_decodes(void **state) {
     (void)state;
     static const uint8_t bytes[] = {0xb4, 0xc5, 0x5c, 0xef, 0x81, 0x33, 0x76, 0x33, 0x3f};
@@ -152,6 +180,8 @@ int main(void) {
         cmocka_unit_test(properties_are_handles_and_values_without_lengths),
         cmocka_unit_test(calls_have_a_bounded_index_and_parameters_with_presence_bits),
         cmocka_unit_test(vectors_are_quantized_to_tenths),
+        cmocka_unit_test(exact_vectors_are_reals_where_the_generation_has_them),
+        cmocka_unit_test(only_player_controllers_have_class_data),
         cmocka_unit_test(a_known_packed_vector_decodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

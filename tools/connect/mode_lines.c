@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "tools/connect/mode.h"
-#include "tools/endpoint/replication/replication_content.h"
 #include "tools/live/endpoint_report.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 /* Longest wait for the answer to the last line. */
 #define ANSWER_WAIT_NS NS_PER_S
 #define WAITING_BYTES_MAX (64u << 10)
-/* The function that is called; its one parameter is the text. */
-#define FUNCTION_SAY 1
-#define LINE_BYTES_MAX (UE_CALL_BITS_MAX / 8)
+#define LINE_BYTES_MAX 8191
 
 struct lines_mode {
     struct connect_mode mode;
@@ -38,17 +35,13 @@ bool connect_mode_lines_add(struct connect_mode *mode, const char *line) {
 }
 
 static void put_line(struct lines_mode *l, uint32_t channel, const char *line) {
-    uint8_t bytes[LINE_BYTES_MAX + UE_REPLICATION_CALL_BITS / 8 + 1];
-    struct ue_replication_writer writer = {bytes, 0};
     size_t size = strlen(line);
     l->waiting_bytes -= size;
     if (size > LINE_BYTES_MAX) {
         connect_mode_fail(&l->mode, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
         return;
     }
-    memset(bytes, 0, sizeof bytes);
-    ue_replication_write_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
-    l->sent += send_queue_push(&l->mode.queue, channel, true, (struct ue_view){bytes, 0, writer.bits});
+    l->sent += send_queue_push(&l->mode.queue, channel, true, (struct ue_view){(const uint8_t *)line, 0, size * 8});
 }
 
 static void put_lines(struct lines_mode *l, uint32_t channel) {
@@ -84,7 +77,7 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
     }
 }
 
-static void print_call(struct lines_mode *l, const struct ue_event *bunch, struct ue_view text) {
+static void print_line(struct lines_mode *l, const struct ue_event *bunch, struct ue_view text) {
     g_autofree char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
     ue_view_copy(text, (uint8_t *)line);
     live_report(l->as_json, "message",
@@ -94,15 +87,9 @@ static void print_call(struct lines_mode *l, const struct ue_event *bunch, struc
 
 static void receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *bunch) {
     struct lines_mode *l = (struct lines_mode *)mode;
-    struct ue_replication_reader reader = {.data = bunch->data};
-    struct ue_replication_block item;
     (void)now_ns;
-    while (ue_replication_read(&reader, &item)) {
-        if (item.kind == UE_REPLICATION_CALL) {
-            l->received++;
-            print_call(l, bunch, item.value);
-        }
-    }
+    l->received++;
+    print_line(l, bunch, bunch->data);
 }
 
 static json_t *result(const struct connect_mode *mode) {

@@ -26,6 +26,9 @@ double ue_vector_component(const struct ue_context *context, const struct ue_vec
 /* Quantizes components in tenths of a unit, below 2^23, in the context's form with scale 10. */
 void ue_vector_quantize(const struct ue_context *context, const int32_t tenths[3], struct ue_vector *vector);
 
+/* A vector that is not quantized, where the generation has such vectors; else quantized. */
+void ue_vector_set_exact(const struct ue_context *context, const int32_t tenths[3], struct ue_vector *vector);
+
 /* Pitch, yaw and roll in steps of 360/65536 degrees; angles that are not present are zero. */
 struct ue_rotation {
     bool present[3];

@@ -59,6 +59,7 @@ struct ue_class_function {
 struct ue_class {
     const char *path; /* "/Game/Crate.Crate_C" */
     const struct ue_class *parent;
+    bool is_player_controller; /* actor spawns have class data (protocol.md 23.3) */
     const struct ue_class_property *properties;
     uint32_t property_count;
     const struct ue_class_function *functions;
@@ -78,6 +79,9 @@ uint32_t ue_class_field_index(const struct ue_context *context, const struct ue_
 /* NULL: the index is that of a property, or out of range. */
 const struct ue_class_function *ue_class_function_at(const struct ue_context *context, const struct ue_class *layout,
                                                      uint32_t index);
+
+/* Length of the class data in an actor spawn. */
+unsigned ue_class_spawn_bits(const struct ue_context *context, const struct ue_class *layout);
 
 /* ---- on the wire ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicated objects and calls over connections (endpoint.md 37). */
+/* Replicated actors and calls over connections (endpoint.md 37). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,309 +9,499 @@
 
 #include "tests/endpoint/replication/replication_fixture.h"
 
-/* ---- objects ---- */
+#define ACTOR 64
+#define PART 80
 
-static void objects_check_handles_and_widths(void **state) {
-    (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    uint32_t widths[UE_HANDLES_MAX + 1] = {1, 9, UE_PROPERTY_BITS_MAX};
-    struct ue_replicated_object *o = ue_replicated_object_new(&replication_fixture.share, 1, widths, 3);
-    assert_non_null(o);
-    struct ue_view value_of_9_bits = {(const uint8_t *)"\xff\x01", 0, 9};
-    assert_int_equal(ue_replicated_object_set(o, 2, value_of_9_bits), UE_OK);
-    assert_true(ue_view_equal(ue_replicated_object_get(o, 2), value_of_9_bits));
-    assert_int_equal(ue_view_load(ue_replicated_object_get(o, 1), 0, 1), 0);
-    assert_int_equal(ue_view_load(ue_replicated_object_get(o, 3), 0, 64), 0);
-    assert_true(o->dirty == ue_handle_bit(2));
-    assert_int_equal(ue_replicated_object_set(o, 1, value_of_9_bits), UE_E_LENGTH);
-    assert_int_equal(ue_replicated_object_set(o, 0, value_of_9_bits), UE_E_RANGE);
-    assert_int_equal(ue_replicated_object_set(o, 4, value_of_9_bits), UE_E_RANGE);
-    ue_replicated_object_collect(o);
-    assert_int_equal(ue_replicated_object_set(o, 2, value_of_9_bits), UE_OK); /* no change */
-    ue_replicated_object_collect(o);
-    assert_int_equal(o->changes.end, 1);
-    widths[0] = UE_PROPERTY_BITS_MAX + 1;
-    assert_null(ue_replicated_object_new(&replication_fixture.share, 1, widths, 1));
-    assert_null(ue_replicated_object_new(&replication_fixture.share, 1, widths + 3, UE_HANDLES_MAX + 1));
-    replication_fixture_free_with(o);
+static struct ue_replica *add(struct ue_replicated_actor *actor) {
+    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, actor);
+    assert_non_null(replica);
+    return replica;
 }
 
+static const struct ue_replication_counters *counters(void) {
+    return &replication_fixture.replicator.counters;
+}
+
+/* ---- objects ---- */
+
+static void objects_check_handles_types_and_lengths(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.4"));
+    static uint8_t text[UE_VALUE_BITS_MAX / 8];
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_MIXED);
+    struct ue_replicated_object *o = actor.object;
+    struct ue_value value = {.type = UE_VALUE_STRING, .text = {{text, 0, 80}, false}};
+    assert_int_equal(ue_replicated_object_set(o, 5, &value), UE_OK);
+    assert_true(o->dirty == ue_handle_bit(5));
+    assert_int_equal(ue_replicated_object_set(o, 4, &value), UE_E_CONFLICT); /* a float */
+    assert_int_equal(ue_replicated_object_set(o, 0, &value), UE_E_RANGE);
+    assert_int_equal(ue_replicated_object_set(o, 9, &value), UE_E_RANGE);
+    value.text.units.bits = UE_VALUE_BITS_MAX;
+    assert_int_equal(ue_replicated_object_set(o, 5, &value), UE_E_LENGTH);
+    ue_replicated_object_collect(o);
+    value.text.units.bits = 80;
+    assert_int_equal(ue_replicated_object_set(o, 5, &value), UE_OK); /* no change */
+    ue_replicated_object_collect(o);
+    assert_int_equal(o->changes.end, 1);
+    replication_fixture_free_with(&actor);
+}
+
+/* The first bunch has only what differs from the defaults, and spawns the actor. */
 static void unchanged_values_are_not_sent_again(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 64);
-    replication_set_value(o, 1, 11);
-    ue_replicated_object_collect(o);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
-    assert_non_null(replica);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    replication_set_value(actor.object, 1, 11);
+    add(&actor);
     replication_run(5);
-    assert_true(replication_equal(o, &replication_fixture.mirrors[replica->channel]));
-    assert_int_equal(replication_fixture.mirrors[replica->channel].id, 5);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 1);
+    assert_true(replication_equal(&actor));
+    const struct ue_mirror_actor *copy = ue_mirror_find(&replication_fixture.mirror, ACTOR);
+    assert_true(ue_vector_component(&replication_fixture.mirror.incoming, &copy->spawn->location, 2) == 88.5);
+    assert_int_equal(replication_fixture.mirror.properties, 1);
     replication_run(20);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 1);
-    replication_set_value(o, 64, 99);
-    ue_replicated_object_collect(o);
+    assert_int_equal(counters()->updates, 1);
+    replication_set_value(actor.object, 64, 99);
     replication_run(2);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 2);
-    assert_int_equal(replication_fixture.mirrors[replica->channel].properties, 64 + 1);
-    assert_int_equal(replication_get_value(replica, 64), 99);
+    assert_int_equal(counters()->updates, 2);
+    assert_int_equal(replication_fixture.mirror.properties, 2);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 64), 99);
     replication_run(5);
-    assert_int_equal(replica->sent.count, 0);
-    replication_fixture_free_with(o);
+    assert_int_equal(replication_fixture.replicator.first->objects->sent.count, 0);
+    replication_fixture_free_with(&actor);
 }
 
-/* The update of 1 and 2 is lost. The next one carries 1 and 7; after the nak, 1 and 2 are sent again with their current
-   values. */
+/* The rule of naks: the update of 1 and 2 is lost. The next one carries 1 and 7; after the nak, 1 and 2 are sent again
+   with their current values. */
 static void lost_values_are_retransmitted_with_the_next_change(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 8);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    add(&actor);
     replication_run(5);
-    uint64_t before = replication_fixture.mirrors[replica->channel].properties;
-    replication_set_value(o, 1, 21);
-    replication_set_value(o, 2, 22);
-    ue_replicated_object_collect(o);
+    uint64_t before = replication_fixture.mirror.properties;
+    const struct ue_value value = {.type = UE_VALUE_BYTE, .number = 21};
+    ue_replicated_object_set(actor.object, 1, &value);
+    replication_set_value(actor.object, 2, 22);
     replication_fixture.downlink_drops = true;
     replication_tick();
     replication_fixture.downlink_drops = false;
-    replication_set_value(o, 1, 31);
-    replication_set_value(o, 7, 37);
-    ue_replicated_object_collect(o);
+    replication_set_value(actor.object, 1, 31);
+    replication_set_value(actor.object, 7, 37);
     replication_run(6);
-    assert_int_equal(replication_fixture.replicator.counters.naks, 1);
-    assert_int_equal(replication_get_value(replica, 1), 31);
-    assert_int_equal(replication_get_value(replica, 2), 22);
-    assert_int_equal(replication_get_value(replica, 7), 37);
-    assert_int_equal(replication_fixture.mirrors[replica->channel].properties - before,
-                     2 + 2); /* 1 and 7, then 1 and 2 again */
-    replication_fixture_free_with(o);
+    assert_int_equal(counters()->naks, 1);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 1), 31);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 2), 22);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 7), 37);
+    assert_int_equal(replication_fixture.mirror.properties - before, 2 + 2); /* 1 and 7, then 1 and 2 again */
+    assert_int_equal(replication_fixture.reliable_bunches, 1);               /* the open */
+    replication_fixture_free_with(&actor);
 }
 
 /* What is sent between the open and its acknowledgement is sent again afterwards. */
 static void updates_sent_before_the_open_is_acknowledged_are_retransmitted(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    replication_set_value(actor.object, 1, 1);
+    struct ue_replica *replica = add(&actor);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    replication_set_value(o, 3, 33);
-    ue_replicated_object_collect(o);
+    replication_set_value(actor.object, 3, 33);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    replication_set_value(o, 4, 44);
-    ue_replicated_object_collect(o);
+    replication_set_value(actor.object, 4, 44);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_true(replica->before_open == (ue_handle_bit(3) | ue_handle_bit(4)));
+    assert_true(replica->objects->before_ack == (ue_handle_bit(3) | ue_handle_bit(4)));
     replication_run(6);
-    assert_true(replica->before_open == 0);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 4);
-    assert_int_equal(replication_fixture.mirrors[replica->channel].properties, 4 + 1 + 1 + 2);
-    replication_fixture_free_with(o);
+    assert_true(replica->objects->before_ack == 0);
+    assert_int_equal(counters()->updates, 4);
+    assert_int_equal(replication_fixture.mirror.properties, 1 + 1 + 1 + 2);
+    replication_fixture_free_with(&actor);
 }
 
 static void an_update_without_memory_is_sent_later(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replica *replica = add(&actor);
+    struct ue_share *share = &replication_fixture.map.share;
     replication_run(5);
-    replication_set_value(o, 2, 22);
-    ue_replicated_object_collect(o);
-    struct ue_share unlimited = replication_fixture.share;
-    replication_fixture.share.limit_bytes = replication_fixture.share.used_bytes;
+    replication_set_value(actor.object, 2, 22);
+    size_t limit_bytes = share->limit_bytes;
+    share->limit_bytes = share->used_bytes;
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 1);
-    replication_fixture.share.limit_bytes = unlimited.limit_bytes;
+    assert_int_equal(counters()->updates, 1);
+    share->limit_bytes = limit_bytes;
     replication_run(2);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 2);
-    assert_int_equal(replication_get_value(replica, 2), 22);
-    assert_int_equal(replication_call(replica, 1, false, true), UE_OK); /* only a held call */
-    replication_fixture.share.limit_bytes = replication_fixture.share.used_bytes;
+    assert_int_equal(counters()->updates, 2);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 2), 22);
+    assert_int_equal(replication_call(replica, NULL, CALL_MULTICAST, 5), UE_OK); /* only a held call */
+    share->limit_bytes = share->used_bytes;
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_int_equal(replica->held_count, 1);
-    replication_fixture.share.limit_bytes = unlimited.limit_bytes;
+    assert_int_equal(replica->objects->held_count, 1);
+    share->limit_bytes = limit_bytes;
     replication_run(2);
-    assert_int_equal(replication_fixture.mirrors[replica->channel].calls, 1);
-    replication_fixture_free_with(o);
+    assert_int_equal(replication_fixture.call_count[UE_ROLE_CLIENT], 1);
+    replication_fixture_free_with(&actor);
+}
+
+/* 40 strings of 4096 bits make more than eight fragments: the update is reliable, and the next one waits until all are
+   acknowledged. */
+static void large_updates_pause_replication_until_acknowledged(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.4"));
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_TEXTS);
+    static uint8_t letters[400];
+    memset(letters, 'x', sizeof letters);
+    struct ue_value value = {.type = UE_VALUE_STRING, .text = {{letters, 0, sizeof letters * 8}, false}};
+    for (uint32_t handle = 1; handle <= 40; handle++) {
+        assert_int_equal(ue_replicated_object_set(actor.object, handle, &value), UE_OK);
+    }
+    ue_replicated_object_collect(actor.object);
+    struct ue_replica *replica = add(&actor);
+    ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
+    assert_true(ue_channel_find(&replication_fixture.server->channels, replica->channel)->paused_until_acked);
+    value.text.units.bits = 8;
+    assert_int_equal(ue_replicated_object_set(actor.object, 9, &value), UE_OK);
+    ue_replicated_object_collect(actor.object);
+    ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
+    assert_int_equal(counters()->updates, 1);
+    assert_int_equal(counters()->paused, 1);
+    replication_run(10);
+    assert_int_equal(counters()->updates, 2);
+    assert_true(replication_equal(&actor));
+    replication_fixture_free_with(&actor);
+}
+
+static void an_exhausted_budget_ends_the_update_round(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.4"));
+    struct ue_replicated_actor first = replication_new_actor(ACTOR, GUID_TEXTS);
+    struct ue_replicated_actor second = replication_new_actor(ACTOR + 2, GUID_BYTES);
+    static uint8_t letters[400];
+    memset(letters, 'x', sizeof letters);
+    const struct ue_value value = {.type = UE_VALUE_STRING, .text = {{letters, 0, sizeof letters * 8}, false}};
+    for (uint32_t handle = 1; handle <= 10; handle++) {
+        ue_replicated_object_set(first.object, handle, &value);
+    }
+    ue_replicated_object_collect(first.object);
+    ue_conn_set_net_speed(replication_fixture.server, 4000);
+    replication_run(2); /* uses up the credit of the earlier net speed */
+    struct ue_replica *large = add(&first);
+    struct ue_replica *small = add(&second);
+    replication_tick();
+    assert_true(large->is_opened);
+    assert_false(small->is_opened);
+    assert_int_equal(counters()->not_ready, 1);
+    replication_run(120);
+    assert_true(small->is_opened);
+    assert_true(replication_equal(&first) && replication_equal(&second));
+    ue_replicator_free(&replication_fixture.replicator);
+    ue_replicated_actor_free(&second);
+    replication_fixture_free_with(&first);
+}
+
+/* ---- exports ---- */
+
+/* Names are exported until the peer acknowledged them, in every generation. */
+static void objects_are_exported_until_the_export_is_acknowledged(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
+        replication_fixture_init(ue_profile_at(i));
+        struct ue_replicated_actor actors[4]; /* two before the ack, one while it is on its way, one after it */
+        for (uint64_t k = 0; k < 4; k++) {
+            actors[k] = replication_new_actor(ACTOR + 2 * k, GUID_BYTES);
+        }
+        add(&actors[0]);
+        add(&actors[1]);
+        ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
+        assert_int_equal(counters()->exports, 2 * 2); /* archetype and level */
+        add(&actors[2]);
+        ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
+        assert_int_equal(counters()->exports, 3 * 2);
+        replication_run(4);
+        add(&actors[3]);
+        replication_run(4);
+        assert_int_equal(counters()->exports, 3 * 2);
+        for (size_t k = 0; k < 4; k++) {
+            assert_true(replication_equal(&actors[k]));
+        }
+        ue_replicator_free(&replication_fixture.replicator);
+        for (size_t k = 1; k < 4; k++) {
+            ue_replicated_actor_free(&actors[k]);
+        }
+        replication_fixture_free_with(&actors[0]);
+    }
+}
+
+static void references_in_properties_are_exported(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.5"));
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_MIXED);
+    add(&actor);
+    replication_run(4);
+    uint64_t before = counters()->exports;
+    struct ue_value value = {.type = UE_VALUE_OBJECT, .object = {.count = 1}};
+    value.object.links[0].guid.number = GUID_LIGHT;
+    assert_int_equal(ue_replicated_object_set(actor.object, 6, &value), UE_OK);
+    ue_replicated_object_collect(actor.object);
+    replication_fixture.downlink_drops = true;
+    replication_tick();
+    replication_fixture.downlink_drops = false;
+    replication_run(12);
+    assert_int_equal(counters()->exports - before, 2); /* lost once */
+    char path[UE_GUID_MAP_PATH_MAX + 1];
+    assert_true(ue_guid_map_path(replication_fixture.mirror.names, GUID_LIGHT, UINT64_MAX, path) != 0);
+    assert_string_equal(path, "/Game/Maps/Test.Test:PersistentLevel.Lamp.Light");
+    assert_true(replication_equal(&actor));
+    replication_fixture_free_with(&actor);
+}
+
+/* ---- sub-objects ---- */
+
+static void sub_objects_are_created_changed_and_deleted(void **state) {
+    (void)state;
+    static const char *const generations[] = {"4.13", "4.22", "5.1", "5.8"};
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
+        replication_fixture_init(ue_profile_find(generations[i]));
+        struct ue_replicated_actor lamp = replication_new_actor(GUID_LAMP, 0);
+        struct ue_replicated_object *light = replication_new_part(GUID_LIGHT, 0);
+        struct ue_replicated_object *part = replication_new_part(PART, GUID_PART_CLASS);
+        struct ue_replicated_object *inner = replication_new_part(PART + 2, GUID_PART_CLASS);
+        inner->outer = PART;
+        ue_replicated_actor_add(&lamp, light);
+        replication_set_value(light, 2, 20);
+        add(&lamp);
+        replication_run(4);
+        assert_int_equal(replication_fixture.reliable_bunches, 1);
+        assert_int_equal(replication_get_value(GUID_LAMP, GUID_LIGHT, 2), 20);
+        ue_replicated_actor_add(&lamp, part);
+        ue_replicated_actor_add(&lamp, inner);
+        replication_set_value(inner, 5, 50);
+        replication_run(4);
+        assert_int_equal(replication_fixture.reliable_bunches, 2);
+        assert_true(replication_equal(&lamp));
+        replication_set_value(part, 7, 70);
+        replication_run(4);
+        assert_int_equal(replication_fixture.reliable_bunches, 2); /* only creation is reliable */
+        assert_int_equal(replication_get_value(GUID_LAMP, PART, 7), 70);
+        part->is_removed = true;
+        replication_run(4);
+        ue_replicated_actor_collect(&lamp); /* frees it */
+        assert_null(ue_mirror_object(ue_mirror_find(&replication_fixture.mirror, GUID_LAMP), PART));
+        assert_int_equal(replication_get_value(GUID_LAMP, PART + 2, 5), 50);
+        assert_true(replication_equal(&lamp));
+        replication_fixture_free_with(&lamp);
+    }
+}
+
+/* The reliable bunch that creates a part is lost, the unreliable update after it arrives, and the retransmission
+   overwrites its value: after the acknowledgement the value is sent again. */
+static void a_retransmission_does_not_leave_an_older_value(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.4"));
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replicated_object *part = replication_new_part(PART, GUID_PART_CLASS);
+    add(&actor);
+    replication_run(4);
+    ue_replicated_actor_add(&actor, part);
+    replication_set_value(part, 1, 1);
+    replication_fixture.downlink_drops = true;
+    replication_tick();
+    replication_fixture.downlink_drops = false;
+    replication_set_value(part, 1, 2);
+    replication_tick();
+    replication_run(8);
+    assert_int_equal(replication_get_value(ACTOR, PART, 1), 2);
+    replication_fixture_free_with(&actor);
+}
+
+/* ---- ends ---- */
+
+static void removed_replicas_are_freed_when_the_close_is_acknowledged(void **state) {
+    (void)state;
+    for (enum ue_channel_close reason = UE_CHANNEL_DESTROYED; reason <= UE_CHANNEL_MIGRATED; reason++) {
+        replication_fixture_init(ue_profile_find("5.4"));
+        struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+        struct ue_replica *replica = add(&actor);
+        replication_run(5);
+        assert_int_equal(
+            ue_replicator_remove(&replication_fixture.replicator, replication_fixture.now_ns, replica, reason), UE_OK);
+        assert_int_equal(
+            ue_replicator_remove(&replication_fixture.replicator, replication_fixture.now_ns, replica, reason),
+            UE_E_CONFLICT);
+        assert_int_equal(replication_call(replica, NULL, CALL_RELIABLE, 1), UE_E_CONFLICT);
+        replica->wants_dormancy = true; /* too late */
+        assert_int_equal(replication_fixture.replicator.count, 1);
+        replication_run(5);
+        assert_int_equal(replication_fixture.replicator.count, 0);
+        assert_int_equal(replication_fixture.mirror.destroyed, reason != UE_CHANNEL_DORMANCY);
+        assert_int_equal(actor.object->watchers, 0);
+        add(&actor);
+        replication_run(5);
+        assert_true(replication_equal(&actor));
+        replication_fixture_free_with(&actor);
+    }
+}
+
+/* A dormant actor has no channel, keeps its values at the client, and sends only what changed when it wakes. */
+static void dormant_actors_wake_with_their_changes(void **state) {
+    (void)state;
+    static const char *const generations[] = {"4.18", "5.5"};
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
+        replication_fixture_init(ue_profile_find(generations[i]));
+        struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+        for (uint8_t handle = 1; handle <= 64; handle++) {
+            replication_set_value(actor.object, handle, handle);
+        }
+        struct ue_replica *replica = add(&actor);
+        replica->wants_dormancy = true;
+        replication_tick();
+        assert_false(replica->is_closing); /* not acknowledged yet */
+        replication_run(6);
+        assert_int_equal(replica->channel, UE_NO_CHANNEL);
+        assert_int_equal(ue_mirror_find(&replication_fixture.mirror, ACTOR)->channel, UE_NO_CHANNEL);
+        replication_set_value(actor.object, 9, 99);
+        replication_run(6);
+        assert_int_equal(replication_get_value(ACTOR, ACTOR, 9), 9);
+        uint64_t before = replication_fixture.mirror.properties;
+        assert_int_equal(ue_replicator_wake(&replication_fixture.replicator, replica), UE_OK);
+        replication_run(6);
+        assert_int_equal(replication_fixture.mirror.properties - before, 1);
+        assert_true(replication_equal(&actor));
+        replica->wants_dormancy = true;
+        replication_run(6);
+        assert_int_equal(ue_replicator_remove(&replication_fixture.replicator, replication_fixture.now_ns, replica,
+                                              UE_CHANNEL_DESTROYED),
+                         UE_OK); /* a notice: opens and closes */
+        replication_run(6);
+        assert_int_equal(replication_fixture.mirror.destroyed, 1);
+        assert_int_equal(replication_fixture.replicator.count, 0);
+        replication_fixture_free_with(&actor);
+    }
+}
+
+/* The channel opens without properties, and is not acknowledged yet when one changes: the client drops the update. */
+static void changes_before_the_ack_of_a_wake_arrive(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.5"));
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replica *replica = add(&actor);
+    replica->wants_dormancy = true;
+    replication_run(6);
+    assert_int_equal(ue_replicator_wake(&replication_fixture.replicator, replica), UE_OK);
+    replication_fixture.downlink_drops = true;
+    replication_tick();
+    replication_fixture.downlink_drops = false;
+    replication_set_value(actor.object, 9, 99);
+    replication_run(12);
+    assert_true(replication_equal(&actor));
+    replication_fixture_free_with(&actor);
+}
+
+static void actors_of_the_map_are_destroyed_without_a_channel(void **state) {
+    (void)state;
+    replication_fixture_init(ue_profile_find("5.5"));
+    struct ue_replicated_actor lamp = replication_new_actor(GUID_LAMP, 0);
+    assert_int_equal(
+        ue_replicator_destroy_static(&replication_fixture.replicator, replication_fixture.now_ns, lamp.object), UE_OK);
+    replication_run(5);
+    assert_int_equal(replication_fixture.reliable_bunches, 1);
+    assert_int_equal(counters()->exports, 1);
+    assert_null(ue_mirror_find(&replication_fixture.mirror, GUID_LAMP));
+    replication_fixture_free_with(&lamp);
 }
 
 static void clients_cannot_add_replicas(void **state) {
     (void)state;
     struct ue_replicator client_replicator;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    ue_replicator_init(&client_replicator, replication_fixture.client, &replication_fixture.share);
-    size_t used_bytes = replication_fixture.share.used_bytes;
-    assert_null(ue_replicator_add(&client_replicator, o));
-    assert_int_equal(replication_fixture.share.used_bytes, used_bytes);
-    assert_int_equal(o->watchers, 0);
-    replication_fixture_free_with(o);
-}
-
-/* 64 properties of 4096 bits make 35 fragments: the update is reliable, and the next one waits until all are
-   acknowledged. */
-static void large_updates_pause_replication_until_acknowledged(void **state) {
-    (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, UE_PROPERTY_BITS_MAX, 64);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
-    ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_true(ue_channel_find(&replication_fixture.server->channels, replica->channel)->paused_until_acked);
-    static const uint8_t ones[UE_PROPERTY_BITS_MAX / 8] = {1};
-    struct ue_view value = {ones, 0, UE_PROPERTY_BITS_MAX};
-    assert_int_equal(ue_replicated_object_set(o, 9, value), UE_OK);
-    ue_replicated_object_collect(o);
-    ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 1);
-    assert_int_equal(replication_fixture.replicator.counters.paused, 1);
-    replication_run(10);
-    assert_int_equal(replication_fixture.replicator.counters.updates, 2);
-    assert_true(replication_equal(o, &replication_fixture.mirrors[replica->channel]));
-    replication_fixture_free_with(o);
-}
-
-/* Two objects of about 36,000 bits with headers, and 4,000 bytes per second, of which empty packets use more than a
-   third: the second object waits about two seconds. */
-static void an_exhausted_budget_ends_the_update_round(void **state) {
-    (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 512, 64);
-    ue_conn_set_net_speed(replication_fixture.server, 4000);
-    replication_run(2); /* uses up the credit of the earlier net speed */
-    struct ue_replica *first = ue_replicator_add(&replication_fixture.replicator, o);
-    struct ue_replica *second = ue_replicator_add(&replication_fixture.replicator, o);
-    replication_tick();
-    assert_true(first->is_opened);
-    assert_false(second->is_opened);
-    assert_int_equal(replication_fixture.replicator.counters.not_ready, 1);
-    replication_run(30);
-    assert_false(second->is_opened);
-    replication_run(90);
-    assert_true(second->is_opened);
-    assert_true(replication_equal(o, &replication_fixture.mirrors[first->channel]) &&
-                replication_equal(o, &replication_fixture.mirrors[second->channel]));
-    replication_fixture_free_with(o);
-}
-
-static void removed_replicas_are_freed_when_the_close_is_acknowledged(void **state) {
-    (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
-    replication_run(5);
-    uint32_t channel = replica->channel;
-    assert_int_equal(ue_replicator_remove(&replication_fixture.replicator, replication_fixture.now_ns, replica, 1),
-                     UE_OK);
-    assert_int_equal(ue_replicator_remove(&replication_fixture.replicator, replication_fixture.now_ns, replica, 1),
-                     UE_E_CONFLICT);
-    assert_int_equal(replication_call(replica, 1, true, false), UE_E_CONFLICT);
-    assert_int_equal(replication_fixture.replicator.count, 1);
-    ue_conn_tick(replication_fixture.server, replication_fixture.now_ns);
-    replication_deliver(replication_fixture.server, replication_fixture.client, NULL, false);
-    ue_conn_tick(replication_fixture.client, replication_fixture.now_ns);
-    replication_deliver(replication_fixture.client, replication_fixture.server, NULL, false);
-    struct ue_replica *next =
-        ue_replicator_add(&replication_fixture.replicator, o); /* before the close of the first channel is processed */
-    assert_int_equal(next->channel, channel);
-    replication_run(5);
-    assert_int_equal(replication_fixture.replicator.count, 1);
-    assert_ptr_equal(replication_fixture.replicator.first, next);
-    assert_true(replication_equal(o, &replication_fixture.mirrors[next->channel]));
-    replication_fixture_free_with(o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    ue_replicator_init(&client_replicator, replication_fixture.client, &replication_fixture.map);
+    size_t used_bytes = replication_fixture.map.share.used_bytes;
+    assert_null(ue_replicator_add(&client_replicator, &actor));
+    assert_int_equal(replication_fixture.map.share.used_bytes, used_bytes);
+    assert_int_equal(actor.object->watchers, 0);
+    replication_fixture_free_with(&actor);
 }
 
 /* ---- calls ---- */
 
-static void calls_arrive_and_are_limited_in_length(void **state) {
+static void calls_arrive_at_actors_and_sub_objects(void **state) {
     (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
-    assert_int_equal(replication_call(replica, 1, true, false), UE_E_CONFLICT); /* the object is not replicated yet */
-    replication_run(5);
-    const struct ue_mirror *m = &replication_fixture.mirrors[replica->channel];
-    assert_int_equal(replication_call(replica, 1, true, false), UE_OK);
-    assert_int_equal(replication_call(replica, 1, true, true), UE_OK); /* reliable calls are not held */
-    assert_int_equal(replication_call(replica, 2, false, false), UE_OK);
-    replication_run(3);
-    assert_int_equal(m->calls, 3);
-    uint8_t bytes[UE_CALL_BITS_MAX / 8 + 1] = {0};
-    struct ue_replicated_call longer = {.reliable = true, .parameters = {bytes, 0, UE_CALL_BITS_MAX + 1}};
-    assert_int_equal(ue_replica_call(&replication_fixture.replicator, replication_fixture.now_ns, replica, &longer),
-                     UE_E_LENGTH);
-    longer.parameters.bits--;
-    assert_int_equal(ue_replica_call(&replication_fixture.replicator, replication_fixture.now_ns, replica, &longer),
-                     UE_OK);
-    replication_run(5);
-    assert_int_equal(m->calls, 4);
-    assert_int_equal(replication_fixture.replicator.counters.calls_sent, 4);
-    replication_fixture_free_with(o);
-}
-
-static void held_calls_are_limited_in_number_and_length(void **state) {
-    (void)state;
-    replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
-    replication_run(5);
-    uint8_t bytes[UE_HELD_CALL_BITS_MAX / 8 + 1] = {0};
-    for (uint16_t i = 0; i < 40; i++) {
-        struct ue_replicated_call c = {
-            .function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
-        enum ue_status expected = i < UE_CALLS_HELD_MAX ? UE_OK : UE_E_FULL;
-        assert_int_equal(ue_replica_call(&replication_fixture.replicator, replication_fixture.now_ns, replica, &c),
-                         expected);
-        c.parameters.bits++;
-        assert_int_equal(ue_replica_call(&replication_fixture.replicator, replication_fixture.now_ns, replica, &c),
-                         UE_E_LENGTH);
+    static const char *const generations[] = {"4.13", "4.22", "5.1", "5.8"};
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
+        replication_fixture_init(ue_profile_find(generations[i]));
+        struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_PLAYER);
+        struct ue_replicated_object *part = replication_new_part(PART, GUID_PART_CLASS);
+        actor.place.class_data = 7;
+        ue_replicated_actor_add(&actor, part);
+        struct ue_replica *replica = add(&actor);
+        assert_int_equal(replication_call(replica, NULL, CALL_RELIABLE, 1), UE_E_CONFLICT); /* not opened yet */
+        replication_run(5);
+        assert_int_equal(replication_call(replica, NULL, CALL_RELIABLE, 1), UE_OK);
+        assert_int_equal(replication_call(replica, part, CALL_RELIABLE, 2), UE_OK);
+        assert_int_equal(replication_call(replica, NULL, CALL_UNRELIABLE, 3), UE_OK);
+        replication_run(3);
+        assert_int_equal(replication_fixture.call_count[UE_ROLE_CLIENT], 3);
+        for (uint32_t k = 0; k < 3; k++) {
+            assert_int_equal(replication_fixture.calls[UE_ROLE_CLIENT][k].number, k + 1);
+        }
+        const struct ue_value value = {.type = UE_VALUE_INT32, .number = 77};
+        const struct ue_mirror_actor *copy = ue_mirror_find(&replication_fixture.mirror, ACTOR);
+        const struct ue_class_function *function = replication_function(CALL_SERVER);
+        for (uint64_t guid = ACTOR; guid <= PART; guid += PART - ACTOR) {
+            assert_int_equal(
+                ue_mirror_call(&replication_fixture.mirror, replication_fixture.now_ns, copy, guid, function, &value),
+                UE_OK);
+        }
+        assert_int_equal(
+            ue_mirror_call(&replication_fixture.mirror, replication_fixture.now_ns, copy, PART + 2, function, &value),
+            UE_E_CONFLICT);
+        replication_run(3);
+        assert_int_equal(replication_fixture.call_count[UE_ROLE_SERVER], 2);
+        assert_int_equal(replication_fixture.calls[UE_ROLE_SERVER][1].function, CALL_SERVER);
+        assert_int_equal(replication_fixture.calls[UE_ROLE_SERVER][1].number, 77);
+        replication_fixture_free_with(&actor);
     }
-    replication_run(10);
-    assert_int_equal(replication_fixture.mirrors[replica->channel].calls, UE_CALLS_HELD_MAX);
-    assert_int_equal(replication_fixture.replicator.counters.calls_sent, UE_CALLS_HELD_MAX);
-    replication_fixture_free_with(o);
 }
 
 /* Two calls per function and update; they are sent with the next update, with or without properties. */
 static void unreliable_multicasts_are_held_until_the_next_update(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replica *replica = add(&actor);
     replication_run(5);
-    const struct ue_mirror *m = &replication_fixture.mirrors[replica->channel];
-    for (uint16_t i = 0; i < 3; i++) {
-        assert_int_equal(replication_call(replica, 1, false, true), i < 2 ? UE_OK : UE_E_FULL);
-        assert_int_equal(replication_call(replica, 2, false, true), i < 2 ? UE_OK : UE_E_FULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(replication_call(replica, NULL, CALL_MULTICAST, i), i < 2 ? UE_OK : UE_E_FULL);
+        assert_int_equal(replication_call(replica, NULL, CALL_MULTICAST_2, i), i < 2 ? UE_OK : UE_E_FULL);
     }
-    assert_int_equal(replica->held_count, 4);
-    replication_set_value(o, 1, 1);
-    ue_replicated_object_collect(o);
+    assert_int_equal(replica->objects->held_count, 4);
+    replication_set_value(actor.object, 1, 1);
     uint32_t bunches = replication_fixture.bunches;
     replication_tick();
-    assert_int_equal(m->calls, 4);
-    assert_int_equal(replication_get_value(replica, 1), 1);
+    assert_int_equal(replication_fixture.call_count[UE_ROLE_CLIENT], 4);
+    assert_int_equal(replication_get_value(ACTOR, ACTOR, 1), 1);
     assert_int_equal(replication_fixture.bunches, bunches + 1);
-    assert_int_equal(replication_fixture.replicator.counters.calls_dropped, 2);
-    assert_int_equal(replication_call(replica, 1, false, true), UE_OK);
+    assert_int_equal(counters()->calls_dropped, 2);
+    assert_int_equal(replication_call(replica, NULL, CALL_MULTICAST, 9), UE_OK);
     replication_tick();
-    assert_int_equal(m->calls, 5);
-    assert_int_equal(replication_call(replica, 1, false, true), UE_OK); /* never sent */
-    replication_fixture_free_with(o);
+    assert_int_equal(replication_fixture.call_count[UE_ROLE_CLIENT], 5);
+    assert_int_equal(replication_call(replica, NULL, CALL_MULTICAST, 9), UE_OK); /* never sent */
+    replication_fixture_free_with(&actor);
 }
 
 static void unreliable_calls_without_budget_are_dropped(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replica *replica = add(&actor);
     replication_run(5);
     replication_fixture.server->sender.budget.queued_bits = 100000;
-    assert_int_equal(replication_call(replica, 1, false, false), UE_E_FULL);
-    assert_int_equal(replication_fixture.replicator.counters.calls_dropped, 1);
-    assert_int_equal(replication_call(replica, 1, true, false), UE_OK);
-    replication_fixture_free_with(o);
+    assert_int_equal(replication_call(replica, NULL, CALL_UNRELIABLE, 1), UE_E_FULL);
+    assert_int_equal(counters()->calls_dropped, 1);
+    assert_int_equal(replication_call(replica, NULL, CALL_RELIABLE, 1), UE_OK);
+    replication_fixture_free_with(&actor);
 }
 
 /* endpoint.md 22: with 255 unacknowledged reliable bunches (buffer 256) an unreliable call is dropped and a reliable
@@ -319,41 +509,46 @@ static void unreliable_calls_without_budget_are_dropped(void **state) {
 static void a_reliable_call_on_a_full_channel_closes_the_connection(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("4.26"));
-    struct ue_replicated_object *o = replication_new_object(5, 8, 4);
-    struct ue_replica *replica = ue_replicator_add(&replication_fixture.replicator, o);
+    struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
+    struct ue_replica *replica = add(&actor);
     replication_run(5);
     for (int i = 0; i < 255; i++) {
         struct ue_outgoing bunch = {
             .channel = replica->channel, .reliable = true, .data = {(const uint8_t *)"x", 0, 8}};
         assert_int_equal(ue_conn_send(replication_fixture.server, replication_fixture.now_ns, &bunch, NULL), UE_OK);
     }
-    uint64_t updates = replication_fixture.replicator.counters.updates;
-    replication_set_value(o, 1, 1);
-    ue_replicated_object_collect(o);
+    uint64_t updates = counters()->updates;
+    replication_set_value(actor.object, 1, 1);
     ue_replicator_tick(&replication_fixture.replicator, replication_fixture.now_ns);
-    assert_int_equal(replication_fixture.replicator.counters.updates, updates);
-    assert_int_equal(replication_fixture.replicator.counters.paused, 1);
-    assert_int_equal(replication_call(replica, 1, false, false), UE_E_FULL);
+    assert_int_equal(counters()->updates, updates);
+    assert_int_equal(counters()->paused, 1);
+    assert_int_equal(replication_call(replica, NULL, CALL_UNRELIABLE, 1), UE_E_FULL);
     assert_int_equal(ue_conn_state(replication_fixture.server), UE_CONN_OPEN);
-    assert_int_equal(replication_call(replica, 1, true, false), UE_E_FULL);
+    assert_int_equal(replication_call(replica, NULL, CALL_RELIABLE, 1), UE_E_FULL);
     assert_int_equal(ue_conn_state(replication_fixture.server), UE_CONN_CLOSED);
     assert_int_equal(replication_fixture.server->common.life.closed_for, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
-    replication_fixture_free_with(o);
+    replication_fixture_free_with(&actor);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_check_handles_and_widths),
+        cmocka_unit_test(objects_check_handles_types_and_lengths),
         cmocka_unit_test(unchanged_values_are_not_sent_again),
         cmocka_unit_test(lost_values_are_retransmitted_with_the_next_change),
         cmocka_unit_test(updates_sent_before_the_open_is_acknowledged_are_retransmitted),
         cmocka_unit_test(an_update_without_memory_is_sent_later),
-        cmocka_unit_test(clients_cannot_add_replicas),
         cmocka_unit_test(large_updates_pause_replication_until_acknowledged),
         cmocka_unit_test(an_exhausted_budget_ends_the_update_round),
+        cmocka_unit_test(objects_are_exported_until_the_export_is_acknowledged),
+        cmocka_unit_test(references_in_properties_are_exported),
+        cmocka_unit_test(sub_objects_are_created_changed_and_deleted),
+        cmocka_unit_test(a_retransmission_does_not_leave_an_older_value),
         cmocka_unit_test(removed_replicas_are_freed_when_the_close_is_acknowledged),
-        cmocka_unit_test(calls_arrive_and_are_limited_in_length),
-        cmocka_unit_test(held_calls_are_limited_in_number_and_length),
+        cmocka_unit_test(dormant_actors_wake_with_their_changes),
+        cmocka_unit_test(changes_before_the_ack_of_a_wake_arrive),
+        cmocka_unit_test(actors_of_the_map_are_destroyed_without_a_channel),
+        cmocka_unit_test(clients_cannot_add_replicas),
+        cmocka_unit_test(calls_arrive_at_actors_and_sub_objects),
         cmocka_unit_test(unreliable_multicasts_are_held_until_the_next_update),
         cmocka_unit_test(unreliable_calls_without_budget_are_dropped),
         cmocka_unit_test(a_reliable_call_on_a_full_channel_closes_the_connection),

@@ -1,57 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bunches of replicated objects contain here. Real class layouts are unknown to this program, so the format is
-   its own: it says what it holds, and has the sizes and the bit alignment of real traffic.
-
-     bunch    := block until the data ends
-     block    := kind (2 bits), then
-       kind 0, object:     id (32 bits); the first block of a channel
-       kind 1, properties: count (7 bits), then count times handle - 1 (6 bits), length in bits (13 bits), value
-       kind 2, call:       function (16 bits), length in bits (16 bits), parameters */
+/* Writes the messages of actor channels (protocol.md 23): exports, must-be-mapped lists, actor spawns, and content
+   blocks with properties and calls. */
 #ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_CONTENT_H
 #define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_CONTENT_H
 
-#include <uerudp/bits.h>
-#include "tools/endpoint/replication/replication_history.h"
-#include <uerudp/status.h>
+#include <uerudp/block.h>
+#include "tools/endpoint/replication/replicated_object.h"
 
-#define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit into one bunch */
-#define UE_CALL_BITS_MAX UINT16_MAX
+#define UE_REFERENCES_MAX 128
 
-enum ue_replication_block_kind { UE_REPLICATION_OBJECT, UE_REPLICATION_PROPERTY, UE_REPLICATION_CALL };
-
-struct ue_replication_block {
-    enum ue_replication_block_kind kind;
-    uint32_t number; /* id, handle, function */
-    struct ue_view value;
-};
-
-/* Sizes of blocks in bits. */
-#define UE_REPLICATION_OBJECT_BITS 34
-#define UE_REPLICATION_PROPERTIES_BITS 9 /* without the properties, each of which adds its value and: */
-#define UE_REPLICATION_PROPERTY_BITS 19
-#define UE_REPLICATION_CALL_BITS 34 /* without the parameters */
-
-/* Appends to a buffer with room for everything that is written. */
-struct ue_replication_writer {
+/* Appends to a buffer that grows. The first error stays in `status`, and nothing more is written. */
+struct ue_content_writer {
+    struct ue_share *share;
+    const struct ue_context *context; /* with the direction of the message */
     uint8_t *bytes;
     size_t bits;
+    size_t size_bytes;
+    uint64_t references[UE_REFERENCES_MAX]; /* ids in the message, each once */
+    uint32_t reference_count;
+    enum ue_status status;
 };
 
-void ue_replication_write_object(struct ue_replication_writer *w, uint32_t id);
-/* `count` calls of ue_replication_write_property must follow. */
-void ue_replication_write_properties(struct ue_replication_writer *w, uint32_t count);
-void ue_replication_write_property(struct ue_replication_writer *w, uint32_t handle, struct ue_view value);
-void ue_replication_write_call(struct ue_replication_writer *w, uint16_t function, struct ue_view parameters);
+void ue_content_writer_init(struct ue_content_writer *w, struct ue_share *share, const struct ue_context *context);
+void ue_content_writer_free(struct ue_content_writer *w);
+static inline struct ue_view ue_content_writer_view(const struct ue_content_writer *w) {
+    return (struct ue_view){w->bytes, 0, w->bits};
+}
 
-/* Reads a bunch block by block; set data, everything else zero. */
-struct ue_replication_reader {
-    struct ue_view data;
-    size_t at;
-    uint32_t properties;   /* that follow before the next block */
-    enum ue_status status; /* why the reading ended */
+void ue_content_write_mapped(struct ue_content_writer *w, const uint64_t *ids, uint16_t count);
+/* Without a place: only the id, as of static actors and of actors that are gone. */
+void ue_content_write_spawn(struct ue_content_writer *w, const struct ue_replicated_object *o,
+                            const struct ue_actor_place *place);
+
+/* The object that a block is about. */
+struct ue_content_target {
+    bool is_actor;
+    uint64_t guid;       /* of a sub-object */
+    uint64_t class_guid; /* 0: the receiver knows the object by name, or the client sends */
+    uint64_t outer;      /* 0: the actor */
 };
+struct ue_content_target ue_content_target_of(const struct ue_replicated_object *o, bool is_actor);
 
-/* False: the end, or malformed data, see status. */
-bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item);
+void ue_content_write_block(struct ue_content_writer *w, const struct ue_content_target *target, bool has_properties,
+                            const struct ue_content_writer *payload);
+/* A block that deletes a sub-object. */
+void ue_content_write_deletion(struct ue_content_writer *w, uint64_t guid);
+
+/* Into a payload. */
+void ue_content_write_properties(struct ue_content_writer *payload, const struct ue_replicated_object *o,
+                                 uint64_t handles);
+/* One value for each parameter of the function. */
+void ue_content_write_call(struct ue_content_writer *payload, const struct ue_class *layout,
+                           const struct ue_class_function *function, const struct ue_value *parameters);
+void ue_content_write_bits(struct ue_content_writer *payload, struct ue_view bits);
+
+/* The section of exports: its head, then objects. */
+void ue_content_write_export_head(struct ue_content_writer *w, uint32_t count);
+void ue_content_write_export(struct ue_content_writer *w, const struct ue_package_map *map, uint32_t index);
 
 #endif

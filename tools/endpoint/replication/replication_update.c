@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* Updates and calls: what a replicator sends (endpoint.md 37). */
+#include "tools/endpoint/replication/replication_update.h"
+
+#include <string.h>
+
+#include "tools/endpoint/core/connection.h"
+
+#define EXPORT_BUNCHES_MAX 16
+
+/* ---- exports ---- */
+
+/* The bunches of exports that precede a message, and the positions in the map of their objects. */
+struct export_list {
+    struct ue_content_writer writers[EXPORT_BUNCHES_MAX];
+    struct ue_view views[EXPORT_BUNCHES_MAX];
+    uint32_t count;
+    uint32_t objects[UE_REFERENCES_MAX];
+    uint32_t object_count;
+};
+
+static bool reserve_states(struct ue_replicator *r) {
+    uint32_t count = r->map->count;
+    if (count <= r->export_count) {
+        return true;
+    }
+    struct ue_export_state *states = ue_share_resize(&r->map->share, r->exports, count * sizeof *states);
+    if (states == NULL) {
+        return false;
+    }
+    memset(states + r->export_count, 0, (count - r->export_count) * sizeof *states);
+    r->exports = states;
+    r->export_count = count;
+    return true;
+}
+
+/* An object is exported with every message that refers to it until a packet with the export is acknowledged. */
+static void find_unknown(struct ue_replicator *r, const struct ue_content_writer *w, struct export_list *list) {
+    for (uint32_t i = 0; i < w->reference_count; i++) {
+        uint32_t index = ue_package_map_find(r->map, w->references[i]);
+        if (index < r->export_count && !r->exports[index].is_acked) {
+            list->objects[list->object_count++] = index;
+        }
+    }
+}
+
+/* Writes as many objects as fit into one bunch. Returns their number. */
+static uint32_t write_bunch(struct ue_replicator *r, const struct export_list *list, uint32_t first,
+                            struct ue_content_writer *w) {
+    uint32_t count = list->object_count - first;
+    for (; count > 0; count--) {
+        ue_content_writer_init(w, &r->map->share, &r->map->context);
+        ue_content_write_export_head(w, count);
+        for (uint32_t i = first; i < first + count; i++) {
+            ue_content_write_export(w, r->map, list->objects[i]);
+        }
+        if (w->status != UE_OK || w->bits <= r->conn->common.limits.single_bits) {
+            return count;
+        }
+        ue_content_writer_free(w);
+    }
+    return 0;
+}
+
+static enum ue_status write_exports(struct ue_replicator *r, struct export_list *list) {
+    for (uint32_t first = 0; first < list->object_count;) {
+        if (list->count == EXPORT_BUNCHES_MAX) {
+            return UE_E_LENGTH;
+        }
+        struct ue_content_writer *w = &list->writers[list->count];
+        uint32_t written = write_bunch(r, list, first, w);
+        if (written == 0) {
+            return UE_E_LENGTH;
+        }
+        list->views[list->count++] = ue_content_writer_view(w);
+        first += written;
+        if (w->status != UE_OK) {
+            return w->status;
+        }
+    }
+    return UE_OK;
+}
+
+static void record_exports(struct ue_replicator *r, const struct export_list *list, struct ue_packet_range range) {
+    for (uint32_t i = 0; i < list->object_count; i++) {
+        r->exports[list->objects[i]] = (struct ue_export_state){.range = range, .is_pending = true};
+    }
+    r->counters.exports += list->object_count;
+}
+
+/* endpoint.md 37.7. */
+enum ue_status ue_replicator_send(struct ue_replicator *r, uint64_t now_ns, const struct ue_outgoing *bunch,
+                                  const struct ue_content_writer *w, struct ue_packet_range *range) {
+    struct export_list *list = ue_share_alloc(&r->map->share, sizeof *list);
+    if (list == NULL || !reserve_states(r)) {
+        ue_share_free_block(&r->map->share, list);
+        return UE_E_FULL;
+    }
+    list->count = list->object_count = 0;
+    find_unknown(r, w, list);
+    enum ue_status status = write_exports(r, list);
+    struct ue_packet_range packets;
+    struct ue_outgoing whole = *bunch;
+    whole.data = ue_content_writer_view(w);
+    whole.exports = list->views;
+    whole.export_count = list->count;
+    whole.merge &= list->count == 0;
+    status = status == UE_OK ? ue_conn_send(r->conn, now_ns, &whole, &packets) : status;
+    if (status == UE_OK) {
+        record_exports(r, list, packets);
+    }
+    if (status == UE_OK && range != NULL) {
+        *range = packets;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        ue_content_writer_free(&list->writers[i]);
+    }
+    ue_share_free_block(&r->map->share, list);
+    return status;
+}
+
+/* ---- updates ---- */
+
+static bool is_reliable_acked(const struct ue_object_replicator *o, const struct ue_channel *channel) {
+    return channel->out_first == NULL || channel->out_first->ch_seq > o->reliable_seq;
+}
+
+/* What is new for this connection; and once the newest reliable bunch of the object is acknowledged, all that was sent
+   unreliably since: a retransmission may have overwritten it with older values (endpoint.md 37.3). */
+static uint64_t new_handles(struct ue_object_replicator *o, const struct ue_channel *channel) {
+    uint64_t handles = ue_changes_since(&o->object->changes, &o->seen);
+    if (o->reliable_seq != UE_NO_RELIABLE && is_reliable_acked(o, channel)) {
+        handles |= o->before_ack;
+        o->before_ack = 0;
+        o->reliable_seq = UE_NO_RELIABLE;
+    }
+    return handles;
+}
+
+/* Adds what the actor has that the replica does not. */
+static bool add_objects(struct ue_replicator *r, struct ue_replica *replica) {
+    for (struct ue_replicated_object *object = replica->actor->object; object != NULL; object = object->next) {
+        const struct ue_object_replicator *o = replica->objects;
+        while (o != NULL && o->object != object) {
+            o = o->next;
+        }
+        if (o == NULL && !object->is_removed && ue_replica_add_object(r, replica, object) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What an update contains. */
+struct update_plan {
+    bool is_needed;
+    bool is_reliable; /* it opens the channel, or creates or deletes a sub-object */
+};
+
+static struct update_plan plan_update(struct ue_replicator *r, struct ue_replica *replica,
+                                      const struct ue_channel *channel) {
+    struct update_plan plan = {!replica->is_opened, !replica->is_opened};
+    for (struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
+        o->planned = ue_sent_begin(&o->sent, o->object->is_removed ? 0 : new_handles(o, channel), r->out_ack);
+        bool changes_existence = o->object->is_removed ? true : !o->is_created && o->object->class_guid != 0;
+        plan.is_reliable |= changes_existence;
+        plan.is_needed |= changes_existence || o->planned != 0 || o->held != NULL;
+    }
+    return plan;
+}
+
+/* The ids that a client must load before it processes the message. */
+static void write_mapped(struct ue_content_writer *w, const struct ue_replica *replica) {
+    uint64_t ids[UE_REFERENCES_MAX];
+    uint16_t count = 0;
+    if (replica->actor->place.archetype != 0 && !replica->is_opened) {
+        ids[count++] = replica->actor->place.archetype;
+    }
+    for (const struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
+        if (!o->is_actor && !o->is_created && o->object->class_guid != 0 && count < UE_REFERENCES_MAX) {
+            ids[count++] = o->object->class_guid;
+        }
+    }
+    if (count != 0) {
+        ue_content_write_mapped(w, ids, count);
+    }
+}
+
+/* The values of now, whatever they were when they changed. */
+static void write_object(struct ue_replicator *r, struct ue_content_writer *w, const struct ue_object_replicator *o) {
+    struct ue_content_writer payload;
+    bool is_new = !o->is_created && o->object->class_guid != 0;
+    if (o->object->is_removed) {
+        ue_content_write_deletion(w, o->object->guid);
+        return;
+    }
+    if (o->planned == 0 && o->held == NULL && !is_new) {
+        return;
+    }
+    ue_content_writer_init(&payload, &r->map->share, &r->map->context);
+    bool has_properties = o->planned != 0 || is_new;
+    if (has_properties) {
+        ue_content_write_properties(&payload, o->object, o->planned);
+    }
+    for (const struct ue_held_call *call = o->held; call != NULL; call = call->next) {
+        ue_content_write_bits(&payload, (struct ue_view){call->payload, 0, call->bits});
+    }
+    const struct ue_content_target target = ue_content_target_of(o->object, o->is_actor);
+    ue_content_write_block(w, &target, has_properties, &payload);
+    ue_content_writer_free(&payload);
+}
+
+static enum ue_status send_update(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
+                                  bool is_reliable, struct ue_packet_range *range) {
+    struct ue_content_writer w;
+    ue_content_writer_init(&w, &r->map->share, &r->map->context);
+    write_mapped(&w, replica);
+    struct ue_outgoing bunch = {
+        .channel = replica->channel, .reliable = is_reliable, .merge = !is_reliable, .has_mapped = w.bits != 0};
+    if (!replica->is_opened) {
+        const struct ue_actor_place *place = &replica->actor->place;
+        ue_content_write_spawn(&w, replica->actor->object, place->archetype != 0 ? place : NULL);
+    }
+    for (const struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
+        write_object(r, &w, o);
+    }
+    enum ue_status status = w.status == UE_OK ? ue_replicator_send(r, now_ns, &bunch, &w, range) : w.status;
+    ue_content_writer_free(&w);
+    return status;
+}
+
+/* reliable_seq: UE_NO_RELIABLE where the bunch was unreliable. */
+static void record_sent(struct ue_replicator *r, struct ue_replica *replica, struct ue_object_replicator *o,
+                        struct ue_packet_range range, int64_t reliable_seq) {
+    if (o->planned != 0) {
+        ue_sent_end(&o->sent, range);
+    }
+    bool precedes_others = o->planned != 0 || !o->is_created || !replica->is_opened;
+    if (reliable_seq != UE_NO_RELIABLE && precedes_others) {
+        o->reliable_seq = reliable_seq;
+    } else if (o->reliable_seq != UE_NO_RELIABLE) {
+        o->before_ack |= o->planned;
+    }
+    o->is_created = true;
+    r->counters.calls_sent += o->held_count;
+    if (r->watch.updated != NULL) {
+        r->watch.updated(r->watch.user, replica, o, range);
+    }
+    ue_object_replicator_drop_held(&r->map->share, o);
+}
+
+static void remove_deleted(struct ue_replicator *r, struct ue_replica *replica) {
+    for (struct ue_object_replicator **at = &replica->objects; *at != NULL;) {
+        struct ue_object_replicator *o = *at;
+        if (o->object->is_removed) {
+            *at = o->next;
+            ue_object_replicator_free(&r->map->share, o);
+        } else {
+            at = &o->next;
+        }
+    }
+}
+
+static void replicate(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
+                      const struct ue_channel *channel) {
+    const struct ue_channel_entry *entry = ue_channel_entry_find(&r->conn->channels, replica->channel);
+    struct ue_packet_range range;
+    if (!add_objects(r, replica)) {
+        return;
+    }
+    const struct update_plan plan = plan_update(r, replica, channel);
+    if (!plan.is_needed) {
+        return;
+    }
+    int32_t before = entry->out_reliable;
+    bool is_sent = send_update(r, now_ns, replica, plan.is_reliable, &range) == UE_OK;
+    int64_t reliable_seq = entry->out_reliable != before ? entry->out_reliable : UE_NO_RELIABLE;
+    for (struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
+        if (is_sent) {
+            record_sent(r, replica, o, range, reliable_seq);
+        } else if (o->planned != 0) {
+            ue_sent_fail(&o->sent);
+        }
+    }
+    if (is_sent) {
+        replica->is_opened = true;
+        r->counters.updates++;
+        remove_deleted(r, replica);
+    }
+}
+
+/* Whether properties may go now: after a large bunch not before all reliable ones are acknowledged
+   (bPausedUntilReliableACK), and never while the channel is full of them (endpoint.md 22.2, 23.7, 37.5). */
+static bool may_replicate(const struct ue_conn *c, struct ue_channel *channel) {
+    if (channel->paused_until_acked && channel->out_count == 0) {
+        channel->paused_until_acked = false;
+    }
+    return !channel->paused_until_acked && channel->out_count + 1 < c->common.limits.reliable;
+}
+
+void ue_replica_update(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
+    struct ue_channel *channel =
+        replica->channel != UE_NO_CHANNEL ? ue_channel_find(&r->conn->channels, replica->channel) : NULL;
+    if (channel == NULL || channel->closing || replica->is_closing) {
+        return;
+    }
+    if (!may_replicate(r->conn, channel)) {
+        r->counters.paused++;
+        return;
+    }
+    replicate(r, now_ns, replica, channel);
+    if (replica->wants_dormancy) {
+        ue_replica_become_dormant(r, now_ns, replica);
+    }
+}
+
+/* ---- calls ---- */
+
+static uint32_t held_of(const struct ue_object_replicator *o, const struct ue_class_function *function) {
+    uint32_t count = 0;
+    for (const struct ue_held_call *held = o->held; held != NULL; held = held->next) {
+        count += held->function == function;
+    }
+    return count;
+}
+
+/* endpoint.md 37.6. */
+static enum ue_status queue_call(struct ue_replicator *r, struct ue_object_replicator *o,
+                                 const struct ue_class_function *function, struct ue_view payload) {
+    if (payload.bits > UE_HELD_CALL_BITS_MAX) {
+        return UE_E_LENGTH;
+    }
+    struct ue_held_call *held = NULL;
+    if (o->held_count < UE_CALLS_HELD_MAX && held_of(o, function) < UE_CALLS_PER_UPDATE) {
+        held = ue_share_alloc(&r->map->share, sizeof *held + ue_bits_bytes(payload.bits));
+    }
+    if (held == NULL) {
+        r->counters.calls_dropped++;
+        return UE_E_FULL;
+    }
+    *held = (struct ue_held_call){.function = function, .bits = (uint32_t)payload.bits};
+    ue_view_copy(payload, held->payload);
+    struct ue_held_call **end = &o->held;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = held;
+    o->held_count++;
+    return UE_OK;
+}
+
+static enum ue_status send_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
+                                const struct ue_object_replicator *o, bool is_reliable,
+                                const struct ue_content_writer *payload) {
+    struct ue_content_writer w;
+    ue_content_writer_init(&w, &r->map->share, &r->map->context);
+    const struct ue_content_target target = ue_content_target_of(o->object, o->is_actor);
+    ue_content_write_block(&w, &target, false, payload);
+    const struct ue_outgoing bunch = {.channel = replica->channel, .reliable = is_reliable, .merge = true};
+    enum ue_status status = w.status == UE_OK ? ue_replicator_send(r, now_ns, &bunch, &w, NULL) : w.status;
+    ue_content_writer_free(&w);
+    r->counters.calls_sent += status == UE_OK;
+    return status;
+}
+
+/* A reliable call that finds the channel full ends the connection (endpoint.md 22.2, 30.4, 37.6). */
+static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, bool is_reliable) {
+    if (is_reliable) {
+        ue_conn_close(r->conn, now_ns, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
+    } else {
+        r->counters.calls_dropped++;
+    }
+    return UE_E_FULL;
+}
+
+static enum ue_status call_with(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
+                                struct ue_object_replicator *o, const struct ue_class_function *function,
+                                const struct ue_content_writer *payload) {
+    const struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
+    bool is_reliable = (function->flags & UE_FUNCTION_RELIABLE) != 0;
+    if (payload->status != UE_OK || payload->bits > UE_CALL_BITS_MAX) {
+        return payload->status != UE_OK ? payload->status : UE_E_LENGTH;
+    }
+    if (!is_reliable && (function->flags & UE_FUNCTION_MULTICAST) != 0) {
+        return queue_call(r, o, function, ue_content_writer_view(payload));
+    }
+    bool is_full = channel->out_count + 1 >= r->conn->common.limits.reliable;
+    if (is_full || (!is_reliable && !ue_conn_is_ready(r->conn))) {
+        return refuse_call(r, now_ns, is_reliable);
+    }
+    return send_call(r, now_ns, replica, o, is_reliable, payload);
+}
+
+/* endpoint.md 37.6. */
+enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
+                               const struct ue_replicated_call *call) {
+    const struct ue_replicated_object *target = call->target != NULL ? call->target : replica->actor->object;
+    struct ue_object_replicator *o = replica->objects;
+    while (o != NULL && o->object != target) {
+        o = o->next;
+    }
+    const struct ue_channel *channel =
+        replica->channel != UE_NO_CHANNEL ? ue_channel_find(&r->conn->channels, replica->channel) : NULL;
+    bool is_ready = channel != NULL && !channel->closing && !replica->is_closing && replica->is_opened;
+    if (!is_ready || o == NULL || !o->is_created ||
+        ue_class_field_index(&r->map->context, target->layout, call->function) == UINT32_MAX) {
+        return UE_E_CONFLICT;
+    }
+    struct ue_content_writer payload;
+    ue_content_writer_init(&payload, &r->map->share, &r->map->context);
+    ue_content_write_call(&payload, target->layout, call->function, call->parameters);
+    enum ue_status status = call_with(r, now_ns, replica, o, call->function, &payload);
+    ue_content_writer_free(&payload);
+    return status;
+}
