@@ -127,12 +127,10 @@ static void register_findings(expert_module_t *module) {
     static ei_register_info rows[UE_FINDING_COUNT];
     for (int id = 0; id < UE_FINDING_COUNT; id++) {
         const char *name = ue_finding_rows[id].name;
-        char *summary = wmem_strdup_printf(wmem_epan_scope(), "Finding: %s", name);
-        g_strdelimit(summary, "_", ' ');
         findings[id] = (expert_field)EI_INIT;
         rows[id] = (ei_register_info){&findings[id],
                                       {wmem_strdup_printf(wmem_epan_scope(), "uerudp.finding.%s", name), PI_SEQUENCE,
-                                       severity_of(id), summary, EXPFILL}};
+                                       severity_of(id), ue_finding_title((enum ue_finding_id)id), EXPFILL}};
     }
     expert_register_field_array(module, rows, UE_FINDING_COUNT);
 }

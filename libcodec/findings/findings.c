@@ -37,6 +37,22 @@ enum ue_finding_id ue_finding_kind(enum ue_finding_id id) {
     return id;
 }
 
+const char *ue_finding_title(enum ue_finding_id id) {
+    static const struct {
+        const char *name, *title;
+    } kinds[] = {
+#define UE_FINDING_KIND(name, title) {name, title},
+#include <uerudp/findings.def>
+#undef UE_FINDING_KIND
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, ue_finding_rows[id].name) == 0) {
+            return kinds[i].title;
+        }
+    }
+    return NULL;
+}
+
 const char *ue_severity_name(enum ue_severity severity) {
     static const char *const names[] = {"error", "warning", "note"};
     return names[severity];

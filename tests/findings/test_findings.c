@@ -22,6 +22,19 @@ static void test_table(void **state) {
     }
 }
 
+/* Every kind has a title of its own. */
+static void test_titles(void **state) {
+    (void)state;
+    for (int id = 0; id < UE_FINDING_COUNT; id++) {
+        const char *title = ue_finding_title((enum ue_finding_id)id);
+        assert_non_null(title);
+        for (int other = 0; other < id; other++) {
+            bool is_same_kind = strcmp(ue_finding_rows[id].name, ue_finding_rows[other].name) == 0;
+            assert_int_equal(is_same_kind, strcmp(title, ue_finding_title((enum ue_finding_id)other)) == 0);
+        }
+    }
+}
+
 static void test_share(void **state) {
     (void)state;
     assert_false(ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, 204, 256));
@@ -37,6 +50,7 @@ static void test_share(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_titles),
         cmocka_unit_test(test_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,11 +109,13 @@ class Profile(unittest.TestCase):
 
     def test_widths(self):
         """The profile sets the widths of all columns: Wireshark has one default width for custom columns, and from 4.4 on
-        it assigns widths by position."""
+        it assigns widths by position. Up to 4.0 the default of the last column is so wide that the list must be scrolled."""
         columns = re.findall(r'^\t"[^"]+", "(%[^":]+(?::[^":]+)?)', (PROFILE / "preferences").read_text(), re.M)
         widths = dict(re.findall(r'^\t"?(%[^",]+)"?, (-?\d+),?$', (PROFILE / "recent").read_text(), re.M))
         self.assertEqual(list(widths), columns)
-        self.assertEqual({column.startswith("%Cus:") for column, width in widths.items() if width != "-1"}, {True})
+        chosen = {column for column, width in widths.items() if int(width) > 0}
+        self.assertLessEqual({column for column in columns if column.startswith("%Cus:")}, chosen)
+        self.assertIn("%i", chosen)
 
     def test_macros(self):
         macros = dict(MACRO.match(line).groups() for line in lines_of("dmacros"))

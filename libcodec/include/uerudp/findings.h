@@ -126,6 +126,9 @@ size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes);
 /* The first row of a finding's kind. */
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id);
 
+/* What the findings of its kind have in common, as a heading: "Round trips are long". */
+const char *ue_finding_title(enum ue_finding_id id);
+
 /* "error", "warning", "note" */
 const char *ue_severity_name(enum ue_severity severity);
 
