@@ -298,7 +298,8 @@ static struct ue_conn_config config_of(const uint8_t *header, size_t side_index)
                     .strict_client = (options & 1024) != 0,
                     .strict_header = (options & 2048) != 0,
                     .prompt_acks = (options & 4096) != 0,
-                    .repeat_reliable = (options & 8192) != 0},
+                    .repeat_reliable = (options & 8192) != 0,
+                    .repeat_ticks = (options & 8192) != 0 ? 2 : 0},
     };
 }
 

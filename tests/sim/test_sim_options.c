@@ -134,6 +134,15 @@ static void tail_probes_work_on_a_sparse_stream(void **state) {
     compare_option("tail_probe_data", &scenario, &(struct ue_conn_options){.tail_probe_data = true});
 }
 
+static void repeating_for_some_ticks_works_on_a_sparse_stream(void **state) {
+    (void)state;
+    struct sim_scenario scenario = sparse();
+    print_header();
+    compare_option(
+        "repeat_ticks", &scenario,
+        &(struct ue_conn_options){.tail_probe = true, .quiet = true, .repeat_reliable = true, .repeat_ticks = 2});
+}
+
 static void quiet_works_on_a_sparse_stream(void **state) {
     (void)state;
     struct sim_scenario scenario = sparse();
@@ -326,7 +335,8 @@ static void options_do_not_affect_later_runs(void **state) {
                                         .pacing = true,
                                         .reorder_wait_ns = 20 * NS_PER_MS,
                                         .prompt_acks = true,
-                                        .repeat_reliable = true};
+                                        .repeat_reliable = true,
+                                        .repeat_ticks = 2};
     const struct ue_conn_options none = {0};
     struct sim_scenario scenario = scenario_named("terrible");
     uint64_t before = transcript_of(&scenario, &none);
@@ -339,6 +349,7 @@ int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tail_probes_work_on_a_sparse_stream),
+        cmocka_unit_test(repeating_for_some_ticks_works_on_a_sparse_stream),
         cmocka_unit_test(quiet_works_on_a_sparse_stream),
         cmocka_unit_test(the_send_window_works_with_an_outage_of_acks),
         cmocka_unit_test(the_burst_limit_works_after_an_outage),

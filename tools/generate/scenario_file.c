@@ -78,6 +78,7 @@ static const struct scenario_key side_keys[] = {
     {"strict-header", FLAG, SIDE(options.strict_header)},
     {"prompt-acks", FLAG, SIDE(options.prompt_acks)},
     {"repeat-reliable", FLAG, SIDE(options.repeat_reliable)},
+    {"repeat-ticks", COUNT, SIDE(options.repeat_ticks)},
     {0},
 };
 

@@ -82,6 +82,10 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
          "packets of retransmissions per tick, because a network with jitter reorders more than a receiver can sort; "
          "default 8; 0 no limit, as in the engine",
          "NUMBER"},
+        {"repeat", 0, 0, G_OPTION_ARG_INT, &o->repeat_ticks,
+         "send reliable bunches again before a loss is reported: in the free room of each packet, in this many ticks "
+         "after a bunch although nothing else is to be sent, and each round trip; default 0, as in the engine",
+         "TICKS"},
         {"handshake-version", 0, 0, G_OPTION_ARG_INT64, &o->handshake_version,
          "highest handshake version to use, 1 to 4, where the generation has versions (from 5.1 on); default the "
          "generation's",
@@ -241,7 +245,8 @@ bool live_options_resolve(struct live_options *options) {
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
            resolve_handshake_versions(options) && resolve_login(options) && resolve_impairment(options) &&
            cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) &&
-           cli_check_range("burst", options->burst, 0, INT16_MAX);
+           cli_check_range("burst", options->burst, 0, INT16_MAX) &&
+           cli_check_range("repeat", options->repeat_ticks, 0, INT16_MAX);
 }
 
 void live_options_configure(const struct live_options *options, struct ue_conn_config *config) {
@@ -259,6 +264,8 @@ void live_options_configure(const struct live_options *options, struct ue_conn_c
     config->no_login = options->no_login;
     config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;
+    config->options.repeat_ticks = (uint32_t)options->repeat_ticks;
+    config->options.repeat_reliable = config->options.tail_probe = config->options.quiet = options->repeat_ticks != 0;
     config->options.resend_close =
         true; /* the program waits for the acknowledgement: if the close were lost, the peer would have to time out */
 }

@@ -25,7 +25,8 @@ struct live_options {
     struct sim_link_config impairment; /* of what this side sends */
     bool is_impaired;
     double ticks_per_second;
-    int burst; /* packets of retransmissions per tick; 0: no limit */
+    int burst;        /* packets of retransmissions per tick; 0: no limit */
+    int repeat_ticks; /* that carry copies of a reliable bunch; 0: none do */
     gint64 min_handshake_version,
         handshake_version; /* lowest version accepted and highest version used; 0: the engine's */
     gboolean no_login;     /* the peer has the reliable layer only */

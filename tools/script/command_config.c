@@ -45,6 +45,7 @@ static const struct config_row {
     OPTION(strict_header, FLAG),
     OPTION(prompt_acks, FLAG),
     OPTION(repeat_reliable, FLAG),
+    OPTION(repeat_ticks, NUMBER_32),
 };
 
 static const struct config_row *find(const char *key) {

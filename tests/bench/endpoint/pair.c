@@ -7,8 +7,8 @@
 #define RELEASE "5.1"
 #define WINDOW 256
 #define REORDER_WAIT_NS UINT64_C(20000000)
-#define SPARSE_KEEP_ALIVE_NS UINT64_C(33000000) /* every other tick */
-#define NET_SPEED 100000000                     /* the budget is not what is measured */
+#define SPARSE_REPEAT_TICKS 2
+#define NET_SPEED 100000000 /* the budget is not what is measured */
 
 struct pair {
     struct rival_host host;
@@ -108,7 +108,6 @@ void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
     struct ue_conn_config ends = {.profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED};
     for (enum rival_side side = RIVAL_CLIENT; side <= RIVAL_SERVER; side++) {
         ends.options = config->options[side];
-        ends.keep_alive_ns = config->keep_alive_ns[side];
         ends.role = side == RIVAL_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
         pair->conns[side] = ue_conn_new(NULL, &ends);
     }
@@ -135,8 +134,10 @@ static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_
 static void *create_sparse(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     return pair_create(host, seed, now_ns,
                        &(struct pair_config){.release = RELEASE,
-                                             .options[RIVAL_SERVER] = {.repeat_reliable = true},
-                                             .keep_alive_ns[RIVAL_SERVER] = SPARSE_KEEP_ALIVE_NS});
+                                             .options[RIVAL_SERVER] = {.tail_probe = true,
+                                                                       .quiet = true,
+                                                                       .repeat_reliable = true,
+                                                                       .repeat_ticks = SPARSE_REPEAT_TICKS}});
 }
 
 static void *create_waiting(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {

@@ -11,7 +11,6 @@
 struct pair_config {
     const char *release;
     struct ue_conn_options options[2]; /* by side */
-    uint64_t keep_alive_ns[2];         /* by side; 0: the engine's */
     uint32_t channels;                 /* open, PAIR_CHANNEL among them; 0 counts as 1 */
 };
 

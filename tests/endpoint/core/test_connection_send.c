@@ -317,6 +317,40 @@ static void replays_write_each_bunch_once(void **state) {
     pair_free(&pair);
 }
 
+/* A program that sleeps until the deadline sends the copies of a lone bunch in the next ticks, then asks for the report
+   of a round trip, and nothing more once there is one. */
+static void the_deadline_covers_copies_and_probes(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {
+        .keep_alive_ns = 100 * PAIR_TICK_NS,
+        .options = {.repeat_reliable = true, .repeat_ticks = 2, .tail_probe = true, .quiet = true}};
+    pair_init(&pair, "5.4", &config);
+    pair_open_channel(&pair, 2);
+    pair_run(&pair, 20);
+    pair_clear_received(&pair);
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    assert_true(ue_conn_deadline(server) > pair.now_ns + 10 * PAIR_TICK_NS);
+    assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'a'), UE_OK);
+    for (unsigned tick = 0; tick < 3; tick++) {
+        assert_true(ue_conn_deadline(server) <= pair.now_ns);
+        pair.now_ns += PAIR_TICK_NS;
+        ue_conn_tick(server, pair.now_ns);
+        assert_int_equal(pair_drop(&pair, PAIR_SERVER), 1);
+    }
+    uint64_t probe_ns = ue_conn_deadline(server);
+    assert_true(probe_ns < pair.now_ns + 4 * PAIR_TICK_NS);
+    assert_true(probe_ns > pair.now_ns);
+    pair.now_ns = probe_ns;
+    ue_conn_tick(server, pair.now_ns);
+    assert_int_equal(pair_deliver(&pair, PAIR_SERVER), 1);
+    pair_run(&pair, 5);
+    pair_assert_received(&pair, PAIR_CLIENT, 2, "a");
+    assert_int_equal(ue_conn_unacked(server, 2), 0);
+    assert_true(ue_conn_deadline(server) > pair.now_ns + 10 * PAIR_TICK_NS);
+    pair_free(&pair);
+}
+
 static char releases[][8] = {"4.18", "4.20"};
 
 int main(void) {
@@ -327,6 +361,7 @@ int main(void) {
         cmocka_unit_test(long_control_messages_wait_for_space_in_the_reliable_buffer),
         cmocka_unit_test(a_queued_message_without_memory_stays_queued),
         cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
+        cmocka_unit_test(the_deadline_covers_copies_and_probes),
         cmocka_unit_test(only_the_side_that_opened_a_channel_closes_it),
         cmocka_unit_test(an_unreliable_open_must_also_close),
         cmocka_unit_test(every_fragment_with_content_has_the_must_be_mapped_flag),

@@ -365,7 +365,7 @@ class ScenarioFile(Case):
         sides = ("generation=5.4", "tick=30", "first-seq=16383", "reliable-buffer=300", "net-speed=50000",
                  "no-order-cache=true", "tail-probe=true", "tail-probe-data=true", "quiet=true", "send-window=true",
                  "burst-limit=8", "pacing=true", "reorder-wait=5", "resend-close=true", "strict-client=true",
-                 "strict-header=true", "prompt-acks=true", "repeat-reliable=true", "PktLoss=1", "PktLag=5")
+                 "strict-header=true", "prompt-acks=true", "repeat-reliable=true", "repeat-ticks=2", "PktLoss=1", "PktLag=5")
         paths = ("mask=----x", "outages=0.3-0.4;0.5-0.6", "loss=0.01", "burst=2", "loss-min-bytes=10",
                  "loss-max-bytes=900", "loss-from=0.1", "corrupt=0", "corrupt-from=1", "corrupt-skip-bytes=2",
                  "dup=0.01", "shuffle=false", "reorder=0.01", "rate=100000", "queue=20000", "delay=10",

@@ -27,22 +27,28 @@ static struct ue_out_rec *oldest_of_all(const struct ue_channel_table *channels,
     return oldest;
 }
 
-static uint64_t probe_after_ns(const struct ue_common *common, uint64_t elapsed_ns) {
-    uint64_t by_rtt = common->statistics.ping.smoothed_ns + common->statistics.ping.smoothed_ns / 2;
-    return by_rtt > 2 * elapsed_ns ? by_rtt : 2 * elapsed_ns;
+static uint64_t tick_ns(const struct ue_sender *s) {
+    return (uint64_t)s->frame_time_ms * 1000000;
 }
 
-/* The loss of the last packet of a burst is detected only by a later one (endpoint.md 39.1). */
-static void probe(struct ue_sender *s, uint64_t now_ns) {
-    struct ue_channel *channel = NULL;
-    uint64_t wait_ns = probe_after_ns(s->common, (uint64_t)s->frame_time_ms * 1000000);
-    if (now_ns - s->last_send_ns < wait_ns || now_ns - s->last_probe_ns < wait_ns || !ue_send_buffer_is_empty(s)) {
-        return;
-    }
-    struct ue_out_rec *out = oldest_of_all(s->channels, &channel);
-    if (out == NULL) {
-        return;
-    }
+/* A round trip and a tick, at least two ticks: the report is later than that only if it was lost. */
+static uint64_t probe_after_ns(const struct ue_sender *s) {
+    uint64_t round_trip_ns = s->common->statistics.ping.smoothed_ns;
+    return tick_ns(s) + (round_trip_ns > tick_ns(s) ? round_trip_ns : tick_ns(s));
+}
+
+static bool has_probe(const struct ue_sender *s) {
+    const struct ue_conn_options *options = &s->common->config.options;
+    return options->tail_probe || options->tail_probe_data;
+}
+
+/* When to ask for the report of a bunch: after it left, and again after each time that it was asked for. */
+static uint64_t probe_ns(const struct ue_sender *s, const struct ue_out_rec *out) {
+    return (out->sent_ns > s->last_probe_ns ? out->sent_ns : s->last_probe_ns) + probe_after_ns(s);
+}
+
+/* The loss of a packet is detected only by a later one (endpoint.md 39.1). */
+static void probe(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
     s->last_probe_ns = now_ns;
     s->common->statistics.counters.probes++;
     if (s->common->config.options.tail_probe_data) {
@@ -53,12 +59,43 @@ static void probe(struct ue_sender *s, uint64_t now_ns) {
     s->time_sensitive = true;
 }
 
+/* Not in the tick that wrote the bunch. */
+static bool is_repeating(const struct ue_sender *s) {
+    return s->repeat_ticks_left != 0 && s->repeat_ticks_left <= s->common->config.options.repeat_ticks;
+}
+
+/* A packet for the copies of a bunch that left in one of the last ticks (endpoint.md 39.12). */
+static void repeat(struct ue_sender *s, uint64_t now_ns) {
+    s->common->statistics.counters.probes++;
+    s->time_sensitive = ue_send_buffer_begin(s, now_ns);
+}
+
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns) {
-    const struct ue_conn_options *options = &s->common->config.options;
-    if ((options->tail_probe || options->tail_probe_data) && ue_may_send(s->channels) &&
-        !ue_has_internal_ack(s->common)) {
-        probe(s, now_ns);
+    bool repeats = is_repeating(s);
+    s->repeat_ticks_left -= s->repeat_ticks_left != 0;
+    if (!(repeats || has_probe(s)) || !ue_may_send(s->channels) || ue_has_internal_ack(s->common) ||
+        !ue_send_buffer_is_empty(s)) {
+        return;
     }
+    struct ue_channel *channel = NULL;
+    struct ue_out_rec *out = oldest_of_all(s->channels, &channel);
+    if (out == NULL) {
+        return;
+    }
+    if (has_probe(s) && now_ns >= probe_ns(s, out)) {
+        probe(s, now_ns, channel, out);
+    } else if (repeats) {
+        repeat(s, now_ns);
+    }
+}
+
+uint64_t ue_options_deadline(const struct ue_sender *s, uint64_t last_tick_ns) {
+    struct ue_channel *channel = NULL;
+    struct ue_out_rec *out = is_repeating(s) || has_probe(s) ? oldest_of_all(s->channels, &channel) : NULL;
+    if (out == NULL) {
+        return UINT64_MAX;
+    }
+    return is_repeating(s) ? last_tick_ns : probe_ns(s, out);
 }
 
 /* Sends CloseReason and the close again: the peer may lack either (endpoint.md 39.7). */

@@ -44,6 +44,7 @@ static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *ch
     if (out != NULL) {
         out->packet_id = s->out_packet_id;
         out->sent_ns = now_ns;
+        s->repeat_ticks_left = (uint64_t)s->common->config.options.repeat_ticks + 1;
     }
     return true;
 }

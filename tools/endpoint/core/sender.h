@@ -62,6 +62,7 @@ struct ue_sender {
     struct ue_legacy legacy;              /* generation L */
     struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
     uint64_t last_probe_ns;
+    uint64_t repeat_ticks_left; /* of the option repeat_ticks, and the tick of the bunch */
 };
 
 /* send_buffer.c: the packet being filled */
@@ -157,6 +158,8 @@ static inline bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
 
 /* options.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns);
+/* When ue_options_tick has something to send; UINT64_MAX: not before another input. */
+uint64_t ue_options_deadline(const struct ue_sender *s, uint64_t last_tick_ns);
 void ue_options_repeat_close(struct ue_sender *s, uint64_t now_ns);
 
 #endif

@@ -173,7 +173,11 @@ static uint64_t flush_deadline(const struct ue_conn *c) {
     if (c->sender.time_sensitive || c->channels.has_pending_out_rec || ue_send_is_waiting(&c->channels)) {
         return c->clock.last_tick_ns;
     }
-    return ue_has_internal_ack(&c->common) ? UINT64_MAX : c->sender.last_send_ns + c->common.config.keep_alive_ns + 1;
+    if (ue_has_internal_ack(&c->common)) {
+        return UINT64_MAX;
+    }
+    return earlier(c->sender.last_send_ns + c->common.config.keep_alive_ns + 1,
+                   ue_options_deadline(&c->sender, c->clock.last_tick_ns));
 }
 
 /* Until when ue_conn_end_receive leaves early packets waiting. */

@@ -35,8 +35,8 @@ enum ue_channel_kind { UE_KIND_CONTROL, UE_KIND_ACTOR, UE_KIND_VOICE, UE_KIND_OT
 /* Options that the engine does not have; each obeys the wire format and the peer's rules (endpoint.md 39). Default: all
    off. */
 struct ue_conn_options {
-    bool tail_probe;          /* sends an empty packet early when the last reliable bunch is not acknowledged */
-    bool tail_probe_data;     /* the same, with the oldest unacknowledged bunch in the packet */
+    bool tail_probe;          /* sends an empty packet when a reliable bunch is not reported in time, and again */
+    bool tail_probe_data;     /* the same, with the oldest unreported bunch in the packet */
     bool quiet;               /* acknowledges packets without bunches with the next keep-alive, not each tick */
     bool send_window;         /* refuses new unreliable data while the peer's history could not report it */
     uint32_t burst_limit;     /* packets of retransmissions per tick; 0: no limit */
@@ -47,6 +47,7 @@ struct ue_conn_options {
     bool strict_header;       /* closes on history lengths that no engine before 5.8 sends */
     bool prompt_acks;         /* acks that do not fit into a header begun earlier leave with the next tick */
     bool repeat_reliable;     /* fills free room in packets with unacknowledged reliable bunches */
+    uint32_t repeat_ticks;    /* sends a packet in each of so many ticks after a reliable bunch, for its copies */
 };
 
 /* Zero members mean the engine's default, which the comments give. The connection copies everything but the profile. */
