@@ -76,6 +76,8 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"url", 0, 0, G_OPTION_ARG_STRING, &c->url, "options of the login URL, such as ?team=1", "TEXT"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &c->token, "encryption token of the Hello; default uerudp with --key",
          "TEXT"},
+        {"frame-time", 0, 0, G_OPTION_ARG_NONE, &c->live.frame_time,
+         "ask for the server's frame times, and subtract them from round trips (net.PingExcludeFrameTime)", NULL},
         {0},
     };
     GOptionGroup *group = g_option_group_new("job", "What to do:", "Show the options that select the job", NULL, NULL);

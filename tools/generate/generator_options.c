@@ -90,6 +90,9 @@ static void add_run(struct generate_options *o, GOptionContext *context) {
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->tick_hz, "ticks per second of both sides, 1 to 1000", "HZ"},
         {"connections", 0, 0, G_OPTION_ARG_INT64, &o->connection_count,
          "number of clients of one server, each on its own port; default 1", "NUMBER"},
+        {"frame-time", 0, 0, G_OPTION_ARG_NONE, &o->frame_time,
+         "the client asks for the server's frame times (net.PingExcludeFrameTime), and the server's packets have them",
+         NULL},
         {0},
     };
     add_group(context, "run", "Changes to the scenario:", entries);
@@ -287,6 +290,7 @@ static bool resolve_run(struct generate_options *o) {
         return false;
     }
     o->scenario.seed = seed;
+    o->scenario.frame_time |= o->frame_time;
     if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
         cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
                   GENERATE_CONNECTIONS_MAX);
@@ -307,6 +311,10 @@ static bool is_valid(const struct sim_scenario *scenario) {
     const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
         cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
+        return false;
+    }
+    if (scenario->frame_time && profile->channel < UE_CHANNEL_PACKED) {
+        cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);
         return false;
     }
     return true;

@@ -147,6 +147,9 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
     print_percentiles(out, "server frame", &timing->frame_time_ms, 1);
+    if (timing->frame_time_ms.max == UINT8_MAX) {
+        text_buffer_add(out, "    a server frame of 255 ms took 255 ms or longer\n");
+    }
     if (handshake_ns >= 0) {
         text_buffer_add_format(out, "    %-22s %8.1f\n", "handshake round trip", phrase_milliseconds(handshake_ns));
     }

@@ -262,6 +262,7 @@ void live_options_configure(const struct live_options *options, struct ue_conn_c
     config->min_handshake_version = (uint8_t)options->min_handshake_version;
     config->max_handshake_version = (uint8_t)options->handshake_version;
     config->no_login = options->no_login;
+    config->want_frame_time = options->frame_time;
     config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;
     config->options.repeat_ticks = (uint32_t)options->repeat_ticks;

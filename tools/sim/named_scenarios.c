@@ -117,6 +117,9 @@ static const struct sim_scenario scenarios[] = {
              .streams = {SERVER(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true),
                          CLIENT(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true), SERVER(2, 6, RELIABLE, BYTES(200))},
              .actors = true, JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+    SCENARIO("frame-time", "the client asks for the server's frame times; one frame in twenty lasts three ticks",
+             .sides = {{.tick_hz = 59.9}, {.tick_hz = 60, .long_frame_every = 20, .long_frame_ticks = 3}}, PATHS(0),
+             GAME, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
     SCENARIO(
         "overload", "the server sends more than a rate limit of 40 kB/s carries", SIDES,
         .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},

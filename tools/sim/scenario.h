@@ -51,6 +51,8 @@ struct sim_scenario_side {
     uint32_t reliable_buffer;
     int32_t net_speed; /* bytes per second; 0: the endpoint's default */
     bool no_order_cache;
+    uint32_t long_frame_every; /* of this many ticks, one frame lasts long_frame_ticks ticks; 0: none */
+    uint32_t long_frame_ticks;
     struct ue_conn_options options;
     struct sim_emulation emulation;
 };
@@ -77,9 +79,10 @@ struct sim_scenario {
     bool encrypt;   /* joins, with AES-GCM after EncryptionAck */
     struct ue_settings
         settings; /* of both sides: magic header and handlers; encrypt needs AES-GCM as the first handler, or no list */
-    bool actors;  /* messages travel as property updates and RPCs of actors (actor_world.h) */
-    bool hostile; /* corrupted datagrams may be accepted: only what no network may cause is checked */
-    bool unchecked; /* nothing is checked: for speed */
+    bool frame_time; /* the client asks for the server's frame times */
+    bool actors;     /* messages travel as property updates and RPCs of actors (actor_world.h) */
+    bool hostile;    /* corrupted datagrams may be accepted: only what no network may cause is checked */
+    bool unchecked;  /* nothing is checked: for speed */
     enum sim_ending ending;
     uint64_t timeout_ns;  /* of both sides; 0: the engine's */
     uint64_t move_ns;     /* when the client's address changes; 0: never. Needs the handshake */

@@ -30,6 +30,7 @@ static void configure(struct sim_endpoint *endpoint) {
                                                .memory_limit_bytes = SIM_MEMORY_BYTES,
                                                .no_order_cache = side->no_order_cache,
                                                .net_speed = side->net_speed,
+                                               .want_frame_time = endpoint->scenario->frame_time,
                                                .report_packets = !endpoint->scenario->unchecked,
                                                .timeout_ns = endpoint->scenario->timeout_ns,
                                                .connect_timeout_ns = endpoint->scenario->timeout_ns,
@@ -369,8 +370,18 @@ static void tick_login(struct sim_endpoint *endpoint, uint64_t now_ns) {
     }
 }
 
+/* Whether a long frame, which began with an earlier tick, goes on. */
+static bool is_in_long_frame(const struct sim_endpoint *endpoint) {
+    const struct sim_scenario_side *side = &endpoint->scenario->sides[endpoint->role];
+    uint64_t since = side->long_frame_every != 0 ? endpoint->ticks % side->long_frame_every : 0;
+    return endpoint->ticks > since && since != 0 && since < side->long_frame_ticks;
+}
+
 void sim_endpoint_tick(struct sim_endpoint *endpoint, uint64_t now_ns) {
     endpoint->ticks++;
+    if (is_in_long_frame(endpoint)) {
+        return;
+    }
     sim_link_tick(endpoint->in, now_ns, 2);
     read_datagrams(endpoint, now_ns);
     if (endpoint->conn == NULL) {

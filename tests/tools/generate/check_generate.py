@@ -363,7 +363,7 @@ class ScenarioFile(Case):
     def test_every_key(self):
         """Each key of the manual is accepted, and no other key."""
         sides = ("generation=5.4", "tick=30", "first-seq=16383", "reliable-buffer=300", "net-speed=50000",
-                 "no-order-cache=true", "tail-probe=true", "tail-probe-data=true", "quiet=true", "send-window=true",
+                 "no-order-cache=true", "long-frame-every=9", "long-frame=2", "tail-probe=true", "tail-probe-data=true", "quiet=true", "send-window=true",
                  "burst-limit=8", "pacing=true", "reorder-wait=5", "resend-close=true", "strict-client=true",
                  "strict-header=true", "prompt-acks=true", "repeat-reliable=true", "repeat-ticks=2", "PktLoss=1", "PktLag=5")
         paths = ("mask=----x", "outages=0.3-0.4;0.5-0.6", "loss=0.01", "burst=2", "loss-min-bytes=10",
@@ -372,7 +372,7 @@ class ScenarioFile(Case):
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
                    "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "notice=false")
-        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "actors=true", "hostile=false",
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "actors=true", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}
