@@ -303,7 +303,7 @@ static void receive_uncaptured(const struct side_comparison *l, int64_t packet_i
         l->side->obstacle = "too many packets are missing at once";
     }
     if (may_be_earlier(l, packet_id) || l->side->obstacle != NULL) {
-        reference_model_receive_unknown(l->side->model, packet_id, true);
+        reference_model_report_packet(l->side->model, packet_id, true);
         return;
     }
     struct replay_difference *d =
@@ -311,7 +311,7 @@ static void receive_uncaptured(const struct side_comparison *l, int64_t packet_i
     if (d != NULL) {
         d->other_id = packet_id - l->side->peer->offset;
     }
-    reference_model_receive_unknown(l->side->model, packet_id, true);
+    reference_model_report_packet(l->side->model, packet_id, true);
 }
 
 /* Passes a packet to the endpoint. Returns whether it counts as delivered there. */
@@ -341,7 +341,7 @@ static void receive_until(const struct side_comparison *l, int64_t last) {
         } else if (delivered) {
             receive_uncaptured(l, id);
         } else if (id == last) {
-            reference_model_receive_unknown(side->model, id, false);
+            reference_model_report_packet(side->model, id, false);
         }
     }
 }

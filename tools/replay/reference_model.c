@@ -182,10 +182,6 @@ void reference_model_report_packet(struct reference_model *m, int64_t packet_id,
     }
 }
 
-void reference_model_receive_unknown(struct reference_model *m, int64_t packet_id, bool delivered) {
-    reference_model_report_packet(m, packet_id, delivered);
-}
-
 void reference_model_set_delivered(struct reference_model *m, int64_t packet_id, bool delivered) {
     reference_model_report_packet(m, packet_id, delivered);
     if (!ue_is_legacy(&m->conn->common) && m->conn->sender.notify.in_ack_seq == ue_seq_of(packet_id)) {

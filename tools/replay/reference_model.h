@@ -61,8 +61,8 @@ struct ue_conn *reference_model_conn(const struct reference_model *m);
 /* A packet of the peer that the implementation received. Returns whether the model counts it as delivered. */
 bool reference_model_receive(struct reference_model *m, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 
-/* A packet of the peer whose bytes are unknown. */
-void reference_model_receive_unknown(struct reference_model *m, int64_t packet_id, bool delivered);
+/* Moves to a packet of the peer whose bytes are unknown, and reports it as delivered or not. */
+void reference_model_report_packet(struct reference_model *m, int64_t packet_id, bool delivered);
 
 /* Sets whether the newest received packet counts as delivered, whatever the model computed. */
 void reference_model_set_delivered(struct reference_model *m, int64_t packet_id, bool delivered);

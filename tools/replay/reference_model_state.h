@@ -55,9 +55,6 @@ void reference_model_clear_owed(struct reference_model *m);
 /* A bunch that was due is sent again. */
 void reference_model_record_retransmission(struct reference_model *m, const struct ue_out_rec *out);
 
-/* Moves to a packet of the peer and reports it as delivered or not. */
-void reference_model_report_packet(struct reference_model *m, int64_t packet_id, bool delivered);
-
 /* Compares the acknowledgements of the next own header with those of the model; differences go to the sink, and the
    header is then accepted. */
 void reference_model_compare_header(struct reference_model *m, const struct ue_packet *packet,

@@ -106,8 +106,7 @@ bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packe
     while (ue_notify_next_ack(&acks, &seq, &delivered)) {
         s->last_notified_id++;
         if (ue_seq_of(s->last_notified_id) != seq) {
-            ue_event_emit_fault(s->common, UE_CLOSE_ACK_SEQUENCE_MISMATCH, NULL, 0);
-            ue_want_close(s->common, UE_CLOSE_ACK_SEQUENCE_MISMATCH, UE_CLOSE_NONE);
+            ue_want_close_for_fault(s->common, UE_CLOSE_ACK_SEQUENCE_MISMATCH, NULL, 0);
             ue_carry_out_close(s, now_ns);
             return false;
         }

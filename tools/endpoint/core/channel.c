@@ -404,8 +404,7 @@ struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t
     struct ue_channel *channel = entry != NULL ? ue_channel_new(channels, entry, kind) : NULL;
     if (channel != NULL) {
         channel->name_index = name_of(kind);
-        channel->has_pending_out_rec = entry->pending_out_rec != 0;
-        channels->has_pending_out_rec |= channel->has_pending_out_rec;
+        channels->has_pending_out_rec |= entry->pending_out_rec != 0;
     }
     return channel;
 }

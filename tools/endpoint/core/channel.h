@@ -82,7 +82,6 @@ struct ue_channel {
     bool closing;
     bool has_opened;                     /* the program knows of it */
     bool close_acked;                    /* the close was acknowledged: freed after the packet's bunches */
-    bool has_pending_out_rec;            /* its entry has a PendingOutRec */
     bool paused_until_acked;             /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out_rec *out_first;
@@ -116,7 +115,7 @@ struct ue_channel_table {
     struct ue_out_queue unsent;  /* bunches that never left */
     struct ue_common *common;
     bool has_close_acked;     /* of a channel */
-    bool has_pending_out_rec; /* of a channel */
+    bool has_pending_out_rec; /* of an entry with a channel */
     bool has_waiting_in_rec;  /* InRec of a channel has what is in order, and found no memory when it was due */
 };
 

@@ -91,6 +91,9 @@ static inline bool ue_is_ending(const struct ue_common *common) {
 void ue_enter_state(struct ue_common *common, enum ue_conn_state state);
 /* Records a wish to close, unless the connection is ending already. */
 void ue_want_close(struct ue_common *common, enum ue_close_reason reason, enum ue_close_reason cause);
+/* Reports the fault that is the reason; NULL: no field is wrong. */
+void ue_want_close_for_fault(struct ue_common *common, enum ue_close_reason reason, const struct ue_fault *fault,
+                             uint32_t channel);
 /* Closes at once and sends nothing to the peer; a closed connection stays as it is. */
 void ue_end(struct ue_common *common, enum ue_close_reason reason);
 

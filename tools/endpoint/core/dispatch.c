@@ -8,8 +8,7 @@
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 
 static struct ue_bunch_outcome close_for(struct ue_common *common, enum ue_close_reason reason, uint32_t channel) {
-    ue_event_emit_fault(common, reason, NULL, channel);
-    ue_want_close(common, reason, UE_CLOSE_NONE);
+    ue_want_close_for_fault(common, reason, NULL, channel);
     return (struct ue_bunch_outcome){true, true};
 }
 
@@ -245,8 +244,7 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
             enum ue_close_reason reason =
                 fault.field == UE_F_BUNCH_DATA ? refused_cut(r->channels, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
-            ue_event_emit_fault(r->common, reason, &fault, 0);
-            ue_want_close(r->common, reason, UE_CLOSE_NONE);
+            ue_want_close_for_fault(r->common, reason, &fault, 0);
             return true;
         }
         if (item.is_ack) {

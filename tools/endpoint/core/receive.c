@@ -29,8 +29,7 @@ struct received_packet {
 
 /* endpoint.md 34.1. */
 static void fail(struct ue_sender *s, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
-    ue_event_emit_fault(s->common, reason, fault, 0);
-    ue_want_close(s->common, reason, UE_CLOSE_NONE);
+    ue_want_close_for_fault(s->common, reason, fault, 0);
     ue_carry_out_close(s, now_ns);
 }
 

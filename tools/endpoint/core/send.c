@@ -182,12 +182,11 @@ static struct ue_out_rec *enlarge(struct ue_sender *s, struct ue_channel *channe
     return out;
 }
 
-static bool write_reliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
+static void write_reliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out) {
     ue_sent_packets_unlink(&s->sent_packets, out->packet_id, channel, out);
     if (!send_out(s, now_ns, channel, out, true)) {
         ue_out_queue_push(&s->channels->unsent, channel, out);
     }
-    return true;
 }
 
 static bool write_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
@@ -219,8 +218,11 @@ static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_chan
         p->bit = p->last.begin_bit;
         p->last.end_bit = 0;
         p->bunches--;
-        is_merged = out != NULL ? write_reliable(s, now_ns, channel, out)
-                                : write_unreliable(s, now_ns, channel, from, (struct ue_view){joined, 0, bits});
+        if (out != NULL) {
+            write_reliable(s, now_ns, channel, out);
+        } else {
+            is_merged = write_unreliable(s, now_ns, channel, from, (struct ue_view){joined, 0, bits});
+        }
     }
     ue_share_free_block(&s->common->share, joined);
     return is_merged;
@@ -313,10 +315,8 @@ static void send_all_pending_out_recs(struct ue_sender *s, uint64_t now_ns) {
     bool has_pending_out_rec = false;
     for (uint32_t i = 0; s->channels->has_pending_out_rec && i < s->channels->capacity; i++) {
         struct ue_channel_entry *entry = s->channels->slots[i];
-        if (entry != NULL && entry->channel != NULL && entry->channel->has_pending_out_rec) {
-            entry->channel->has_pending_out_rec =
-                entry->pending_out_rec != 0 && !send_pending_out_rec(s, now_ns, entry);
-            has_pending_out_rec |= entry->channel->has_pending_out_rec;
+        if (entry != NULL && entry->channel != NULL && entry->pending_out_rec != 0) {
+            has_pending_out_rec |= !send_pending_out_rec(s, now_ns, entry);
         }
     }
     s->channels->has_pending_out_rec = has_pending_out_rec;

@@ -36,3 +36,9 @@ void ue_want_close(struct ue_common *common, enum ue_close_reason reason, enum u
         common->life.close_wish = (struct ue_close_wish){.is_wanted = true, .reason = reason, .cause = cause};
     }
 }
+
+void ue_want_close_for_fault(struct ue_common *common, enum ue_close_reason reason, const struct ue_fault *fault,
+                             uint32_t channel) {
+    ue_event_emit_fault(common, reason, fault, channel);
+    ue_want_close(common, reason, UE_CLOSE_NONE);
+}
