@@ -62,12 +62,15 @@ static bool is_legacy(const struct ue_tracker_step *p) {
 
 /* Receivers reject packets with unreliable bunches whose channel is not open, or that continue no fragment
    (endpoint.md 16). */
-static void add_dependencies(struct ue_tracker_step *p, const struct ue_channel_state *state,
+static void add_dependencies(struct ue_tracker_step *p, const struct ue_tracked_channel *channel,
                              const struct ue_bunch *bunch) {
+    const struct ue_channel_state *state = &channel->states[p->in->side];
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     const struct ue_tracked_bunch *open_bunch = find_open_bunch(side, state, bunch->channel);
     if (open_bunch != NULL && !ue_reliable_tracker_was_delivered(side, open_bunch)) {
         ue_legacy_acks_add_dependency(p, ue_reliable_tracker_last_packet(side, open_bunch));
+    } else if (!is_open(channel)) {
+        ue_legacy_acks_add_dependency(p, UE_TRACKER_NO_ID); /* the bunch that opened it was not captured */
     }
     if (bunch->partial && !bunch->partial_initial && !has_fragment_within(p, state, 0)) {
         ue_legacy_acks_add_dependency(p, p->packet_id - 1);
@@ -101,6 +104,14 @@ static void advance(struct ue_channel_state *state, int64_t step) {
     state->evicted_back = further16(state->evicted_back, step);
     if (state->maybe_released_back == UE_TRACKER_CHANNEL_SPAN_MAX) {
         state->first_back = UE_TRACKER_CHANNEL_SPAN_MAX;
+    }
+}
+
+/* The bunch `back` ids before the newest opens the channel. It can be captured after later ones. */
+static void set_open(struct ue_channel_state *state, int64_t back) {
+    if (!state->has_open || back < state->open_back) {
+        state->open_back = back < UINT16_MAX ? (uint16_t)back : UINT16_MAX;
+        state->has_open = true;
     }
 }
 
@@ -238,8 +249,9 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
         advance(state, step);
         state->is_opening = event->is_opening;
         state->is_unfinished = ue_partial_is_unfinished(event->decoded);
-        state->open_back = event->decoded->open ? 0 : state->open_back;
-        state->has_open |= event->decoded->open;
+    }
+    if (event->decoded->open) {
+        set_open(state, step < 0 ? -step : 0);
     }
     handle_transmission(p, state, step > 0, event);
     if (state->released_back > step) { /* else no earlier bunch is unreleased */
@@ -306,7 +318,7 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
         handle_reliable(p, state, &event.bunch);
     } else {
         if (is_legacy(p)) {
-            add_dependencies(p, state, bunch);
+            add_dependencies(p, channel, bunch);
         }
         event.bunch.is_partial_error |= is_unreliable_discontinuous(p, state, bunch);
     }

@@ -6,8 +6,8 @@
 #include <uerudp/seq.h>
 #include "libcodec/observe/tracker_state.h"
 
-/* In the dependencies of a packet: a packet that is older than the other bits cover. */
-#define DEPENDS_ON_OLDER (UINT64_C(1) << 63)
+/* In the dependencies of a packet: a packet that is older than the other bits cover, or that is not known. */
+#define DEPENDS_ON_OTHER (UINT64_C(1) << 63)
 
 enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
@@ -49,7 +49,7 @@ static void add_carrier(struct ue_tracker_step *p, int64_t acked_id) {
 static bool has_dependencies(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet) {
     const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet->id);
     uint64_t dependencies = ack_state != NULL ? ack_state->dependencies : 0;
-    bool has_all = (dependencies & DEPENDS_ON_OLDER) == 0;
+    bool has_all = (dependencies & DEPENDS_ON_OTHER) == 0;
     for (int64_t id = packet->id - 1; has_all && dependencies != 0; dependencies >>= 1, id--) {
         const struct ue_tracked_packet *needed = ue_tracker_find_packet(side, id);
         has_all = (dependencies & 1) == 0 || (needed != NULL && needed->was_acked);
@@ -141,8 +141,8 @@ void ue_legacy_acks_correct(struct ue_tracker_step *p) {
     }
 }
 
-/* The writer of an ack has received the packet, even if the ack is in a late packet, whose acks are ignored, or follows
-   the ack of a later packet, so that it changes nothing. */
+/* The writer of an ack has received the packet, even if the ack is in a late packet, or follows the ack of a later
+   packet, so that it changes nothing. */
 static void mark_acked(const struct ue_tracker_side *other, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (packet != NULL) {
@@ -208,7 +208,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
     } else {
         repeat_ack(p, other, id);
     }
-    struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED) {
         add_carrier(p, id);
     }
@@ -235,24 +235,36 @@ static bool is_plausible(struct ue_tracker_step *p, struct ue_tracker_side *othe
     return false;
 }
 
+/* A receiver ignores the acks of a packet that arrives late, and does not acknowledge it. If it acknowledges it, only
+   the capture point received it late. */
+static void handle_late_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    mark_acked(other, id);
+    if (packet != NULL && packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
+        add_carrier(p, id);
+    }
+}
+
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *ack) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     int64_t id = ue_tracker_acked_id(other, ack->ack_id);
     if (p->is_late) {
-        mark_acked(other, id);
+        handle_late_ack(p, other, id);
     } else if (is_plausible(p, other, id)) {
         process_ack(p, other, id);
     }
 }
 
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *p, int64_t needed_id) {
-    int64_t distance = p->packet_id - needed_id;
-    if (distance < 1 || distance >= UE_TRACKER_PACKETS_MAX) {
+    bool is_known = needed_id != UE_TRACKER_NO_ID;
+    int64_t distance = is_known ? p->packet_id - needed_id : 0;
+    if (is_known && (distance < 1 || distance >= UE_TRACKER_PACKETS_MAX)) {
         return; /* older packets are not remembered */
     }
     struct ue_legacy_ack_state *ack_state = ensure_ack_state(p, &p->tracker->sides[p->in->side], p->packet_id);
     if (ack_state != NULL) {
-        ack_state->dependencies |= distance < 64 ? UINT64_C(1) << (distance - 1) : DEPENDS_ON_OLDER;
+        bool is_near = is_known && distance < 64;
+        ack_state->dependencies |= is_near ? UINT64_C(1) << (distance - 1) : DEPENDS_ON_OTHER;
     }
 }
 

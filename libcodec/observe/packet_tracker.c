@@ -192,16 +192,25 @@ static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *pack
     return packet_ids->has_id && ue_seq_of(packet_ids->packet_id) == packet->seq;
 }
 
-/* The acks of a packet, or its later bunches, are not known. */
+/* The acks or bunches of a packet are not known. */
 static void mark_unread(struct ue_tracker_side *side, int64_t id) {
     side->unreadable_id = !side->has_unread || id > side->unreadable_id ? id : side->unreadable_id;
     side->has_unread = true;
 }
 
+/* The acks of a packet are not known: it may have acknowledged all packets of the other side. */
+static void mark_acks_unread(struct ue_tracker_step *p) {
+    struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
+    p->tracker->sides[p->in->side].unread_since_ack++;
+    if (other->has_newest) {
+        ue_tracker_mark_unreported(other, other->newest_id);
+    }
+}
+
 static void handle_opaque(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     side->counts.opaque++;
-    side->unread_since_ack++;
+    mark_acks_unread(p);
     side->last_ns = p->in->time_ns;
     if (side->has_newest) {
         side->opaque_count++;
@@ -326,7 +335,9 @@ static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bo
     handle_captured_items(p, rest);
     if (p->is_tracked && rest->bit + 8 < rest->end_bit) { /* fewer bits are no item */
         mark_unread(side, p->packet_id);
-        side->unread_since_ack += p->in->context->profile.packet == UE_PACKET_LEGACY;
+        if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
+            mark_acks_unread(p);
+        }
     }
 }
 

@@ -60,8 +60,8 @@ _Static_assert(sizeof(struct ue_tracked_packet) == 40, "a connection has many");
 struct ue_legacy_ack_state {
     int64_t id;
     int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
-    uint64_t
-        dependencies; /* packets without which it is rejected; bit n: the packet n + 1 before it, 63: any older one */
+    uint64_t dependencies; /* packets without which it is rejected; bit n: the packet n + 1 before it, 63: an older or
+                              an unknown one */
 };
 
 /* The part of a remembered reliable bunch that lookup and release need. It is small, because both read many entries
@@ -302,7 +302,8 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack
 /* Legacy: retracts the acks that are now known to be lost. */
 void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
-/* Legacy: records that the receiver rejects the current packet unless it has received packet needed_id. */
+/* Legacy: records that the receiver rejects the current packet unless it has received packet needed_id;
+   UE_TRACKER_NO_ID: one that is not known. */
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *pass, int64_t needed_id);
 
 /* Legacy: whether an ack of a packet of this side is shown to have reached it. */

@@ -195,6 +195,40 @@ static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
     expect_unsure();
 }
 
+/* Both packets with the ack of 10 hold a bunch of channel 5, whose opening was in packet 1, which the capture lacks. */
+static void refuse_without_opening(bool is_resent) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_reliable(&shared_fixture, 5, 8);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    if (is_resent) {
+        struct ue_bunch *opening = tracker_fixture_reliable(&shared_fixture, 5, 7);
+        opening->control = opening->open = true;
+    }
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    for (int64_t id = 4; id <= 5; id++) {
+        tracker_fixture_bunch(&shared_fixture, 5);
+        tracker_fixture_ack(&shared_fixture, 10);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_ack(&shared_fixture, 6);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+}
+
+static void the_opening_that_a_legacy_packet_needs_may_be_resent_after_later_bunches(void **state) {
+    (void)state;
+    refuse_without_opening(true);
+    expect_unsure();
+}
+
+static void what_a_legacy_packet_needs_may_not_be_in_the_capture(void **state) {
+    (void)state;
+    refuse_without_opening(false);
+    expect_unsure();
+}
+
 /* A sender that retransmits a bunch has seen a loss. */
 static void what_is_sent_again_was_not_acknowledged(void **state) {
     (void)state;
@@ -217,6 +251,30 @@ static void a_late_legacy_packet_acknowledges_nothing(void **state) {
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     tracker_fixture_expect(&shared_fixture, "4 s packet 1 late, 0 in flight\n");
+}
+
+/* The client acknowledges packet 2, so that it did not receive it late, as the capture did, and processed its ack. */
+static void a_legacy_packet_may_be_late_only_in_the_capture(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_ack(&shared_fixture, 4);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 12, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
+    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 3);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
 }
 
 /* A receiver drops the packets after one with a damaged sequence, and acknowledges no later one. */
@@ -257,8 +315,11 @@ int main(void) {
         IN(a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
         IN(a_refused_legacy_packet_may_have_been_read),
         IN(what_a_legacy_packet_needs_may_be_far_before_it),
+        IN(the_opening_that_a_legacy_packet_needs_may_be_resent_after_later_bunches),
+        IN(what_a_legacy_packet_needs_may_not_be_in_the_capture),
         IN(what_is_sent_again_was_not_acknowledged),
         IN(a_late_legacy_packet_acknowledges_nothing),
+        IN(a_legacy_packet_may_be_late_only_in_the_capture),
         IN(an_ack_of_a_damaged_sequence_is_no_report),
         IN(acks_far_ahead_confirm_each_other),
     };

@@ -246,6 +246,29 @@ static void an_ack_up_to_4_21_frees_once_it_is_shown_to_have_arrived(void **stat
     assert_bounds(3, 3);
 }
 
+/* A packet of the client without acks, which is cut after its header or whole. */
+static void answer_cut(bool is_cut) {
+    serve_legacy(10, 11, -1);
+    serve_legacy(11, 12, -1);
+    shared_fixture.captured_bytes = is_cut ? 3 : 0;
+    tracker_fixture_bunch(&shared_fixture, 4);
+    answer(70, 0, 0);
+    shared_fixture.captured_bytes = 0;
+    serve_legacy(12, 13, -1);
+}
+
+static void acks_beyond_the_cut_can_free(void **state) {
+    (void)state;
+    answer_cut(true);
+    assert_bounds(1, 3);
+}
+
+static void a_whole_packet_without_acks_frees_nothing(void **state) {
+    (void)state;
+    answer_cut(false);
+    assert_bounds(3, 3);
+}
+
 #define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, tracker_fixture_tear_down)
 
 int main(void) {
@@ -263,6 +286,8 @@ int main(void) {
         IN(begin_in_the_middle, bunches_before_the_capture_are_unknown),
         IN(begin_with_handshake, bunches_of_a_complete_capture_are_held),
         IN(begin_with_handshake, a_bunch_may_have_been_sent_in_a_missing_packet),
+        IN(begin_legacy, acks_beyond_the_cut_can_free),
+        IN(begin_legacy, a_whole_packet_without_acks_frees_nothing),
         IN(begin_legacy, an_ack_up_to_4_21_frees_once_it_is_shown_to_have_arrived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
