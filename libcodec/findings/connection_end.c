@@ -33,7 +33,7 @@ int ue_findings_gone_side(const struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         bool is_reported = step != NULL && step->side != side;
         enum ue_finding_id limit = is_reported ? UE_FINDING_SILENCE : UE_FINDING_TIMEOUT;
-        if (ue_findings_silence_ns(findings, side) >= ue_finding_threshold_ns(limit)) {
+        if (ue_findings_silence_ns(findings, side).at_least >= ue_finding_threshold_ns(limit)) {
             return (int)side;
         }
     }
@@ -84,8 +84,9 @@ static void report_close(const struct ue_findings *findings, int gone) {
 
 static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     const struct ue_last_packet *last = ue_findings_last_packet(findings, gone);
-    struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_TIMEOUT, gone, ue_findings_silence_ns(findings, gone), last->frame, 0);
+    struct ue_finding_value silence_ns = ue_findings_silence_ns(findings, gone);
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_TIMEOUT, gone, silence_ns.at_least, last->frame, 0);
+    finding.values[UE_VALUE_SPAN] = silence_ns;
     ue_finding_set_time(&finding, last->time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
     ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - findings->course.first_ns);

@@ -22,6 +22,20 @@ struct ue_overdue_bunch {
     unsigned others; /* bunches of other channels delayed by the same packets */
 };
 
+/* Nothing was captured of the connection for long. If the packets after it show that some are missing, time has passed;
+   else the clock may have been set. */
+struct ue_capture_pause {
+    int64_t begin_ns, end_ns;
+    bool has_passed;
+};
+
+#define UE_CAPTURE_PAUSES_MAX 16
+
+struct ue_capture_pauses {
+    struct ue_capture_pause latest[UE_CAPTURE_PAUSES_MAX]; /* a ring */
+    size_t count;
+};
+
 /* Reliable bunches that arrived late, found from acks where the capture holds all packets: from the first
    transmission, whose packet was reported as not delivered, to the transmission that was acknowledged. */
 struct ue_reliable_stalls {
@@ -41,6 +55,8 @@ struct ue_after_loss {
     uint64_t frame; /* 0: none */
     int64_t time_ns;
     int64_t packet_id;
+    int64_t first_id;  /* of those that are missing */
+    int64_t before_ns; /* when the packet before them was captured */
 };
 
 /* Reliable bunches that arrived late, found from their order at a capture point after the loss: a bunch is missing
@@ -49,6 +65,8 @@ struct ue_reliable_gaps {
     struct ue_array gaps;               /* struct ue_reliable_gap */
     struct ue_array channels;           /* struct ue_newest_reliable, by channel */
     struct ue_after_loss after_loss[2]; /* [side] the latest */
+    int64_t hidden_ids[2];              /* [side] the newest packet that was acknowledged and not captured */
+    bool is_legacy;                     /* packets up to 4.21 */
     bool is_late[2];                    /* the latest packet came after one sent later: engines may ignore it */
 };
 
@@ -76,7 +94,8 @@ struct ue_silence_side {
     uint64_t gap_from_frame;
     uint64_t gap_nacked;
     uint64_t handshake_frame; /* of the latest handshake message; 0: none */
-    int64_t gap_ns, gap_from_ns;
+    struct ue_finding_value gap_ns;
+    int64_t gap_from_ns;
 };
 
 /* The current burst of packets of a side that were not delivered. */
@@ -130,12 +149,22 @@ struct ue_findings {
     struct ue_side_totals totals[2];
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */
     struct ue_stream_course course;
+    struct ue_capture_pauses pauses;
     struct ue_handshake_login login;
     struct ue_client_ids client_ids;
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
 void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding);
+
+/* Advances to the time of a datagram. */
+void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
+/* Call for each lost packet, before its side's silence ends. */
+void ue_capture_clock_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_capture_clock_finish(struct ue_stream_course *course, int64_t end_ns);
+
+/* The time between two capture times; at least without pauses in which the clock may have been set. */
+struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int64_t from_ns, int64_t to_ns);
 
 /* A negative value counts as 0. A value for which there is no memory does not count. */
 void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value);
@@ -154,7 +183,7 @@ void ue_reliable_stalls_finish(struct ue_findings *findings);
 void ue_reliable_stalls_clear(struct ue_findings *findings);
 
 /* Whether a delay is a stall: longer than one loss costs, than the threshold and than two round trips. */
-bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_ns);
+bool ue_reliable_stall_is_long(const struct ue_findings *findings, struct ue_finding_value late_ns);
 
 /* A reliable bunch of a side that the other side received, or that is sent. */
 struct ue_reliable_arrival {
@@ -175,7 +204,7 @@ void ue_head_of_line_clear(struct ue_findings *findings);
 /* Only a bunch that was captured for the first time can fill a gap or open one. */
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps);
 void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
-                               uint32_t ch_seq_bound);
+                               const struct ue_context *context);
 void ue_reliable_gaps_finish(struct ue_findings *findings);
 void ue_reliable_gaps_clear(struct ue_findings *findings);
 

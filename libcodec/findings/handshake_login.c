@@ -290,19 +290,20 @@ static const struct ue_login_step *latest_step(const struct ue_handshake_login *
 }
 
 /* Until the end of the capture or the close; 0: not known. */
-static int64_t span_since(const struct ue_findings *findings, int64_t time_ns) {
+static struct ue_finding_value span_since(const struct ue_findings *findings, int64_t time_ns) {
     const struct ue_stream_course *course = &findings->course;
-    return course->implausible != 0 ? 0
-                                    : ue_time_ns_since(course->is_closed ? course->closed_ns : course->end_ns, time_ns);
+    return course->implausible != 0
+               ? (struct ue_finding_value){0, 0}
+               : ue_findings_span(findings, time_ns, course->is_closed ? course->closed_ns : course->end_ns);
 }
 
-static int64_t span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
+static struct ue_finding_value span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
     return span_since(findings, step->last_ns);
 }
 
 static bool is_answer_overdue(const struct ue_findings *findings, const struct ue_login_step *step) {
     return !may_be_unseen(&findings->totals[!step->side]) &&
-           span_after(findings, step) >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED);
+           span_after(findings, step).at_least >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED);
 }
 
 /* A handshake after which no packet was sent. */
@@ -320,7 +321,7 @@ static void report_handshake(const struct ue_findings *findings) {
     const struct ue_login_step *last = latest_step(login);
     bool is_stopped = last->type == UE_HANDSHAKE_CHALLENGE && is_answer_overdue(findings, last);
     struct ue_finding finding = finding_after(is_stopped ? UE_FINDING_HANDSHAKE_STOPPED : UE_FINDING_NO_PACKET, last);
-    ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
+    finding.values[UE_VALUE_SPAN] = span_after(findings, last);
     finding.text = "Response";
     ue_findings_report(findings, &finding);
 }
@@ -350,7 +351,7 @@ static void report_stopped(const struct ue_findings *findings) {
     if (answer != NULL && login->undecodable == 0 && !login->has_channels && course->login_more == 0 &&
         is_answer_overdue(findings, last)) {
         struct ue_finding finding = finding_after(UE_FINDING_LOGIN_STOPPED, last);
-        ue_finding_set(&finding, UE_VALUE_SPAN, span_after(findings, last));
+        finding.values[UE_VALUE_SPAN] = span_after(findings, last);
         finding.text = answer;
         ue_findings_report(findings, &finding);
     }
@@ -381,7 +382,7 @@ static void report_retries(const struct ue_findings *findings) {
         if (step->is_handshake && step->side == 0 && step->sent >= UE_THRESHOLD_RETRIED &&
             findings->totals[1].datagrams != 0) {
             struct ue_finding finding = finding_of_sent(UE_FINDING_RETRIED, step);
-            ue_finding_set(&finding, UE_VALUE_SPAN, ue_time_ns_since(step->sent_ns, step->time_ns));
+            finding.values[UE_VALUE_SPAN] = ue_findings_span(findings, step->time_ns, step->sent_ns);
             ue_findings_report(findings, &finding);
         }
     }
@@ -392,7 +393,7 @@ static void report_restarts(const struct ue_findings *findings) {
     if (login->is_restarting) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_RESTART_OPEN, 0, 1, login->restart_frame);
         ue_finding_set_time(&finding, login->restart_ns);
-        ue_finding_set(&finding, UE_VALUE_SPAN, span_since(findings, login->restart_ns));
+        finding.values[UE_VALUE_SPAN] = span_since(findings, login->restart_ns);
         ue_findings_report(findings, &finding);
     }
     if (login->restarts != 0) {

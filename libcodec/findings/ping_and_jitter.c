@@ -27,7 +27,8 @@ static int64_t interval_ms(uint16_t from_ms, uint16_t to_ms, int64_t elapsed_ns)
 static void pace_frame(struct ue_findings *findings, struct ue_send_pace *pace, const struct ue_observed_event *event) {
     uint16_t clock_ms = event->packet.decoded->jitter_ms;
     if (pace->has_clock) {
-        int64_t ms = interval_ms(pace->clock_ms, clock_ms, ue_time_ns_since(event->time_ns, pace->time_ns));
+        int64_t ms =
+            interval_ms(pace->clock_ms, clock_ms, ue_findings_span(findings, pace->time_ns, event->time_ns).at_least);
         if (pace->interval_ms.count == 0 || ms > pace->interval_ms.max) {
             pace->longest_frame = event->frame;
             pace->longest_ns = pace->time_ns;
@@ -71,6 +72,10 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
     unsigned side = !event->side;
     if (event->ack.frame == 0 || event->ack.span_ns < 0) {
         return;
+    }
+    int64_t sent_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
+    if (ue_findings_span(findings, sent_ns, event->time_ns).at_least < event->ack.span_ns) {
+        return; /* the clock may have been set meanwhile */
     }
     ue_histogram_add(&findings->memory, &findings->timing.halves[side], event->ack.span_ns);
     findings->timing.last_half_ns[side] = event->ack.span_ns;

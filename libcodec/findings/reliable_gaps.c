@@ -32,6 +32,7 @@ void ue_reliable_gaps_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->gaps.gaps);
     ue_array_clear(&findings->memory, &findings->gaps.channels);
     memset(findings->gaps.after_loss, 0, sizeof findings->gaps.after_loss);
+    memset(findings->gaps.hidden_ids, 0, sizeof findings->gaps.hidden_ids);
 }
 
 /* ---- channels ---- */
@@ -42,19 +43,28 @@ static struct ue_newest_reliable *require_newest(struct ue_findings *findings, c
     return ue_array_require(&findings->memory, &findings->gaps.channels, &added);
 }
 
+/* Whether the bunches of a gap may have arrived in packets that the capture lacks. Up to 4.21 their acks may be lost
+   with packets of the other side. */
+static bool may_have_arrived(const struct ue_findings *findings, const struct ue_reliable_gap *gap) {
+    const struct ue_reliable_gaps *gaps = &findings->gaps;
+    const struct ue_after_loss *other = &gaps->after_loss[!gap->side];
+    bool are_acks_missing = gaps->is_legacy && other->frame != 0 && other->time_ns >= gap->since.before_ns;
+    return are_acks_missing || gaps->hidden_ids[gap->side] >= gap->since.first_id;
+}
+
 /* ---- findings ---- */
 
 static void report_late(const struct ue_findings *findings, const struct ue_reliable_gap *gap,
                         const struct ue_observed_event *event) {
-    int64_t late_ns = ue_time_ns_since(event->time_ns, gap->since.time_ns);
-    if (!ue_reliable_stall_is_long(findings, late_ns)) {
+    struct ue_finding_value late_ns = ue_findings_span(findings, gap->since.time_ns, event->time_ns);
+    if (!ue_reliable_stall_is_long(findings, late_ns) || may_have_arrived(findings, gap)) {
         return;
     }
     struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns, gap->since.frame, event->frame);
+        ue_finding_of_span(UE_FINDING_STALL_SEEN, gap->side, late_ns.at_least, gap->since.frame, event->frame);
     ue_finding_set_time(&finding, gap->since.time_ns);
     finding.values[UE_VALUE_SPAN].at_most = INT64_MAX; /* an earlier packet may have held it, too */
-    ue_finding_set(&finding, UE_VALUE_LEAST, ue_time_ns_since(event->time_ns, gap->time_ns));
+    ue_finding_set(&finding, UE_VALUE_LEAST, ue_findings_span(findings, gap->time_ns, event->time_ns).at_least);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
     ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, gap->first_seq);
     ue_finding_set(&finding, UE_VALUE_LAST_SEQ, gap->last_seq);
@@ -141,17 +151,28 @@ static void on_bunch(struct ue_findings *findings, const struct ue_observed_even
     }
 }
 
+static void on_ack(struct ue_reliable_gaps *gaps, const struct ue_observed_event *event) {
+    int64_t *hidden_id = &gaps->hidden_ids[!event->side];
+    if (event->ack.frame == 0 && event->ack.packet_id > *hidden_id) {
+        *hidden_id = event->ack.packet_id;
+    }
+}
+
 void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
-                               uint32_t ch_seq_bound) {
+                               const struct ue_context *context) {
     struct ue_after_loss *after_loss = &findings->gaps.after_loss[event->side];
+    findings->gaps.is_legacy = context->profile.packet == UE_PACKET_LEGACY;
     if (event->type == UE_OBSERVED_LOST) {
-        *after_loss = (struct ue_after_loss){event->frame, event->time_ns, event->packet_id};
+        *after_loss = (struct ue_after_loss){event->frame, event->time_ns, event->packet_id, event->lost.first_id,
+                                             findings->silence[event->side].last.time_ns};
+    } else if (event->type == UE_OBSERVED_ACK) {
+        on_ack(&findings->gaps, event);
     } else if (event->type == UE_OBSERVED_NOT_LOST) {
         *after_loss = (struct ue_after_loss){0};
     } else if (event->type == UE_OBSERVED_PACKET) {
         findings->gaps.is_late[event->side] = event->packet.is_late;
     } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
-        on_bunch(findings, event, ch_seq_bound);
+        on_bunch(findings, event, context->ch_seq_bound);
     }
 }
 

@@ -24,9 +24,9 @@ void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
     }
 }
 
-bool ue_reliable_stall_is_long(const struct ue_findings *findings, int64_t late_ns) {
-    return late_ns >= ue_finding_threshold_ns(UE_FINDING_STALL) &&
-           late_ns / 2 >= ue_histogram_percentile(&findings->timing.rtt, 50);
+bool ue_reliable_stall_is_long(const struct ue_findings *findings, struct ue_finding_value late_ns) {
+    return late_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_STALL) &&
+           late_ns.at_least / 2 >= ue_histogram_percentile(&findings->timing.rtt, 50);
 }
 
 /* ---- bunches in flight ---- */
@@ -72,8 +72,9 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
 /* ---- findings ---- */
 
 static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
-                                    int64_t span_ns) {
-    struct ue_finding finding = ue_finding_of_span(id, side, span_ns, 0, 0);
+                                    struct ue_finding_value span_ns) {
+    struct ue_finding finding = ue_finding_of_span(id, side, span_ns.at_least, 0, 0);
+    finding.values[UE_VALUE_SPAN] = span_ns;
     ue_finding_set_time(&finding, overdue->first_ns);
     finding.frame_count = overdue->losses < UE_STALL_FRAMES_LISTED ? overdue->losses : UE_STALL_FRAMES_LISTED;
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
@@ -86,11 +87,12 @@ static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum
 
 static void report_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue,
                                unsigned side, int64_t now_ns) {
-    if (ue_time_ns_since(now_ns, overdue->last_ns) < ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
+    if (ue_findings_span(findings, overdue->last_ns, now_ns).at_least <
+        ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
     struct ue_finding finding =
-        finding_of(overdue, UE_FINDING_UNDELIVERED, side, ue_time_ns_since(now_ns, overdue->first_ns));
+        finding_of(overdue, UE_FINDING_UNDELIVERED, side, ue_findings_span(findings, overdue->first_ns, now_ns));
     finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
     ue_findings_report(findings, &finding);
 }
@@ -149,7 +151,7 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
 static void end_group(struct ue_findings *findings) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     const struct ue_overdue_bunch *group = &stalls->group;
-    int64_t late_ns = ue_time_ns_since(stalls->arrived_ns, group->first_ns);
+    struct ue_finding_value late_ns = ue_findings_span(findings, group->first_ns, stalls->arrived_ns);
     bool is_stall = stalls->has_group && ue_reliable_stall_is_long(findings, late_ns);
     bool is_reported = is_stall || (stalls->has_group && group->losses >= UE_THRESHOLD_REPEATED);
     stalls->has_group = false;

@@ -129,10 +129,18 @@ static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, i
         ue_text_writer_add_signed(out, value / NS_PER_S);
     } else if (is_word(unit, "times")) {
         add_times(out, value);
-    } else if (id == UE_VALUE_SPAN || id == UE_VALUE_SINCE) {
+    } else if (id == UE_VALUE_SINCE) {
         add_duration(out, value);
     } else {
         ue_text_writer_add_signed(out, value);
+    }
+}
+
+static void add_span(struct ue_text_writer *out, const struct ue_finding_value *span_ns) {
+    add_duration(out, span_ns->at_least);
+    if (span_ns->at_most > span_ns->at_least && span_ns->at_most != INT64_MAX) {
+        ue_text_writer_add(out, " to ");
+        add_duration(out, span_ns->at_most);
     }
 }
 
@@ -223,6 +231,8 @@ static void add_place(struct ue_text_writer *out, const struct ue_finding *findi
     } else if (count == 3) {
         const struct placeholder *chosen = &words[value_of(finding, id) == 1 ? 1 : 2];
         ue_text_writer_add_bytes(out, chosen->text, chosen->length);
+    } else if (id == UE_VALUE_SPAN && words[1].length == 0) {
+        add_span(out, &finding->values[id]);
     } else {
         add_value(out, id, value_of(finding, id), words[1]);
     }

@@ -25,12 +25,13 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
 }
 
 static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
-                           struct ue_silence_side *self, int64_t gap_ns) {
+                           struct ue_silence_side *self, struct ue_finding_value gap_ns) {
     if (self->missing == 0 && self->handshake_frame > self->last.frame) {
         return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
     }
     struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
-                                                   event->side, gap_ns, self->last.frame, event->frame);
+                                                   event->side, gap_ns.at_least, self->last.frame, event->frame);
+    finding.values[UE_VALUE_SPAN] = gap_ns;
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
@@ -60,24 +61,31 @@ static void end_silence(struct ue_findings *findings, unsigned side, uint64_t fr
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_silence_side *self = &findings->silence[event->side];
     struct ue_silence_side *other = &findings->silence[!event->side];
-    int64_t gap_ns = ue_time_ns_since(event->time_ns, self->last.time_ns);
+    struct ue_finding_value gap_ns = ue_findings_span(findings, self->last.time_ns, event->time_ns);
     int64_t alone_ns =
         ue_time_ns_since(other->last.time_ns, self->last.time_ns); /* time that the other side went on sending */
     bool is_pause =
         ue_time_ns_since(event->time_ns, other->last.time_ns) >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
         alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
     report_held(findings, self);
-    if (self->packets != 0 && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE)) {
-        if (is_pause) {
-            report_pause(findings, event, alone_ns > 0 ? &other->last : &self->last);
-        } else if (self->last.peer_packets >= PEER_PACKETS_MIN) {
-            report_silence(findings, event, self, gap_ns);
-        }
+    if (self->packets != 0 && is_pause && gap_ns.at_most >= ue_finding_threshold_ns(UE_FINDING_PAUSE)) {
+        report_pause(findings, event, alone_ns > 0 ? &other->last : &self->last);
+    } else if (self->packets != 0 && !is_pause && gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+               self->last.peer_packets >= PEER_PACKETS_MIN) {
+        report_silence(findings, event, self, gap_ns);
     }
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
     end_silence(findings, event->side, event->frame, event->time_ns);
     other->last.peer_packets += !is_duplicate;
     other->peer_packets_since_report += !is_duplicate;
+}
+
+/* Its side did not send it again, but the silence between captured packets begins after it. */
+static void on_other_view(struct ue_silence_side *self, const struct ue_observed_event *event) {
+    self->captured_frame = event->frame;
+    if (event->time_ns >= self->last.time_ns) {
+        self->last = (struct ue_last_packet){.frame = event->frame, .time_ns = event->time_ns};
+    }
 }
 
 /* Nothing is known of the packets before this one, and their acks. */
@@ -95,7 +103,8 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
 
 static void report_gap(const struct ue_findings *findings, struct ue_silence_side *self, unsigned side) {
     struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
+        ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns.at_least, self->gap_from_frame, self->gap_frame);
+    finding.values[UE_VALUE_SPAN] = self->gap_ns;
     ue_finding_set_time(&finding, self->gap_from_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
     self->gap_frame = 0;
@@ -119,9 +128,9 @@ static void begin_wait(struct ue_silence_side *self, const struct ue_observed_ev
 
 static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_silence_side *self = &findings->silence[!event->side];
-    int64_t gap_ns = ue_time_ns_since(event->time_ns, self->report_ns);
+    struct ue_finding_value gap_ns = ue_findings_span(findings, self->report_ns, event->time_ns);
     /* the packet with the ack is itself counted in peer_packets_since_report */
-    if (self->is_waiting && gap_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
+    if (self->is_waiting && gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
         self->peer_packets_since_report > PEER_PACKETS_MIN) {
         self->gap_ns = gap_ns;
         self->gap_from_frame = self->report_frame;
@@ -152,7 +161,7 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
         findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
         break;
     case UE_OBSERVED_NOT_LOST: findings->silence[event->side].is_held = false; break;
-    case UE_OBSERVED_OTHER_VIEW: findings->silence[event->side].captured_frame = event->frame; break;
+    case UE_OBSERVED_OTHER_VIEW: on_other_view(&findings->silence[event->side], event); break;
     case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
     case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);
@@ -193,11 +202,11 @@ const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *f
     return findings->course.is_closed ? &findings->last_at_close[side] : &findings->silence[side].last;
 }
 
-int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
+struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
     const struct ue_last_packet *self = ue_findings_last_packet(findings, side);
     const struct ue_last_packet *peer = ue_findings_last_packet(findings, !side);
     bool is_silent = self->frame != 0 && peer->time_ns > self->time_ns;
-    return is_silent ? ue_time_ns_since(peer->time_ns, self->time_ns) : 0;
+    return is_silent ? ue_findings_span(findings, self->time_ns, peer->time_ns) : (struct ue_finding_value){0, 0};
 }
 
 void ue_silence_finish(struct ue_findings *findings) {
@@ -206,12 +215,15 @@ void ue_silence_finish(struct ue_findings *findings) {
     report_held(findings, &findings->silence[1]);
     for (unsigned side = 0; !findings->course.is_closed && side < 2; side++) {
         const struct ue_silence_side *self = &findings->silence[side];
-        int64_t gap_ns = ue_findings_silence_ns(findings, side);
-        if (gap_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||
-            gap_ns >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) || self->last.peer_packets < PEER_PACKETS_MIN) {
+        struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
+        if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||
+            gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) ||
+            self->last.peer_packets < PEER_PACKETS_MIN) {
             continue; /* a side that went silent is reported as a timeout */
         }
-        struct ue_finding finding = ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last.frame, 0);
+        struct ue_finding finding =
+            ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns.at_least, self->last.frame, 0);
+        finding.values[UE_VALUE_SPAN] = gap_ns;
         ue_finding_set_time(&finding, self->last.time_ns);
         ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
         ue_findings_report(findings, &finding);

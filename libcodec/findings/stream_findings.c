@@ -41,21 +41,6 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_side_totals_end_tracker(&findings->totals[1]);
 }
 
-/* From 1970 to 2116, so that sums and differences of two times fit in 64 bits. Only damaged captures have other
-   times. */
-static bool is_plausible(int64_t time_ns) {
-    return time_ns >= 0 && time_ns <= INT64_MAX / 2;
-}
-
-static void advance(struct ue_stream_course *course, const struct ue_observed_datagram *datagram) {
-    if (!is_plausible(datagram->time_ns) && course->implausible++ == 0) {
-        course->implausible_frame = datagram->frame;
-    }
-    course->now_ns = course->implausible != 0 ? course->last_ns : datagram->time_ns;
-    course->first_ns = course->datagrams++ == 0 ? course->now_ns : course->first_ns;
-    course->last_ns = course->now_ns > course->last_ns ? course->now_ns : course->last_ns;
-}
-
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
@@ -64,7 +49,7 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
         begin_tracker(findings, datagram->record.connection != findings->connection);
     }
     findings->connection = datagram->record.connection;
-    advance(&findings->course, datagram);
+    ue_capture_clock_advance(findings, datagram);
     ue_data_rate_add(findings, datagram->role, datagram->length_bytes);
     ue_timing_on_datagram(findings, datagram);
     findings->totals[datagram->role].datagrams++;
@@ -86,7 +71,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_handshake_login_on_event(findings, event, context);
         if (event->bunch.reliable_id >= 0) {
             ue_reliable_stalls_on_event(findings, event);
-            ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
+            ue_reliable_gaps_on_event(findings, event, context);
         }
         break;
     case UE_OBSERVED_ACK:
@@ -96,6 +81,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_side_totals_on_event(findings, event);
         ue_packet_loss_on_event(findings, event);
         ue_reliable_stalls_on_event(findings, event);
+        ue_reliable_gaps_on_event(findings, event, context);
         break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
     case UE_OBSERVED_OTHER_VIEW:
@@ -110,10 +96,11 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_NOT_LOST:
     case UE_OBSERVED_LOST:
     case UE_OBSERVED_PACKET:
+        ue_capture_clock_on_event(findings, event);
+        ue_reliable_gaps_on_event(findings, event, context);
         ue_side_totals_on_event(findings, event);
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
-        ue_reliable_gaps_on_event(findings, event, context->ch_seq_bound);
         ue_handshake_login_on_event(findings, event, context);
         ue_client_ids_on_event(findings, event, context);
         ue_data_rate_on_event(findings, event);
@@ -135,26 +122,27 @@ void ue_findings_on_event(struct ue_findings *findings, const struct ue_context 
 }
 
 /* Forgets what was measured with a clock that proved wrong. */
-static void report_times(struct ue_findings *findings) {
+static void report_clock(struct ue_findings *findings) {
     const struct ue_stream_course *course = &findings->course;
-    if (course->implausible != 0) {
-        const struct ue_finding times =
-            ue_finding_of_count(UE_FINDING_TIMES, 0, course->implausible, course->implausible_frame);
-        ue_timing_clear_spans(findings);
-        ue_handshake_login_clear_spans(&findings->login);
-        ue_head_of_line_clear(findings);
-        findings->totals[0].rate = findings->totals[1].rate = (struct ue_side_rate){0};
-        ue_findings_report(findings, &times);
-    }
+    bool is_set = course->set_back_ns != 0;
+    const struct ue_finding finding =
+        is_set ? ue_finding_of_span(UE_FINDING_SET_BACK, 0, course->set_back_ns, course->implausible_frame, 0)
+               : ue_finding_of_count(UE_FINDING_TIMES, 0, course->implausible, course->implausible_frame);
+    ue_timing_clear_spans(findings);
+    ue_handshake_login_clear_spans(&findings->login);
+    ue_head_of_line_clear(findings);
+    findings->totals[0].rate = findings->totals[1].rate = (struct ue_side_rate){0};
+    ue_findings_report(findings, &finding);
 }
 
 void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const struct ue_findings_callbacks *callbacks) {
-    struct ue_stream_course *course = &findings->course;
     findings->callbacks = callbacks;
-    course->end_ns = is_plausible(end_ns) && end_ns > course->last_ns ? end_ns : course->last_ns;
     ue_side_totals_end_tracker(&findings->totals[0]);
     ue_side_totals_end_tracker(&findings->totals[1]);
-    report_times(findings);
+    ue_capture_clock_finish(&findings->course, end_ns);
+    if (findings->course.implausible != 0) {
+        report_clock(findings);
+    }
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
     ue_silence_finish(findings);

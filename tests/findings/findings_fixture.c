@@ -67,6 +67,19 @@ static void feed(const struct ue_observed_event *event) {
     ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
 }
 
+/* frame, time: of fixture.packet. */
+static struct ue_observed_datagram feed_datagram(unsigned side, uint64_t frame, bool is_cut) {
+    struct ue_observed_datagram datagram = {.record.connection = &fixture.attempts[fixture.attempt].shown,
+                                            .frame = frame,
+                                            .time_ns = fixture.packet.time_ns,
+                                            .role = side,
+                                            .is_cut = is_cut,
+                                            .context = fixture.context};
+    ue_findings_on_datagram(fixture.findings, &datagram, &callbacks);
+    fixture.attempts[fixture.attempt].stream->tracker = (struct ue_tracker *)&fixture; /* never followed */
+    return datagram;
+}
+
 static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, struct ue_observed_packet packet) {
     packet.decoded = &fixture.datagram.packet;
     packet.prefix = &fixture.datagram.prefix;
@@ -76,6 +89,7 @@ static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, struct ue_obs
                                                 .side = side,
                                                 .packet_id = id,
                                                 .packet = packet};
+    feed_datagram(side, fixture.packet.frame, false);
     feed(&fixture.packet);
     return fixture.packet.frame;
 }
@@ -114,6 +128,18 @@ static struct ue_observed_event event_of(enum ue_observed_event_type type) {
 void findings_fixture_client_id(uint8_t client_id) {
     fixture.context.ids = true;
     fixture.datagram.prefix.client_id = client_id;
+}
+
+void findings_fixture_layout(enum ue_packet_layout layout) {
+    fixture.context.profile.packet = layout;
+}
+
+void findings_fixture_other_view(int64_t ms) {
+    fixture.packet.frame++;
+    fixture.packet.time_ns = ms * NS_PER_MS;
+    feed_datagram(fixture.packet.side, fixture.packet.frame, false);
+    const struct ue_observed_event event = event_of(UE_OBSERVED_OTHER_VIEW);
+    feed(&event);
 }
 
 uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type) {
@@ -163,15 +189,8 @@ void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t 
 }
 
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {
-    struct ue_observed_datagram datagram = {.record.connection = &fixture.attempts[fixture.attempt].shown,
-                                            .frame = fixture.packet.frame + 1,
-                                            .time_ns = fixture.packet.time_ns,
-                                            .role = side,
-                                            .is_cut = is_cut,
-                                            .context = fixture.context};
-    ue_findings_on_datagram(fixture.findings, &datagram, &callbacks);
+    struct ue_observed_datagram datagram = feed_datagram(side, fixture.packet.frame + 1, is_cut);
     ue_findings_on_result(fixture.findings, &datagram, result, &callbacks);
-    fixture.attempts[fixture.attempt].stream->tracker = (struct ue_tracker *)&fixture; /* never followed */
 }
 
 void findings_fixture_drop_tracker(void) {

@@ -29,6 +29,10 @@ uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id);
 uint64_t findings_fixture_duplicate(void);
 /* Datagrams from now on have this client id. */
 void findings_fixture_client_id(uint8_t client_id);
+/* Datagrams from now on have packets of this layout. Without it they are those up to 4.21. */
+void findings_fixture_layout(enum ue_packet_layout layout);
+/* The latest packet is captured at another point. */
+void findings_fixture_other_view(int64_t ms);
 /* A handshake message. Returns its frame. */
 uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type);
 /* The next packet of this side shows that these are missing. */

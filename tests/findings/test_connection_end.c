@@ -17,7 +17,6 @@ static void test_implausible_times(void **state) {
     findings_fixture_packet(100, CLIENT, 1);
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_packet(-5, SERVER, 2);
-    findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_packet(9000, CLIENT, 2);
     findings_fixture_packet(20000, CLIENT, 3); /* the clock stands still: no silence and no timeout of the server */
     findings_fixture_finish(20000, false);

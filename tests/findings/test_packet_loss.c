@@ -111,9 +111,9 @@ static void lose_one_way(int64_t acked) {
     for (int64_t id = 0; id < 40; id += 4) {
         findings_fixture_nak(id, 0);
     }
-    findings_fixture_packet(1, CLIENT, 2);
+    uint64_t frame = findings_fixture_packet(1, CLIENT, 2);
     for (int64_t id = 0; id < acked; id++) {
-        findings_fixture_ack(id, 0, 20);
+        findings_fixture_ack(id, frame, 1);
     }
     findings_fixture_count_reports(CLIENT, 0, 10);
     findings_fixture_count_reports(SERVER, (uint64_t)acked, 0);

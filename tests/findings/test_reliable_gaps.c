@@ -42,6 +42,60 @@ static void test_reordered(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Packet 2, which the capture lacks, was acknowledged: it may have held bunches 2 and 3. Acknowledged before it: they
+   were not in packet 1. */
+static void acknowledge_unseen(int64_t id) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_packet(20, CLIENT, 1);
+    findings_fixture_ack(id, 0, -1);
+    findings_fixture_packet(200, SERVER, 4);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_bunch(5, 3);
+}
+
+static void test_arrived_unseen(void **state) {
+    (void)state;
+    acknowledge_unseen(2);
+    findings_fixture_expect_none();
+}
+
+static void test_earlier_arrived_unseen(void **state) {
+    (void)state;
+    acknowledge_unseen(1);
+    findings_fixture_expect(UE_FINDING_STALL_SEEN);
+}
+
+/* Up to 4.21 an ack may be in packets of the client that the capture lacks as well. */
+static void lose_both_sides(enum ue_packet_layout layout) {
+    findings_fixture_layout(layout);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_packet(20, CLIENT, 3);
+    findings_fixture_lost(CLIENT, 2, 2);
+    findings_fixture_packet(200, SERVER, 4);
+    findings_fixture_bunch(5, 2);
+}
+
+static void test_legacy_acks_missing(void **state) {
+    (void)state;
+    lose_both_sides(UE_PACKET_LEGACY);
+    findings_fixture_expect_none();
+}
+
+static void test_repeated_acks_missing(void **state) {
+    (void)state;
+    lose_both_sides(UE_PACKET_JITTER);
+    findings_fixture_expect(UE_FINDING_STALL_SEEN);
+}
+
 /* Bunch 2 of a channel is in packet 2, which is missing since the packet at 10 ms; bunch 3 comes at later_ms, bunch 2
    at late_ms. */
 static void lose_bunch(int64_t later_ms, int64_t late_ms) {
@@ -206,6 +260,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_arrived_unseen, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_earlier_arrived_unseen, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_acks_missing, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeated_acks_missing, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_late_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_loss_of_other_side, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_sequence, findings_fixture_set_up, findings_fixture_tear_down),

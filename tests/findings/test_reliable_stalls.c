@@ -72,11 +72,15 @@ static void test_repeated_loss(void **state) {
     assert_int_equal(2, findings_fixture_expect(UE_FINDING_REPEATED)->values[UE_VALUE_COUNT].at_least);
 }
 
+/* The client sends every 200 ms. */
 static void lose_and_finish(int64_t end_ms) {
     uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, frame);
+    for (int64_t ms = 200; ms < end_ms; ms += 200) {
+        findings_fixture_packet(ms, CLIENT, 1 + ms / 200);
+    }
     findings_fixture_finish(end_ms, true);
 }
 

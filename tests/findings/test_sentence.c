@@ -56,6 +56,15 @@ static void test_parts(void **state) {
     assert_sentence(&finding, "the connection was restarted twice");
 }
 
+static void test_span_in_doubt(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_SILENCE, 0, 500 * INT64_C(1000000), 4, 6);
+    finding.values[UE_VALUE_SPAN].at_most = INT64_C(30500000000);
+    assert_sentence(&finding,
+                    "no packet from the client for 500 ms to 30.5 s, between frames 4 and 6, while the server "
+                    "sent 0; no packet id missing: the client did not send");
+}
+
 static void test_has_value(void **state) {
     (void)state;
     assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_SPAN));
@@ -112,9 +121,9 @@ static void test_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),     cmocka_unit_test(test_words),        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_has_value), cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration),
-        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_words),     cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_span_in_doubt), cmocka_unit_test(test_has_value), cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,30 @@ static void test_short_pause(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Another capture point sees the server's packet at 50 ms: the silence begins after that. */
+static void other_point(int64_t server_ms) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_other_view(50);
+    for (int64_t ms = 100; ms <= 500; ms += 100) {
+        findings_fixture_packet(ms, CLIENT, ms / 100);
+    }
+    findings_fixture_packet(server_ms, SERVER, 2);
+}
+
+static void test_other_point(void **state) {
+    (void)state;
+    other_point(550);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(2, silence->frames[0]);
+}
+
+static void test_other_point_in_time(void **state) {
+    (void)state;
+    other_point(549);
+    findings_fixture_expect_none();
+}
+
 /* A client may send its Response again: it did not stop. */
 static void test_handshake_in_a_pause(void **state) {
     (void)state;
@@ -225,6 +249,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_point, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_point_in_time, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_ack_gap_with_missing_packets, findings_fixture_set_up,
                                         findings_fixture_tear_down),

@@ -251,6 +251,7 @@ struct ue_stream_course {
     uint64_t datagrams;
     uint64_t implausible, implausible_frame; /* datagrams with an implausible time, and the first of them: then no time,
                                                 span or rate is known */
+    int64_t set_back_ns;                     /* of the first of them, if the clock went back before it */
     bool is_closed;                          /* channel 0 was closed; closed_* are of the first close */
     unsigned closed_by;
     uint64_t closed_frame;
@@ -360,7 +361,7 @@ const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *f
 
 /* How long a side had been silent at the other side's last packet, or at the close of the connection if it was closed;
    0 if the side itself sent last. */
-int64_t ue_findings_silence_ns(const struct ue_findings *findings, unsigned side);
+struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *findings, unsigned side);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-import blocks
+import mishaps
 import truth
 import uerudp
 from faultless_captures import GENERATIONS, MODERN_ONLY, SCENARIOS
@@ -24,10 +24,10 @@ OWN_NETWORK = ("kick", "timeout", "refused", "upgrade", "restart", "outage", "ov
 
 
 class Capture:
-    """Capture N: a simulated run, and the part of it that was captured."""
+    """Capture N: a simulated run, and what happened to the capture of it."""
 
-    def __init__(self, number):
-        self.random = random.Random(number)
+    def __init__(self, number, part=None):
+        self.number, self.random = number, random.Random(number)
         self.scenario = self.random.choice([name for name in SCENARIOS if name != "sealed"])
         generations = [each for each in GENERATIONS if each >= "4.22" or self.scenario not in MODERN_ONLY]
         self.arguments = [self.scenario, f"--seed={number}", f"--generation={self.random.choice(generations)}",
@@ -35,51 +35,39 @@ class Capture:
                           f"--capture-at={self.random.choice(('client', 'server', 'sender'))}"]
         if self.scenario not in OWN_NETWORK:
             self.arguments += [f"--{name}={self.random.choice(values)}" for name, values in NETWORK]
-        self.part = self.random.choice(("whole", "whole", "begins late", "ends early", "hole", "one direction", "lost before"))
+        self.part = part or self.random.choice(mishaps.PARTS)
 
     def __str__(self):
         return f"uerudp generate {' '.join(self.arguments)} ({self.part})"
 
-    def is_kept(self, frame, frame_count, datagram):
-        """Whether a frame of the run is in the capture."""
-        share = frame / frame_count
-        return {"whole": True, "begins late": share > self.cut, "ends early": share <= self.cut,
-                "hole": not self.cut < share < self.cut + 0.1, "one direction": datagram["dir"] == ("c2s", "s2c")[self.cut > 0.5],
-                "lost before": datagram["arrived"] or self.random.random() < 0.5}[self.part]
+    def run(self, folder, name, arguments):
+        path = pathlib.Path(folder, f"{name}.pcapng")
+        uerudp.run("generate", *arguments, "--output", path, status=None)
+        return path, json.loads(path.with_suffix(".sent.json").read_text())
 
     def make(self, folder):
-        """Write the capture. Returns its path, the sidecar, and the number in the capture of each frame of the run."""
-        path = pathlib.Path(folder, "capture.pcapng")
-        uerudp.run("generate", *self.arguments, "--output", path, status=None)
-        sidecar = json.loads(path.with_suffix(".sent.json").read_text())
+        """Write the capture. Returns its path, the sidecar, and its records."""
+        path, sidecar = self.run(folder, "capture", self.arguments)
+        head, records = mishaps.records_of(path.read_bytes())
+        other = []
+        if self.part == "merged":
+            again, _ = self.run(folder, "other", ["login", f"--seed={self.number + 1}", self.arguments[2], "--duration=3"])
+            _, other = mishaps.records_of(again.read_bytes())
         datagrams = {each["frame"]: each for each in sidecar["datagrams"]}
-        self.cut = self.random.uniform(0.1, 0.8)
-        kept, numbers, frame = [], {}, 0
-        parts = list(blocks.split(path.read_bytes()))
-        frame_count = sum(kind == blocks.ENHANCED for kind, _, _ in parts)
-        for kind, _, data in parts:
-            if kind == blocks.ENHANCED:
-                frame += 1
-                is_duplicate = frame not in datagrams  # made by the network
-                if self.part != "whole" and (is_duplicate or not self.is_kept(frame, frame_count, datagrams[frame])):
-                    continue
-                numbers[frame] = len(numbers) + 1
-            kept.append(data)
-        path.write_bytes(b"".join(kept))
-        return path, sidecar, numbers
+        records = mishaps.Mishap(self.part, self.random, datagrams).applied(records, other)
+        path.write_bytes(mishaps.file_of(head, records))
+        return path, sidecar, records
 
 
-def wrong(number):
+def wrong(number, part=None):
     """The findings of capture N that its simulation contradicts, as texts."""
-    capture = Capture(number)
+    capture = Capture(number, part)
     with tempfile.TemporaryDirectory() as folder:
-        path, sidecar, numbers = capture.make(folder)
+        path, sidecar, records = capture.make(folder)
         output = uerudp.run("info", "--json", f"--generation={sidecar['generation']}", path, status=None).stdout
-    if not output:
-        return []
-    run = truth.Run(sidecar, 0, numbers.get)
+    run = truth.Run(sidecar, 0, records)
     return [f"{number}: {capture}: {finding['kind']}: {finding['text']}: {reason}"
-            for line in output.splitlines() for finding, reason in truth.contradictions(run, json.loads(line)["findings"])]
+            for line in output.splitlines() for finding, reason in truth.contradictions(run, json.loads(line))]
 
 
 class Truth(unittest.TestCase):

@@ -8,12 +8,13 @@ WAYS = {"client to server": "c2s", "server to client": "s2c"}
 SIDES = {"client": "c2s", "server": "s2c"}
 OTHER = {"c2s": "s2c", "s2c": "c2s"}
 FAR = 64
+OTHER_PORT = 52000  # of a run that is merged into the capture
 IDS = 16384  # on the wire; a capture that begins late shows packet ids less a multiple of this
 WAY = r"(?P<way>client to server|server to client)"
 SIDE = r"the (?P<side>client|server)"
 
-# frame: in the capture, or None; delivered: what its sender learnt, or None
-Datagram = collections.namedtuple("Datagram", "frame way time packet_id fate arrived delivered")
+# frames: in the capture; delivered: what its sender learnt, or None
+Datagram = collections.namedtuple("Datagram", "frames way time packet_id fate arrived delivered")
 
 
 class Wrong(Exception):
@@ -26,15 +27,21 @@ def check(condition, reason):
 
 
 class Run:
-    """A connection of a sidecar. frame_of: the frame in the capture of a frame of the whole capture, if it is there."""
+    """A connection of a sidecar, and the records of its capture (mishaps.py)."""
 
-    def __init__(self, sidecar, stream, frame_of):
-        self.connection = sidecar["connections"][stream]
-        self.datagrams = [Datagram(frame_of(each["frame"]), each["dir"], int(each["time"]), each["packet_id"],
+    def __init__(self, sidecar, stream, records):
+        self.connection, self.records = sidecar["connections"][stream], records
+        self.times = {number: record.time for number, record in enumerate(records, 1)}
+        self.clock = {number: record.ticks for number, record in enumerate(records, 1)}
+        frames = collections.defaultdict(list)
+        for number, record in enumerate(records, 1):
+            frames[record.frame].append(number)
+        frames[None] = []  # never captured, or of another run
+        self.datagrams = [Datagram(frames[each["frame"]], each["dir"], int(each["time"]), each["packet_id"],
                                    set(each["fate"]), [int(time) for time in each["arrived"]], each["delivered"])
                           for each in sidecar["datagrams"] if each["stream"] == stream]
         self.messages = [each for each in sidecar["messages"] if each["stream"] == stream]
-        self.by_frame = {each.frame: each for each in self.datagrams if each.frame}
+        self.by_frame = {frame: each for each in self.datagrams for frame in each.frames}
         self.packets = {way: {each.packet_id: each for each in self.datagrams
                               if each.way == way and each.packet_id is not None} for way in OTHER}
         self.damaged = sum("corrupted" in each.fate for each in self.datagrams)
@@ -68,7 +75,7 @@ class Run:
     def not_delivered(self, frames):
         """Each frame holds a packet that was not accepted."""
         for each in (self.by_frame[frame] for frame in frames if frame in self.by_frame):
-            check(each.packet_id in self.refused[each.way] or self.is_damaged, f"the packet of frame {each.frame} was accepted")
+            check(each.packet_id in self.refused[each.way] or self.is_damaged, f"packet {each.packet_id} was accepted")
 
     def stall(self, text, frames):
         frames = [int(number) for number in re.findall(r"\d+", text["frames"])] if text["frames"] else frames
@@ -84,11 +91,8 @@ class Run:
             return any(packet_id in self.refused[way] for packet_id in range(first, last_id + 1))
         late = [each for each in self.messages if each["reliable"] and each["channel"] == int(text["channel"])
                 and SIDES[each["from"]] == way and is_late(each)]
-        # a message that was not complete in the end is not in the account
+        # a message that was not complete in the end is not in the account; check_waits.py compares spans with both ends
         check(late or self.refused[way], "no message of this channel was late")
-        times = [int(each["delivered"]) - int(each["sent"]) for each in late if each["delivered"]]
-        span_ns = float(text["span"]) * {"ms": 1e6, "s": 1e9}[text["unit"]]
-        check(len(times) < len(late) or not late or max(times) > span_ns - 1e6, f"the latest message took {max(times, default=0) / 1e6} ms")
 
     def silence(self, text, _):
         way = SIDES[text["side"]]
@@ -136,12 +140,13 @@ class Run:
         self.at_most(text, late, "came after a higher id")
 
     def duplicates(self, text, _):
-        duplicated = sum("duplicated" in each.fate for each in self.packets[WAYS[text["way"]]].values())
-        self.at_most(text, duplicated, "were duplicated")
+        packets = self.packets[WAYS[text["way"]]].values()
+        copies = sum("duplicated" in each.fate or max(len(each.frames) - 1, 0) for each in packets)
+        self.at_most(text, copies, "were duplicated")
 
     def gap(self, text, _):
         way = WAYS[text["way"]]
-        missing = [each for each in self.packets[way].values() if not each.frame]
+        missing = [each for each in self.packets[way].values() if not each.frames]
         check(missing, "no packet is missing in the capture")
 
     def far_behind(self, way):
@@ -154,7 +159,7 @@ class Run:
 
     def incomplete(self, text, _):
         """Up to 4.21 a packet may arrive of which its sender does not learn it."""
-        arrived = sum(not each.frame and bool(each.arrived if not self.has_history else each.delivered is not False)
+        arrived = sum(not each.frames and bool(each.arrived if not self.has_history else each.delivered is not False)
                       for each in self.packets[WAYS[text["way"]]].values())
         self.at_most(text, arrived + self.far_behind(WAYS[text["way"]]), "arrived that are not in the capture")
 
@@ -180,6 +185,13 @@ class Run:
 
     def malformed(self, *_):
         check(self.is_damaged, "no datagram was damaged")
+
+    def cut(self, text, _):
+        self.at_most(text, sum(record.length > len(record.data) for record in self.records), "are cut")
+
+    def set_back(self, text, frames):
+        ahead = {number: self.clock[number] - self.times[number] for number in self.clock}
+        check(ahead[frames[0]] < max(ahead[number] for number in range(1, frames[0])), "the clock was not set before this frame")
 
     def handshakes(self, text, _):
         """Messages of the handshake, which the sidecar does not list: datagrams without packet ids."""
@@ -218,6 +230,8 @@ SENTENCES = (
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
     ("handshake_retried", "", Run.handshakes),
+    ("cut", r"(?P<count>\d+)", Run.cut),
+    ("times_implausible", "", Run.set_back),
     ("malformed", "", Run.malformed),
     ("never_sent", "", Run.malformed),
     ("control_message", "", Run.malformed),
@@ -227,14 +241,30 @@ SENTENCES = (
 )
 
 
-def contradictions(run, findings):
-    """(finding, reason) of each finding that the run contradicts."""
-    for finding in findings:
+UNITS_NS = {"ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
+
+
+def check_span(run, finding):
+    """The first span of a text about two frames is the time between their captures."""
+    span = re.search(r" ([\d.]+) (ms|s|min|h)\b", finding["text"])
+    times = run.clock if finding["kind"] == "pause" else run.times  # its text says that the clock may have been set
+    frames = [times[frame] for frame in finding["frames"]]
+    if finding["kind"] in ("silence", "pause", "ack_gap") and len(frames) == 2:
+        check(abs(float(span[1]) * UNITS_NS[span[2]] - (frames[1] - frames[0])) < (1 if span[2] == "ms" else 0.1) * UNITS_NS[span[2]],
+              f"{(frames[1] - frames[0]) / 1e6} ms passed")
+
+
+def contradictions(run, connection):
+    """(finding, reason) of each finding about a connection that the run contradicts."""
+    if int(connection["client"].rpartition(":")[2]) == OTHER_PORT:
+        return
+    for finding in connection["findings"]:
         sentences = [(re.search(expression, finding["text"]), method) for kind, expression, method in SENTENCES
                      if kind == finding["kind"]]
         match, method = next((each for each in sentences if each[0]), (None, None))
         try:
             check(match, "nothing here knows how to check this")
             method(run, match, finding["frames"])
+            check_span(run, finding)
         except (Wrong, KeyError) as reason:
             yield finding, repr(reason)

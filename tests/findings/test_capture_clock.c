@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock of the capture is set while a connection continues, or time passes in which nothing is captured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+
+static void step_to(int64_t ms) {
+    findings_fixture_packet(2000, SERVER, 1);
+    findings_fixture_packet(2010, CLIENT, 1);
+    findings_fixture_packet(ms, SERVER, 2);
+    findings_fixture_finish(2020, true);
+}
+
+static void test_set_back(void **state) {
+    (void)state;
+    step_to(1010);
+    const struct ue_finding *set_back = findings_fixture_expect(UE_FINDING_SET_BACK);
+    assert_int_equal(1000 * MS, set_back->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(3, set_back->frames[0]);
+    assert_false(set_back->has_time);
+}
+
+/* Several queues of a network card. */
+static void test_out_of_order(void **state) {
+    (void)state;
+    step_to(1011);
+    findings_fixture_expect_none();
+}
+
+/* The client loses a bunch and sends it again after 30 s. Meanwhile the server sends two packets; `lost` of the
+   client's are missing after that. */
+static void pause_between(int64_t lost) {
+    findings_fixture_packet(0, SERVER, 1);
+    uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_nak(1, first);
+    findings_fixture_packet(20, SERVER, 3);
+    findings_fixture_packet(30020, SERVER, 4);
+    if (lost != 0) {
+        findings_fixture_lost(CLIENT, 2, 1 + lost);
+    }
+    uint64_t again = findings_fixture_packet(30040, CLIENT, 2 + lost);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(30050, SERVER, 5);
+    findings_fixture_ack(2 + lost, again, 10);
+    findings_fixture_finish(30060, true);
+}
+
+/* No packet is missing: the clock may have been set by 30 s. */
+static void test_set_forward(void **state) {
+    (void)state;
+    pause_between(0);
+    findings_fixture_expect(UE_FINDING_PAUSE);
+}
+
+/* A side sends five packets a second at least. */
+static void test_capture_stopped(void **state) {
+    (void)state;
+    pause_between(150);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_STALL));
+}
+
+/* Of 1320 ms, 320 ms are certain. */
+static void test_stall_with_a_pause(void **state) {
+    (void)state;
+    uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    for (int64_t ms = 10; ms <= 210; ms += 100) {
+        findings_fixture_packet(ms, SERVER, ms / 100 + 1);
+        findings_fixture_packet(ms, CLIENT, ms / 100 + 2);
+    }
+    findings_fixture_packet(220, SERVER, 4);
+    findings_fixture_nak(1, first);
+    findings_fixture_packet(1220, SERVER, 5);
+    uint64_t again = findings_fixture_packet(1320, CLIENT, 5);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(1330, SERVER, 6);
+    findings_fixture_ack(5, again, 10);
+    findings_fixture_expect(UE_FINDING_PAUSE);
+    findings_fixture_finish(1340, true);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
+    assert_int_equal(320 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(1320 * MS, stall->values[UE_VALUE_SPAN].at_most);
+}
+
+#define IN(test) cmocka_unit_test_setup_teardown(test, findings_fixture_set_up, findings_fixture_tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN(test_set_back),        IN(test_out_of_order),       IN(test_set_forward),
+        IN(test_capture_stopped), IN(test_stall_with_a_pause),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
