@@ -70,5 +70,16 @@ class Documents(unittest.TestCase):
         self.assertEqual({name for name in names | fields if f"`{name}`" not in text and f".{name}`" not in text}, set())
 
 
+    def test_titles(self):
+        """The documents name preferences as the window does."""
+        sources = "".join((ROOT / name).read_text() for name in ("plugin/prefs.c", "plugin/decryption_keys.c"))
+        titles = [*re.findall(r'"([A-Z][^"]+)"', sources), "UDP port(s)"]  # the last is Wireshark's own
+        text = "".join((ROOT / name).read_text() for name in (*DOCUMENTS, "docs/troubleshooting.md"))
+        named = re.findall(r"(?:[Pp]references?(?: is| are)?|[Tt]able) \*([^*]+)\*(?: and \*([^*]+)\*)?", text)
+        self.assertGreater(len(named), 8)
+        for name in filter(None, sum(named, ())):
+            self.assertTrue(any(title.startswith(name) for title in titles), name)
+
+
 if __name__ == "__main__":
     harness.main()
