@@ -73,8 +73,8 @@ class Ends(Folder):
         both = self.folder / "both.pcapng"
         left = self.join("--pcap", both)
         self.assertEqual(left["generation"], "5.5")
-        infos = map(json.loads, uerudp.run("info", "--json", both, status=None).stdout.splitlines())
-        self.assertEqual([connection["interface"] for connection in infos], ["client side", "server side"])
+        connection, = map(json.loads, uerudp.run("info", "--json", both, status=None).stdout.splitlines())
+        self.assertEqual([connection["interface"], connection["other_end"]["interface"]], ["client side", "server side"])
         for way in ("up", "down"):
             self.assertEqual(left[way]["delivered"], left[way]["datagrams"])
             self.assertEqual(left[way]["delivered_bytes"], left[way]["bytes"])
@@ -92,6 +92,23 @@ class Ends(Folder):
         for path in self.sides:
             live.datagrams(path)  # nothing is malformed
         self.assert_comments(left)
+
+    def test_info_of_both_ends(self):
+        """info finds what the link counted, from the two files and from the file with two interfaces; of the ways it has the
+        delay of the link, and of the offset of the clocks that they are one."""
+        both = self.folder / "both.pcapng"
+        left = self.join("--loss", 0.08, "--down-loss", 0.12, "--delay", 20, "--jitter", 8, "--reorder", 0.03, "--seed", 4, "--pcap", both)
+        for files in self.sides, [both]:
+            connection, = map(json.loads, uerudp.run("info", "--json", *files, status=None).stdout.splitlines())
+            found = connection["both_ends"]
+            self.assertLess(abs(found["clock"]["offset_ms"]), 5)
+            for way, key in ("up", "c2s"), ("down", "s2c"):
+                self.assertEqual([left[way][name] for name in ("datagrams", "bytes", "delivered", "delivered_bytes", "lost")],
+                                 [found[key][name] for name in ("sent", "sent_bytes", "arrived", "arrived_bytes", "lost")], way)
+                self.assertEqual([0, 0, 0, 0], [found[key][name] for name in (
+                    "only_acknowledged", "not_seen_leaving", "not_comparable", "arrived_again")])
+                self.assertGreater(found[key]["lost"], 0)
+                self.assertGreater(found[key]["delay_ms"]["p50"], 15)
 
     def assert_comments(self, left):
         """The comments agree with the counters, and the recording of each side has the datagrams of that side."""
