@@ -153,7 +153,7 @@ static uint32_t hash_of(const struct ue_tracker_datagram *datagram) {
 /* Whether this message was captured before at another capture point. One that is sent again is captured again where it
    was captured first. */
 static bool is_other_view(const struct ue_tracker_step *p, enum ue_handshake_type type) {
-    const struct ue_handshake_view view = {hash_of(p->in), p->in->point};
+    const struct ue_handshake_view view = {hash_of(p->in), p->in->point, p->in->frame};
     struct ue_handshake_view *latest = &p->tracker->views[p->in->side][type];
     bool is_other = latest->hash == view.hash && latest->point != view.point;
     *latest = is_other ? *latest : view;
@@ -164,7 +164,8 @@ void ue_handshake_tracker_handle(struct ue_tracker_step *p) {
     struct ue_tracker *tracker = p->tracker;
     enum ue_handshake_type type = p->head->handshake.type;
     if (is_other_view(p, type)) {
-        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW});
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
+                                                       .other_view = {tracker->views[p->in->side][type].frame}});
         return;
     }
     tracker->sides[p->in->side].counts.handshakes++;

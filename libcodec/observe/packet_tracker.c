@@ -148,13 +148,14 @@ static uint32_t point_bit(const struct ue_tracker_step *p) {
     return UINT32_C(1) << p->in->point % UE_TRACKER_POINTS;
 }
 
-/* Whether this is the first capture of a packet here that was captured first at another capture point, for example at
-   the other end. */
-static bool is_other_view(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+/* Reports the first capture of a packet here that was captured first at another capture point, for example at the other
+   end. Returns whether it is one. */
+static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker_side *side) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
     bool is_other = packet != NULL && packet->is_seen && (packet->points & point_bit(p)) == 0;
     if (is_other) {
         packet->points |= point_bit(p);
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW, .other_view = {packet->frame}});
     }
     return is_other;
 }
@@ -228,8 +229,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     p->packet_id = p->in->packet_ids->packet_id;
-    if (is_other_view(p, side)) {
-        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW});
+    if (handle_other_view(p, side)) {
         return;
     }
     p->packet = packet;

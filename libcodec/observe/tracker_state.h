@@ -192,6 +192,7 @@ enum ue_tracker_restart {
 struct ue_handshake_view {
     uint32_t hash; /* of its bytes */
     uint32_t point;
+    uint64_t frame;
 };
 
 struct ue_tracker {

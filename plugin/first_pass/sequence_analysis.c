@@ -76,6 +76,12 @@ static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_
     add_jitter(analysis, state, event);
 }
 
+static void add_other_view(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_OTHER_VIEW,
+                                                  .frame = (uint32_t)event->other_view.first_frame};
+    uerudp_analysis_results_add(state, &result);
+}
+
 static void add_never_sent(const struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(state, event->never_sent.frame, NULL);
     const struct uerudp_analysis_result result = {
@@ -166,6 +172,7 @@ void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysi
     switch (event->type) {
     case UE_OBSERVED_HANDSHAKE: add_handshake(state, event); break;
     case UE_OBSERVED_PACKET: add_packet(analysis, state, event); break;
+    case UE_OBSERVED_OTHER_VIEW: add_other_view(state, event); break;
     case UE_OBSERVED_LOST: add_missing(state, event); break;
     case UE_OBSERVED_NOT_LOST: remove_disproved(state, event); break;
     case UE_OBSERVED_NEVER_SENT: add_never_sent(state, event); break;

@@ -197,6 +197,9 @@ static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, ep
         return TAP_PACKET_DONT_REDRAW;
     }
     const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
+    if (analysis->is_other_view) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
     add_total(st, "Packets", packets_all, tap->direction, 1);
     add_total(st, "Reliable bunches", reliable_all, tap->direction, tap->content(tap)->bunches.reliable);

@@ -83,6 +83,7 @@ struct uerudp_tap_content {
 
 /* What the analysis found about the datagram. */
 struct uerudp_tap_analysis {
+    bool is_other_view;            /* another interface captured this packet before, with its analysis */
     int64_t handshake_span_ns;     /* since the handshake message that this one answers; -1: not known */
     uint32_t flags;                /* of the datagram and all its bunches */
     uint32_t missing;              /* packets missing directly before this one */

@@ -18,7 +18,8 @@
 #define RESULTS_WITH_FLAGS                                                                                             \
     (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
 #define RESULTS_OF_DATAGRAM                                                                                            \
-    (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
+    (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(OTHER_VIEW) | ALL(HANDSHAKE_RTT) |   \
+     ALL(ACK) | ALL(NAK))
 #define RESULTS_OF_BUNCHES                                                                                             \
     (RESULTS_WITH_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE) | ALL(OPENING) |           \
      ALL(REASSEMBLED_IN))
@@ -226,6 +227,7 @@ static void add_result(void *user, const struct uerudp_analysis_result *result) 
     struct uerudp_tap_analysis *analysis = &d->analysis;
     analysis->flags |= uerudp_analysis_result_flags(result);
     switch (result->type) {
+    case UERUDP_RESULT_OTHER_VIEW: analysis->is_other_view = true; break;
     case UERUDP_RESULT_MISSING: analysis->missing = result->number; break;
     case UERUDP_RESULT_HANDSHAKE_RTT: analysis->handshake_span_ns = result->span_ns; break;
     case UERUDP_RESULT_RETRANSMISSION:

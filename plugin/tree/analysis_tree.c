@@ -124,23 +124,31 @@ static int64_t span_of_finding(const struct uerudp_finding_result *finding) {
     return field != UE_F_NONE && ue_field_row(field)->kind == UE_KIND_SPAN ? finding->span_ns : -1;
 }
 
+static bool has_mark(const struct uerudp_analysis_result *result) {
+    return result->type == UERUDP_RESULT_NACKED_IN || result->type == UERUDP_RESULT_OTHER_VIEW ||
+           (result->type == UERUDP_RESULT_FINDING && span_of_finding(uerudp_finding_results_at(result->number)) >= 0);
+}
+
+static void add_mark(wmem_strbuf_t *marks, const struct uerudp_analysis_result *result) {
+    if (result->type == UERUDP_RESULT_NACKED_IN) {
+        wmem_strbuf_append(marks, "[Reported lost] ");
+    } else if (result->type == UERUDP_RESULT_OTHER_VIEW) {
+        wmem_strbuf_append_printf(marks, "[Same as frame %u] ", result->frame);
+    } else {
+        const struct uerudp_finding_result *finding = uerudp_finding_results_at(result->number);
+        char span[DURATION_CHARS];
+        ue_duration_text(finding->span_ns, span, sizeof span);
+        wmem_strbuf_append_printf(marks, "[%s %s] ", ue_field_row(ue_finding_rows[finding->id].field)->label, span);
+    }
+}
+
 /* "[Reported lost] [Reliable stall 812 ms] " */
 static const char *list_effects(const struct uerudp_analysis_tree *a) {
     wmem_strbuf_t *marks = NULL;
     for (size_t i = 0; i < a->results.count; i++) {
-        const struct uerudp_analysis_result *result = &a->results.results[i];
-        const struct uerudp_finding_result *finding =
-            result->type == UERUDP_RESULT_FINDING ? uerudp_finding_results_at(result->number) : NULL;
-        char span[DURATION_CHARS];
-        if (result->type != UERUDP_RESULT_NACKED_IN && (finding == NULL || span_of_finding(finding) < 0)) {
-            continue;
-        }
-        marks = marks != NULL ? marks : wmem_strbuf_new(a->pinfo->pool, NULL);
-        if (finding == NULL) {
-            wmem_strbuf_append(marks, "[Reported lost] ");
-        } else {
-            ue_duration_text(finding->span_ns, span, sizeof span);
-            wmem_strbuf_append_printf(marks, "[%s %s] ", ue_field_row(ue_finding_rows[finding->id].field)->label, span);
+        if (has_mark(&a->results.results[i])) {
+            marks = marks != NULL ? marks : wmem_strbuf_new(a->pinfo->pool, NULL);
+            add_mark(marks, &a->results.results[i]);
         }
     }
     return marks != NULL ? wmem_strbuf_get_str(marks) : "";
@@ -252,6 +260,7 @@ static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_anal
                     result->frame);
         add_frame(a, subtree(a), UE_F_ANALYSIS_DUPLICATE_OF, result->frame);
         break;
+    case UERUDP_RESULT_OTHER_VIEW: add_frame(a, subtree(a), UE_F_ANALYSIS_OTHER_VIEW, result->frame); break;
     case UERUDP_RESULT_PACKETS_IN_FLIGHT:
         add_number(a, subtree(a), UE_F_ANALYSIS_PACKETS_IN_FLIGHT, result->number);
         break;

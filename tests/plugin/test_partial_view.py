@@ -8,6 +8,7 @@ import unittest
 
 import conversation
 import harness
+import tables
 import traffic
 
 NEW, OLD = ("4.22", "5.1", "5.5", "5.8"), ("4.18", "4.20")
@@ -210,6 +211,31 @@ class BothEnds(Case):
                  for number, way in enumerate(traffic.WAYS)}
         for way in traffic.WAYS:
             self.assertLessEqual(again[way], sent["resends"][way])
+
+
+    def test_same_packet(self):
+        """The second capture of each datagram, also of a handshake message, names the frame of the first, and is in no statistics
+        again. What was lost, or is captured only once, has no such name."""
+        client, server = traffic.both_ends("login", "--duration=2", "--loss=0.05", "--generation=5.5")
+        frames = traffic.merged(client, server)
+        first, expected = {}, {}
+        for number, frame in enumerate(frames, 1):
+            payload = traffic.udp_of(frame)[2]
+            if first.setdefault(payload, (number, frame.interface))[1] != frame.interface:
+                expected[number] = first[payload][0]
+        path = self.stage.put("a.pcapng", traffic.write(frames))
+        rows = self.stage.tshark("-2", "-r", path, "-Y", "uerudp", "-T", "fields", "-e", "frame.number", "-e", "uerudp.analysis.other_view",
+                                 "-e", "_ws.col.Info").splitlines()
+        shown = {int(number): (other, info) for number, other, info in (row.split("\t") for row in rows)}
+        self.assertEqual({number: str(other) for number, other in expected.items()},
+                         {number: other for number, (other, _) in shown.items() if other})
+        self.assertGreater(len(frames), len(expected) + len(first) - 1)
+        for number, (other, info) in shown.items():
+            self.assertEqual(bool(other), f"[Same as frame {other}] " in info, info)
+        both = [tables.read_trees(self.stage.tshark("-2", "-q", "-r", path, "-z", f"{name},tree")) for name in ("uerudp_losses", "uerudp_bandwidth")]
+        once = self.stage.put("b.pcapng", traffic.write([frame for number, frame in enumerate(frames, 1) if number not in expected]))
+        self.assertEqual(both, [tables.read_trees(self.stage.tshark("-2", "-q", "-r", once, "-z", f"{name},tree"))
+                                for name in ("uerudp_losses", "uerudp_bandwidth")])
 
 
 class Layers(Case):

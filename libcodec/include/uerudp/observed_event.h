@@ -27,7 +27,7 @@ enum ue_observed_event_type {
     UE_OBSERVED_RESTARTED,  /* a restart handshake is complete, with this Ack or before this packet of the client: the
                                connection continues, possibly with other addresses; no members */
     UE_OBSERVED_OTHER_VIEW, /* a packet or a handshake message that was captured before, at another capture point; no
-                               members, and no further events */
+                               further events */
     UE_OBSERVED_OPAQUE,     /* an opaque packet, whose id is not known; no members */
     UE_OBSERVED_NOT_LOST,   /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
     UE_OBSERVED_LOST,   /* packets were not captured before this packet, except opaque ones; they can still follow */
@@ -121,6 +121,10 @@ struct ue_observed_bunch {
                                             sequence may be damaged: the next bunch confirms it */
 };
 
+struct ue_observed_other_view {
+    uint64_t first_frame; /* where it was captured first */
+};
+
 struct ue_observed_channel {
     const struct ue_bunch *bunch;
     int64_t open_ns;      /* CHANNEL_CLOSED: how long the channel was open; -1: not known */
@@ -169,6 +173,7 @@ struct ue_observed_event {
     union {            /* named like the type, or as the type says */
         struct ue_observed_handshake handshake;
         struct ue_observed_restart restart;
+        struct ue_observed_other_view other_view;
         struct ue_observed_lost lost;
         struct ue_observed_packet packet;
         struct ue_observed_never_sent never_sent;
