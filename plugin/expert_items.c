@@ -8,54 +8,32 @@
 
 struct uerudp_experts uerudp_experts;
 
+#define EXPERT(id, group, severity, text)                                                                              \
+    {                                                                                                                  \
+        &uerudp_experts.id, {                                                                                          \
+            "uerudp.expert." #id, group, severity, text, EXPFILL                                                       \
+        }                                                                                                              \
+    }
+
 static ei_register_info expert_rows[] = {
-    {&uerudp_experts.malformed,
-     {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its last bit", EXPFILL}},
-    {&uerudp_experts.unsettled,
-     {"uerudp.expert.unsettled", PI_UNDECODED, PI_NOTE,
-      "The datagram does not decode with the generation and bounds detected so far; a second pass uses the final ones",
-      EXPFILL}},
-    {&uerudp_experts.size_limited,
-     {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The datagram was cut by the snap length of the capture",
-      EXPFILL}},
-    {&uerudp_experts.not_canonical,
-     {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "The datagram has an encoding that the engine never sends",
-      EXPFILL}},
-    {&uerudp_experts.message,
-     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "The control message does not decode", EXPFILL}},
-    {&uerudp_experts.content,
-     {"uerudp.expert.content", PI_UNDECODED, PI_NOTE,
-      "The content of the message does not decode in the engine's format", EXPFILL}},
-    {&uerudp_experts.no_key,
-     {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "The packet is encrypted and no key is set for its connection",
-      EXPFILL}},
-    {&uerudp_experts.wrong_key,
-     {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN,
-      "The packet is encrypted and no key for its connection decrypts it", EXPFILL}},
-    {&uerudp_experts.compressed,
-     {"uerudp.expert.compressed", PI_DECRYPTION, PI_NOTE,
-      "The packet is compressed by Oodle and needs the game's dictionary", EXPFILL}},
-    {&uerudp_experts.dtls,
-     {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE,
-      "The packet is encrypted by DTLS, which the plugin does not decrypt", EXPFILL}},
-    {&uerudp_experts.generation,
-     {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was detected or set",
-      EXPFILL}},
-    {&uerudp_experts.no_generation,
-     {"uerudp.expert.no_generation", PI_PROTOCOL, PI_WARN,
-      "No generation fits this connection: the fields shown may be wrong", EXPFILL}},
-    {&uerudp_experts.unfinished,
-     {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "The fragment never becomes part of a complete message",
-      EXPFILL}},
-    {&uerudp_experts.large_message,
-     {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than a receiver accepts by default",
-      EXPFILL}},
-    {&uerudp_experts.ack_lost,
-     {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "The sender regards a packet as lost because its acks were lost",
-      EXPFILL}},
-    {&uerudp_experts.items,
-     {"uerudp.expert.items", PI_UNDECODED, PI_NOTE,
-      "The datagram has more tree items than the preference max_items allows", EXPFILL}},
+    EXPERT(malformed, PI_MALFORMED, PI_ERROR, "The datagram does not decode to its last bit"),
+    EXPERT(unsettled, PI_UNDECODED, PI_NOTE,
+           "The datagram does not decode with the generation and bounds detected so far; a second pass uses the final "
+           "ones"),
+    EXPERT(size_limited, PI_UNDECODED, PI_NOTE, "The datagram was cut by the snap length of the capture"),
+    EXPERT(not_canonical, PI_PROTOCOL, PI_WARN, "The datagram has an encoding that the engine never sends"),
+    EXPERT(message, PI_UNDECODED, PI_WARN, "The control message does not decode"),
+    EXPERT(content, PI_UNDECODED, PI_NOTE, "The content of the message does not decode in the engine's format"),
+    EXPERT(no_key, PI_DECRYPTION, PI_NOTE, "The packet is encrypted and no key is set for its connection"),
+    EXPERT(wrong_key, PI_DECRYPTION, PI_WARN, "The packet is encrypted and no key for its connection decrypts it"),
+    EXPERT(compressed, PI_DECRYPTION, PI_NOTE, "The packet is compressed by Oodle and needs the game's dictionary"),
+    EXPERT(dtls, PI_DECRYPTION, PI_NOTE, "The packet is encrypted by DTLS, which the plugin does not decrypt"),
+    EXPERT(generation, PI_PROTOCOL, PI_CHAT, "The generation of this connection was detected or set"),
+    EXPERT(no_generation, PI_PROTOCOL, PI_WARN, "No generation fits this connection: the fields shown may be wrong"),
+    EXPERT(unfinished, PI_REASSEMBLE, PI_WARN, "The fragment never becomes part of a complete message"),
+    EXPERT(large_message, PI_REASSEMBLE, PI_NOTE, "The message is larger than a receiver accepts by default"),
+    EXPERT(ack_lost, PI_SEQUENCE, PI_NOTE, "The sender regards a packet as lost because its acks were lost"),
+    EXPERT(items, PI_UNDECODED, PI_NOTE, "The datagram has more tree items than the preference max_items allows"),
 };
 
 /* ---- whether expert items are wanted ---- */

@@ -24,50 +24,22 @@ static double percent(uint64_t part, uint64_t whole) {
     return whole != 0 ? 100.0 * (double)part / (double)whole : NAN;
 }
 
-static double loss(const struct info_figures *figures, unsigned way) {
-    return percent(figures->ways[way].not_acked, figures->ways[way].reported);
-}
+#define FIGURE(name, expression)                                                                                       \
+    static double name(const struct info_figures *figures, unsigned way) {                                             \
+        (void)way;                                                                                                     \
+        return (expression);                                                                                           \
+    }
 
-static double resends(const struct info_figures *figures, unsigned way) {
-    return percent(figures->ways[way].resends, figures->ways[way].reliable);
-}
-
-static double bandwidth(const struct info_figures *figures, unsigned way) {
-    return figures->has_times ? (double)figures->ways[way].bytes / figures->connection_s : NAN;
-}
-
-static double packet_rate(const struct info_figures *figures, unsigned way) {
-    return figures->has_times ? (double)figures->ways[way].packets / figures->connection_s : NAN;
-}
-
-static double peak(const struct info_figures *figures, unsigned way) {
-    return figures->ways[way].peak_bytes_per_s != 0 ? (double)figures->ways[way].peak_bytes_per_s : NAN;
-}
-
-static double rtt_p50(const struct info_figures *figures, unsigned way) {
-    (void)way;
-    return figures->rtt.p50_ms;
-}
-
-static double rtt_p99(const struct info_figures *figures, unsigned way) {
-    (void)way;
-    return figures->rtt.p99_ms;
-}
-
-static double frame_time(const struct info_figures *figures, unsigned way) {
-    (void)way;
-    return figures->server_frame_time.p50_ms;
-}
-
-static double stalls(const struct info_figures *figures, unsigned way) {
-    (void)way;
-    return info_figures_per_minute(figures, figures->findings[ue_finding_kind(UE_FINDING_STALL)]);
-}
-
-static double longest_stall(const struct info_figures *figures, unsigned way) {
-    (void)way;
-    return figures->longest_stall_ms;
-}
+FIGURE(loss, percent(figures->ways[way].not_acked, figures->ways[way].reported))
+FIGURE(resends, percent(figures->ways[way].resends, figures->ways[way].reliable))
+FIGURE(bandwidth, figures->has_times ? (double)figures->ways[way].bytes / figures->connection_s : NAN)
+FIGURE(packet_rate, figures->has_times ? (double)figures->ways[way].packets / figures->connection_s : NAN)
+FIGURE(peak, figures->ways[way].peak_bytes_per_s != 0 ? (double)figures->ways[way].peak_bytes_per_s : NAN)
+FIGURE(rtt_p50, figures->rtt.p50_ms)
+FIGURE(rtt_p99, figures->rtt.p99_ms)
+FIGURE(frame_time, figures->server_frame_time.p50_ms)
+FIGURE(stalls, info_figures_per_minute(figures, figures->findings[ue_finding_kind(UE_FINDING_STALL)]))
+FIGURE(longest_stall, figures->longest_stall_ms)
 
 static const struct figure rows[] = {
     {"loss_c2s_percent", "loss client to server", "%", 2, 0, loss},

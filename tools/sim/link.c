@@ -26,11 +26,6 @@ struct sim_link {
 
 /* ---- nodes ---- */
 
-/* In the order of a stage; NULL ends the list. */
-static const struct sim_node_type *const node_types[] = {
-    &sim_node_mask,    &sim_node_outage,  &sim_node_loss, &sim_node_corrupt, &sim_node_duplicate, &sim_node_frames,
-    &sim_node_shuffle, &sim_node_reorder, &sim_node_rate, &sim_node_delay,   &sim_node_bloat,     NULL};
-
 void sim_node_push(struct sim_node *node, struct sim_carried_datagram *carried, uint64_t due_ns) {
     carried->due_ns = due_ns;
     node->held_bytes += carried->size_bytes;
@@ -71,11 +66,24 @@ static void add_node(struct sim_link *link, const struct sim_node_type *kind, si
     node->drawn_ms = UINT64_MAX;
 }
 
-/* The seed of a node depends on its place only, so that other nodes do not change what it does. */
+/* Adds the nodes that a stage needs, in the order of a stage. The seed of a node depends on its place only, so that
+   other nodes do not change what it does. */
 static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
-    for (size_t i = 0; node_types[i] != NULL; i++) {
-        if (node_types[i]->is_needed(&link->stages[stage])) {
-            add_node(link, node_types[i], stage, sim_rng_mix(seed, stage * KINDS + i));
+    const struct sim_link_config *config = &link->stages[stage];
+    const struct {
+        const struct sim_node_type *kind;
+        bool is_needed;
+    } nodes[KINDS] = {
+        {&sim_node_mask, config->mask != NULL},       {&sim_node_outage, sim_outages_exist(config)},
+        {&sim_node_loss, config->loss > 0},           {&sim_node_corrupt, config->corrupt > 0},
+        {&sim_node_duplicate, config->duplicate > 0}, {&sim_node_frames, config->frame_delay_ticks > 0},
+        {&sim_node_shuffle, config->shuffle},         {&sim_node_reorder, config->reorder > 0},
+        {&sim_node_rate, config->rate_bytes > 0},     {&sim_node_delay, config->delay_ns > 0 || config->jitter_ns > 0},
+        {&sim_node_bloat, config->bloat_ns > 0},
+    };
+    for (size_t i = 0; i < KINDS; i++) {
+        if (nodes[i].is_needed) {
+            add_node(link, nodes[i].kind, stage, sim_rng_mix(seed, stage * KINDS + i));
         }
     }
 }

@@ -28,7 +28,6 @@ struct sim_node;
 /* accept: takes ownership of a datagram. release: a held datagram is due; passes it on. tick: a tick of the program at
    the end of the stage; NULL: the node ignores it. */
 struct sim_node_type {
-    bool (*is_needed)(const struct sim_link_config *config);
     void (*accept)(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried);
     void (*release)(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                     struct sim_carried_datagram *carried);
@@ -54,6 +53,7 @@ struct sim_node {
 extern const struct sim_node_type sim_node_mask, sim_node_outage, sim_node_loss, sim_node_corrupt, sim_node_duplicate;
 extern const struct sim_node_type sim_node_frames, sim_node_shuffle, sim_node_reorder, sim_node_rate, sim_node_delay,
     sim_node_bloat;
+bool sim_outages_exist(const struct sim_link_config *config);
 extern const struct sim_node_type sim_node_outlet; /* after the last stage */
 
 /* Holds a datagram until due_ns, after those that are due at the same time. */

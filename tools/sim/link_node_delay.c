@@ -16,10 +16,6 @@ static void release_all(struct sim_link *link, struct sim_node *node, uint64_t n
     }
 }
 
-static bool frames_is_needed(const struct sim_link_config *config) {
-    return config->frame_delay_ticks > 0;
-}
-
 static void frames_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                           struct sim_carried_datagram *carried) {
     (void)link;
@@ -35,12 +31,7 @@ static void frames_tick(struct sim_link *link, struct sim_node *node, uint64_t n
     }
 }
 
-const struct sim_node_type sim_node_frames = {
-    .is_needed = frames_is_needed, .accept = frames_accept, .release = release, .tick = frames_tick};
-
-static bool shuffle_is_needed(const struct sim_link_config *config) {
-    return config->shuffle;
-}
+const struct sim_node_type sim_node_frames = {.accept = frames_accept, .release = release, .tick = frames_tick};
 
 /* The engine's PktOrder: newest first, each datagram that is held leaves with probability 1/2 (endpoint.md 38). */
 static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
@@ -69,12 +60,7 @@ static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_
     }
 }
 
-const struct sim_node_type sim_node_shuffle = {
-    .is_needed = shuffle_is_needed, .accept = shuffle_accept, .release = release};
-
-static bool reorder_is_needed(const struct sim_link_config *config) {
-    return config->reorder > 0;
-}
+const struct sim_node_type sim_node_shuffle = {.accept = shuffle_accept, .release = release};
 
 static void reorder_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                            struct sim_carried_datagram *carried) {
@@ -87,12 +73,7 @@ static void reorder_accept(struct sim_link *link, struct sim_node *node, uint64_
     release_all(link, node, now_ns);
 }
 
-const struct sim_node_type sim_node_reorder = {
-    .is_needed = reorder_is_needed, .accept = reorder_accept, .release = release};
-
-static bool rate_is_needed(const struct sim_link_config *config) {
-    return config->rate_bytes > 0;
-}
+const struct sim_node_type sim_node_reorder = {.accept = reorder_accept, .release = release};
 
 /* A line that sends one datagram after another. A datagram that does not fit into the queue is lost (tail drop). */
 static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
@@ -108,11 +89,7 @@ static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t n
     sim_node_push(node, carried, node->free_ns);
 }
 
-const struct sim_node_type sim_node_rate = {.is_needed = rate_is_needed, .accept = rate_accept, .release = release};
-
-static bool delay_is_needed(const struct sim_link_config *config) {
-    return config->delay_ns > 0 || config->jitter_ns > 0;
-}
+const struct sim_node_type sim_node_rate = {.accept = rate_accept, .release = release};
 
 static void delay_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                          struct sim_carried_datagram *carried) {
@@ -122,11 +99,7 @@ static void delay_accept(struct sim_link *link, struct sim_node *node, uint64_t 
     sim_node_push(node, carried, now_ns + node->config->delay_ns + extra_ns);
 }
 
-const struct sim_node_type sim_node_delay = {.is_needed = delay_is_needed, .accept = delay_accept, .release = release};
-
-static bool bloat_is_needed(const struct sim_link_config *config) {
-    return config->bloat_ns > 0;
-}
+const struct sim_node_type sim_node_delay = {.accept = delay_accept, .release = release};
 
 static void bloat_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                          struct sim_carried_datagram *carried) {
@@ -135,12 +108,7 @@ static void bloat_accept(struct sim_link *link, struct sim_node *node, uint64_t 
     sim_node_push(node, carried, (now_ns + period_ns - 1) / period_ns * period_ns);
 }
 
-const struct sim_node_type sim_node_bloat = {.is_needed = bloat_is_needed, .accept = bloat_accept, .release = release};
-
-static bool outlet_is_needed(const struct sim_link_config *config) {
-    (void)config;
-    return true;
-}
+const struct sim_node_type sim_node_bloat = {.accept = bloat_accept, .release = release};
 
 static void outlet_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                           struct sim_carried_datagram *carried) {
@@ -148,5 +116,4 @@ static void outlet_accept(struct sim_link *link, struct sim_node *node, uint64_t
     sim_node_push(node, carried, SIM_DUE_NEVER);
 }
 
-const struct sim_node_type sim_node_outlet = {
-    .is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};
+const struct sim_node_type sim_node_outlet = {.accept = outlet_accept, .release = release};

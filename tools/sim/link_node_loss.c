@@ -6,10 +6,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-static bool mask_is_needed(const struct sim_link_config *config) {
-    return config->mask != NULL;
-}
-
 static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                         struct sim_carried_datagram *carried) {
     const char *mask = node->config->mask;
@@ -20,9 +16,9 @@ static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t n
     }
 }
 
-const struct sim_node_type sim_node_mask = {.is_needed = mask_is_needed, .accept = mask_accept};
+const struct sim_node_type sim_node_mask = {.accept = mask_accept};
 
-static bool outage_is_needed(const struct sim_link_config *config) {
+bool sim_outages_exist(const struct sim_link_config *config) {
     for (size_t i = 0; i < SIM_LINK_OUTAGES_MAX; i++) {
         if (config->outages[i].to_ns != 0) {
             return true;
@@ -49,11 +45,7 @@ static void outage_accept(struct sim_link *link, struct sim_node *node, uint64_t
     }
 }
 
-const struct sim_node_type sim_node_outage = {.is_needed = outage_is_needed, .accept = outage_accept};
-
-static bool loss_is_needed(const struct sim_link_config *config) {
-    return config->loss > 0;
-}
+const struct sim_node_type sim_node_outage = {.accept = outage_accept};
 
 /* Draws by the millisecond of sending and the count in it, so that two implementations whose datagrams differ meet the
    same losses. */
@@ -93,11 +85,7 @@ static void loss_accept(struct sim_link *link, struct sim_node *node, uint64_t n
     }
 }
 
-const struct sim_node_type sim_node_loss = {.is_needed = loss_is_needed, .accept = loss_accept};
-
-static bool corrupt_is_needed(const struct sim_link_config *config) {
-    return config->corrupt > 0;
-}
+const struct sim_node_type sim_node_loss = {.accept = loss_accept};
 
 /* Flips one bit and, with probability 1/4, a later one; never the same bit twice, which would restore it. */
 static void flip_bits(struct sim_node *node, struct sim_carried_datagram *carried) {
@@ -124,11 +112,7 @@ static void corrupt_accept(struct sim_link *link, struct sim_node *node, uint64_
     sim_link_pass(link, node, now_ns, carried);
 }
 
-const struct sim_node_type sim_node_corrupt = {.is_needed = corrupt_is_needed, .accept = corrupt_accept};
-
-static bool duplicate_is_needed(const struct sim_link_config *config) {
-    return config->duplicate > 0;
-}
+const struct sim_node_type sim_node_corrupt = {.accept = corrupt_accept};
 
 static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                              struct sim_carried_datagram *carried) {
@@ -144,4 +128,4 @@ static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint6
     }
 }
 
-const struct sim_node_type sim_node_duplicate = {.is_needed = duplicate_is_needed, .accept = duplicate_accept};
+const struct sim_node_type sim_node_duplicate = {.accept = duplicate_accept};

@@ -60,154 +60,108 @@ static double span_ms(int64_t span_ns) {
     return (double)span_ns / NS_PER_MS;
 }
 
-#define ROW(tag) const struct tag *r = row
-/* A column whose value is an expression of r, the row, and plot. */
-#define COLUMN(name, tag, expression)                                                                                  \
-    static double name(const void *row, const void *user) {                                                            \
-        ROW(tag);                                                                                                      \
+/* A column of a table: the type of a row, the name and type of the column, and its value, an expression of r, the row,
+   and plot. */
+#define COLUMN_FUNCTION(tag, name, type, expression)                                                                   \
+    static double tag##_##name(const void *row, const void *user) {                                                    \
+        const struct tag *r = row;                                                                                     \
         const struct trace_plot *plot = user;                                                                          \
         (void)plot;                                                                                                    \
         return (double)(expression);                                                                                   \
     }
+#define COLUMN_ENTRY(tag, name, type, expression) {#name, PAGE_##type, tag##_##name},
+#define TABLE(columns, list) list(COLUMN_FUNCTION) static const struct page_column columns[] = {list(COLUMN_ENTRY)};
 
-COLUMN(packet_time, trace_plot_packet, ms_since_begin(plot, r->time_ns))
-COLUMN(packet_id, trace_plot_packet, r->id)
-COLUMN(packet_frame, trace_plot_packet, r->frame)
-COLUMN(packet_bytes, trace_plot_packet, r->bytes)
-COLUMN(packet_state, trace_plot_packet, r->state)
-COLUMN(packet_flags, trace_plot_packet, r->is_late + 2 * r->is_duplicate)
-COLUMN(packet_report, trace_plot_packet,
-       r->report_frame != 0 ? span_ms(ue_time_ns_since(r->report_ns, r->time_ns)) : NAN)
-COLUMN(packet_report_frame, trace_plot_packet, r->report_frame)
+#define PACKET_COLUMNS(COLUMN)                                                                                         \
+    COLUMN(trace_plot_packet, t, F64, ms_since_begin(plot, r->time_ns))                                                \
+    COLUMN(trace_plot_packet, id, I32, r->id)                                                                          \
+    COLUMN(trace_plot_packet, frame, U32, r->frame)                                                                    \
+    COLUMN(trace_plot_packet, bytes, U16, r->bytes)                                                                    \
+    COLUMN(trace_plot_packet, state, U8, r->state)                                                                     \
+    COLUMN(trace_plot_packet, flags, U8, r->is_late + 2 * r->is_duplicate) /* 1 late, 2 duplicate */                   \
+    COLUMN(trace_plot_packet, report_ms, F32,                                                                          \
+           r->report_frame != 0 ? span_ms(ue_time_ns_since(r->report_ns, r->time_ns)) : NAN)                           \
+    COLUMN(trace_plot_packet, report_frame, U32, r->report_frame)
+TABLE(packet_columns, PACKET_COLUMNS)
 
-static const struct page_column packet_columns[] = {
-    {"t", PAGE_F64, packet_time},           {"id", PAGE_I32, packet_id},
-    {"frame", PAGE_U32, packet_frame},      {"bytes", PAGE_U16, packet_bytes},
-    {"state", PAGE_U8, packet_state},       {"flags", PAGE_U8, packet_flags}, /* 1 late, 2 duplicate */
-    {"report_ms", PAGE_F32, packet_report}, {"report_frame", PAGE_U32, packet_report_frame},
-};
+#define RTT_COLUMNS(COLUMN)                                                                                            \
+    COLUMN(trace_plot_rtt, t, F64, ms_since_begin(plot, r->time_ns))                                                   \
+    COLUMN(trace_plot_rtt, ms, F32, span_ms(r->span_ns))
+TABLE(rtt_columns, RTT_COLUMNS)
 
-COLUMN(rtt_time, trace_plot_rtt, ms_since_begin(plot, r->time_ns))
-COLUMN(rtt_span, trace_plot_rtt, span_ms(r->span_ns))
+#define RESEND_COLUMNS(COLUMN)                                                                                         \
+    COLUMN(trace_plot_resend, t, F64, ms_since_begin(plot, r->time_ns))                                                \
+    COLUMN(trace_plot_resend, side, U8, r->side)                                                                       \
+    COLUMN(trace_plot_resend, id, I32, r->id)                                                                          \
+    COLUMN(trace_plot_resend, frame, U32, r->frame)                                                                    \
+    COLUMN(trace_plot_resend, channel, U32, r->channel)                                                                \
+    COLUMN(trace_plot_resend, reliable, I32, r->reliable_id)                                                           \
+    COLUMN(trace_plot_resend, copy, U32, r->copy)                                                                      \
+    COLUMN(trace_plot_resend, first_frame, U32, r->first_frame)                                                        \
+    COLUMN(trace_plot_resend, previous_frame, U32, r->other_frame)                                                     \
+    COLUMN(trace_plot_resend, spurious, U8, r->is_spurious)
+TABLE(resend_columns, RESEND_COLUMNS)
 
-static const struct page_column rtt_columns[] = {{"t", PAGE_F64, rtt_time}, {"ms", PAGE_F32, rtt_span}};
+#define GAP_COLUMNS(COLUMN)                                                                                            \
+    COLUMN(trace_plot_gap, t, F64, ms_since_begin(plot, r->time_ns))                                                   \
+    COLUMN(trace_plot_gap, side, U8, r->side)                                                                          \
+    COLUMN(trace_plot_gap, first, I32, r->first_id)                                                                    \
+    COLUMN(trace_plot_gap, last, I32, r->last_id)                                                                      \
+    COLUMN(trace_plot_gap, filled_ms, F32,                                                                             \
+           r->filled_ns != 0 ? span_ms(ue_time_ns_since(r->filled_ns, r->time_ns)) : NAN)
+TABLE(gap_columns, GAP_COLUMNS)
 
-COLUMN(resend_time, trace_plot_resend, ms_since_begin(plot, r->time_ns))
-COLUMN(resend_side, trace_plot_resend, r->side)
-COLUMN(resend_id, trace_plot_resend, r->id)
-COLUMN(resend_frame, trace_plot_resend, r->frame)
-COLUMN(resend_channel, trace_plot_resend, r->channel)
-COLUMN(resend_reliable, trace_plot_resend, r->reliable_id)
-COLUMN(resend_copy, trace_plot_resend, r->copy)
-COLUMN(resend_first_frame, trace_plot_resend, r->first_frame)
-COLUMN(resend_other_frame, trace_plot_resend, r->other_frame)
-COLUMN(resend_spurious, trace_plot_resend, r->is_spurious)
+#define STALL_COLUMNS(COLUMN)                                                                                          \
+    COLUMN(trace_plot_stall, t, F64, ms_since_begin(plot, r->time_ns))                                                 \
+    COLUMN(trace_plot_stall, ms, F64, span_ms(r->span_ns))                                                             \
+    COLUMN(trace_plot_stall, side, U8, r->side)                                                                        \
+    COLUMN(trace_plot_stall, channel, U32, r->channel)                                                                 \
+    COLUMN(trace_plot_stall, losses, U32, r->losses)                                                                   \
+    COLUMN(trace_plot_stall, first_frame, U32, r->first_frame)                                                         \
+    COLUMN(trace_plot_stall, last_frame, U32, r->last_frame)                                                           \
+    COLUMN(trace_plot_stall, open, U8, r->is_open)
+TABLE(stall_columns, STALL_COLUMNS)
 
-static const struct page_column resend_columns[] = {
-    {"t", PAGE_F64, resend_time},
-    {"side", PAGE_U8, resend_side},
-    {"id", PAGE_I32, resend_id},
-    {"frame", PAGE_U32, resend_frame},
-    {"channel", PAGE_U32, resend_channel},
-    {"reliable", PAGE_I32, resend_reliable},
-    {"copy", PAGE_U32, resend_copy},
-    {"first_frame", PAGE_U32, resend_first_frame},
-    {"previous_frame", PAGE_U32, resend_other_frame},
-    {"spurious", PAGE_U8, resend_spurious},
-};
+#define LEVEL_COLUMNS(COLUMN)                                                                                          \
+    COLUMN(trace_plot_level, t, F64, ms_since_begin(plot, r->time_ns))                                                 \
+    COLUMN(trace_plot_level, side, U8, r->side)                                                                        \
+    COLUMN(trace_plot_level, channel, U32, r->channel)                                                                 \
+    COLUMN(trace_plot_level, bunches, U16, r->bunches)
+TABLE(level_columns, LEVEL_COLUMNS)
 
-COLUMN(gap_time, trace_plot_gap, ms_since_begin(plot, r->time_ns))
-COLUMN(gap_side, trace_plot_gap, r->side)
-COLUMN(gap_first, trace_plot_gap, r->first_id)
-COLUMN(gap_last, trace_plot_gap, r->last_id)
-COLUMN(gap_filled, trace_plot_gap, r->filled_ns != 0 ? span_ms(ue_time_ns_since(r->filled_ns, r->time_ns)) : NAN)
+#define PATH_COLUMNS(COLUMN)                                                                                           \
+    COLUMN(one_way_path, t, F64, ms_since_begin(plot, r->sent_ns))                                                     \
+    COLUMN(one_way_path, ms, F32, r->arrived_frame != 0 ? span_ms(ue_time_ns_since(r->arrived_ns, r->sent_ns)) : NAN)  \
+    COLUMN(one_way_path, id, I32, r->packet_id) /* -1: none */                                                         \
+    COLUMN(one_way_path, sent_frame, U32, r->sent_frame)                                                               \
+    COLUMN(one_way_path, arrived_frame, U32, r->arrived_frame) /* 0: it did not arrive */                              \
+    COLUMN(one_way_path, fate, U8, r->fate)                    /* enum one_way_fate */
+TABLE(path_columns, PATH_COLUMNS)
 
-static const struct page_column gap_columns[] = {{"t", PAGE_F64, gap_time},
-                                                 {"side", PAGE_U8, gap_side},
-                                                 {"first", PAGE_I32, gap_first},
-                                                 {"last", PAGE_I32, gap_last},
-                                                 {"filled_ms", PAGE_F32, gap_filled}};
+#define PACE_COLUMNS(COLUMN)                                                                                           \
+    COLUMN(trace_plot_pace, t, F64, ms_since_begin(plot, r->time_ns))                                                  \
+    COLUMN(trace_plot_pace, ms, F32, r->interval_ms)                                                                   \
+    COLUMN(trace_plot_pace, frame, U32, r->frame)
+TABLE(pace_columns, PACE_COLUMNS)
 
-COLUMN(stall_time, trace_plot_stall, ms_since_begin(plot, r->time_ns))
-COLUMN(stall_span, trace_plot_stall, span_ms(r->span_ns))
-COLUMN(stall_side, trace_plot_stall, r->side)
-COLUMN(stall_channel, trace_plot_stall, r->channel)
-COLUMN(stall_losses, trace_plot_stall, r->losses)
-COLUMN(stall_first_frame, trace_plot_stall, r->first_frame)
-COLUMN(stall_last_frame, trace_plot_stall, r->last_frame)
-COLUMN(stall_open, trace_plot_stall, r->is_open)
+#define WAIT_COLUMNS(COLUMN)                                                                                           \
+    COLUMN(ue_channel_wait, t, F64, ms_since_begin(plot, r->begin_ns))                                                 \
+    COLUMN(ue_channel_wait, ms, F64, span_ms(r->span_ns))                                                              \
+    COLUMN(ue_channel_wait, total_ms, F64, span_ms(r->total_ns))                                                       \
+    COLUMN(ue_channel_wait, side, U8, r->side)                                                                         \
+    COLUMN(ue_channel_wait, channel, U32, r->channel)                                                                  \
+    COLUMN(ue_channel_wait, bunches, U32, r->bunches)                                                                  \
+    COLUMN(ue_channel_wait, ch_seq, U16, r->ch_seq)                                                                    \
+    COLUMN(ue_channel_wait, first_frame, U32, r->first_frame)                                                          \
+    COLUMN(ue_channel_wait, frame, U32, r->frame)
+TABLE(wait_columns, WAIT_COLUMNS)
 
-static const struct page_column stall_columns[] = {
-    {"t", PAGE_F64, stall_time},
-    {"ms", PAGE_F64, stall_span},
-    {"side", PAGE_U8, stall_side},
-    {"channel", PAGE_U32, stall_channel},
-    {"losses", PAGE_U32, stall_losses},
-    {"first_frame", PAGE_U32, stall_first_frame},
-    {"last_frame", PAGE_U32, stall_last_frame},
-    {"open", PAGE_U8, stall_open},
-};
-
-COLUMN(level_time, trace_plot_level, ms_since_begin(plot, r->time_ns))
-COLUMN(level_side, trace_plot_level, r->side)
-COLUMN(level_channel, trace_plot_level, r->channel)
-COLUMN(level_bunches, trace_plot_level, r->bunches)
-
-static const struct page_column level_columns[] = {{"t", PAGE_F64, level_time},
-                                                   {"side", PAGE_U8, level_side},
-                                                   {"channel", PAGE_U32, level_channel},
-                                                   {"bunches", PAGE_U16, level_bunches}};
-
-COLUMN(path_time, one_way_path, ms_since_begin(plot, r->sent_ns))
-COLUMN(path_span, one_way_path, r->arrived_frame != 0 ? span_ms(ue_time_ns_since(r->arrived_ns, r->sent_ns)) : NAN)
-COLUMN(path_id, one_way_path, r->packet_id)
-COLUMN(path_sent_frame, one_way_path, r->sent_frame)
-COLUMN(path_arrived_frame, one_way_path, r->arrived_frame)
-COLUMN(path_fate, one_way_path, r->fate)
-
-static const struct page_column path_columns[] = {
-    {"t", PAGE_F64, path_time},
-    {"ms", PAGE_F32, path_span},
-    {"id", PAGE_I32, path_id}, /* -1: none */
-    {"sent_frame", PAGE_U32, path_sent_frame},
-    {"arrived_frame", PAGE_U32, path_arrived_frame}, /* 0: it did not arrive */
-    {"fate", PAGE_U8, path_fate},                    /* enum one_way_fate */
-};
-
-COLUMN(pace_time, trace_plot_pace, ms_since_begin(plot, r->time_ns))
-COLUMN(pace_interval, trace_plot_pace, r->interval_ms)
-COLUMN(pace_frame, trace_plot_pace, r->frame)
-
-static const struct page_column pace_columns[] = {
-    {"t", PAGE_F64, pace_time}, {"ms", PAGE_F32, pace_interval}, {"frame", PAGE_U32, pace_frame}};
-
-COLUMN(wait_time, ue_channel_wait, ms_since_begin(plot, r->begin_ns))
-COLUMN(wait_span, ue_channel_wait, span_ms(r->span_ns))
-COLUMN(wait_total, ue_channel_wait, span_ms(r->total_ns))
-COLUMN(wait_side, ue_channel_wait, r->side)
-COLUMN(wait_channel, ue_channel_wait, r->channel)
-COLUMN(wait_bunches, ue_channel_wait, r->bunches)
-COLUMN(wait_seq, ue_channel_wait, r->ch_seq)
-COLUMN(wait_first_frame, ue_channel_wait, r->first_frame)
-COLUMN(wait_frame, ue_channel_wait, r->frame)
-
-static const struct page_column wait_columns[] = {
-    {"t", PAGE_F64, wait_time},          {"ms", PAGE_F64, wait_span},
-    {"total_ms", PAGE_F64, wait_total},  {"side", PAGE_U8, wait_side},
-    {"channel", PAGE_U32, wait_channel}, {"bunches", PAGE_U32, wait_bunches},
-    {"ch_seq", PAGE_U16, wait_seq},      {"first_frame", PAGE_U32, wait_first_frame},
-    {"frame", PAGE_U32, wait_frame},
-};
-
-COLUMN(bin_packets, trace_plot_bin, r->packets)
-COLUMN(bin_bytes, trace_plot_bin, r->bytes)
-COLUMN(bin_delivered, trace_plot_bin, r->delivered)
-COLUMN(bin_lost, trace_plot_bin, r->lost)
-
-static const struct page_column bin_columns[] = {{"packets", PAGE_F64, bin_packets},
-                                                 {"bytes", PAGE_F64, bin_bytes},
-                                                 {"delivered", PAGE_F64, bin_delivered},
-                                                 {"lost", PAGE_F64, bin_lost}};
+#define BIN_COLUMNS(COLUMN)                                                                                            \
+    COLUMN(trace_plot_bin, packets, F64, r->packets)                                                                   \
+    COLUMN(trace_plot_bin, bytes, F64, r->bytes)                                                                       \
+    COLUMN(trace_plot_bin, delivered, F64, r->delivered)                                                               \
+    COLUMN(trace_plot_bin, lost, F64, r->lost)
+TABLE(bin_columns, BIN_COLUMNS)
 
 static double band_bits(const void *row, const void *user) {
     (void)user;
