@@ -52,9 +52,8 @@ static void report_unknown(const char *name) {
 static int run(const char *name, int argc, char **argv) {
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0) {
-            char *program = g_strconcat("uerudp ", name, NULL);
+            g_autofree char *program = g_strconcat("uerudp ", name, NULL);
             g_set_prgname(program);
-            g_free(program);
             return commands[i].run(argc, argv);
         }
     }

@@ -29,10 +29,10 @@ static bool parse(const char *vantage, unsigned count, const char *things, unsig
         has[is_good ? roles[i] : LEFT_OUT] = true;
     }
     if (!is_good || !has[0] || !has[1]) {
-        cli_error("--vantage=%s: must have a word for each of the %u %s: client or server, for the end at which it was "
-                  "captured, each at least once, or - to leave it out",
-                  vantage, count, things);
-        return false;
+        return cli_error(
+            "--vantage=%s: must have a word for each of the %u %s: client or server, for the end at which it was "
+            "captured, each at least once, or - to leave it out",
+            vantage, count, things);
     }
     return true;
 }

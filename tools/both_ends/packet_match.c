@@ -137,11 +137,10 @@ static gint compare_spans(gconstpointer a, gconstpointer b) {
 static GArray *time_differences(const struct stream_pair *pair) {
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (unsigned role = 0; role < 2; role++) {
-        GArray *samples = stream_pair_samples(pair, role);
+        g_autoptr(GArray) samples = stream_pair_samples(pair, role);
         for (guint i = 0; i < samples->len; i++) {
             g_array_append_val(spans, g_array_index(samples, struct clock_sample, i).ahead_ns);
         }
-        g_array_unref(samples);
     }
     g_array_sort(spans, compare_spans);
     return spans;

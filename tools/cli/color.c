@@ -25,8 +25,7 @@ bool color_resolve(const char *text, bool *is_colored) {
     }
     *is_colored = strcmp(text, "always") == 0;
     if (!*is_colored && strcmp(text, "never") != 0) {
-        cli_error("--color=%s: must be auto, always or never", text);
-        return false;
+        return cli_error("--color=%s: must be auto, always or never", text);
     }
     return true;
 }

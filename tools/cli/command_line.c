@@ -33,7 +33,7 @@ void cli_set_error_sink(void (*sink)(const char *line)) {
     complaint_sink = sink;
 }
 
-void cli_error(const char *format, ...) {
+bool cli_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     struct text_buffer line = make_line("uerudp: ", format, arguments);
@@ -44,6 +44,21 @@ void cli_error(const char *format, ...) {
         fputs(line.text, stderr);
     }
     text_buffer_free(&line);
+    return false;
+}
+
+bool cli_error_free(GError *error) {
+    cli_error("%s", error->message);
+    g_error_free(error);
+    return false;
+}
+
+/* The names of groups are those of options that GLib's own help would have. */
+GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, const GOptionEntry *entries, void *user) {
+    GOptionGroup *group = g_option_group_new(heading, heading, heading, user, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+    return group;
 }
 
 void cli_print_line(FILE *file, const char *format, ...) {
@@ -187,8 +202,8 @@ bool cli_option_number(const char *option, const char *text, uint64_t min, uint6
         return true;
     }
     if (!cli_parse_number(text, max, &value) || value < min) {
-        cli_error("--%s=%s: must be a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
-        return false;
+        return cli_error("--%s=%s: must be a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text,
+                         min, max);
     }
     *number = value;
     return true;
@@ -200,8 +215,7 @@ bool cli_option_real(const char *option, const char *text, double min, double ma
         return true;
     }
     if (!cli_parse_real(text, max, &real) || real < min) {
-        cli_error("--%s=%s: must be a number from %g to %g", option, text, min, max);
-        return false;
+        return cli_error("--%s=%s: must be a number from %g to %g", option, text, min, max);
     }
     *value = real;
     return true;

@@ -31,8 +31,12 @@ int cmd_link(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /* Prints "uerudp: ..." on stderr. Foreign text (from files, captures, the command line, libraries) must reach a
-   terminal only through these functions, which escape control characters. */
-void cli_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
+   terminal only through these functions, which escape control characters. Always false, so that a check can return
+   it. */
+bool cli_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* The same with the message of an error, which is freed. */
+bool cli_error_free(GError *error);
 
 /* Sends all further messages to sink, as lines with a newline; NULL: to stderr. */
 void cli_set_error_sink(void (*sink)(const char *line));
@@ -41,6 +45,10 @@ void cli_set_error_sink(void (*sink)(const char *line));
 void cli_print_line(FILE *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 void cli_print_version(void);
+
+/* Adds options with a heading; user is passed to their functions. The values must stay where they are until the command
+   line is parsed. Returns the group, to which more can be added. */
+GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, const GOptionEntry *entries, void *user);
 
 /* Parses and removes the options in argv; false after a message if they are wrong. --help and --version end the
    program. */

@@ -46,9 +46,8 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     struct selection *selection = user;
     bool good = datagram_kinds_parse(value, &selection->kinds);
     if (!good) {
-        char *what = datagram_kinds_error(value);
+        g_autofree char *what = datagram_kinds_error(value);
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, value, what);
-        g_free(what);
     }
     return good;
 }
@@ -73,10 +72,7 @@ static gboolean parse_to(const char *option, const char *value, void *user, GErr
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
-    GOptionGroup *group = g_option_group_new(
-        "select", "Selection of datagrams:", "Show the options that select datagrams", selection, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Selection of datagrams:", entries, selection);
 }
 
 #define STREAM_OPTIONS                                                                                                 \

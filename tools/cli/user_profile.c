@@ -59,12 +59,11 @@ static struct user_profile *read_profile(const char *path, GKeyFile *file, const
     const char *wrong = NULL;
     profile->name = g_strdup(name);
     for (size_t i = 0; keys[i] != NULL && wrong == NULL; i++) {
-        char *value = g_key_file_get_value(file, name, keys[i], NULL);
+        g_autofree char *value = g_key_file_get_value(file, name, keys[i], NULL);
         wrong = set_key(profile, keys[i], value);
         if (wrong != NULL) {
             cli_error("%s: [%s]: %s=%s %s", path, name, keys[i], value, wrong);
         }
-        g_free(value);
     }
     if (wrong != NULL) {
         free_profile(profile);

@@ -132,7 +132,7 @@ static void add_fixed(GOptionGroup *group) {
 static void add_settings(GOptionGroup *group) {
     const struct ue_setting_row *row;
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
-        char *name = g_strdelimit(g_strdup(row->key), "_", '-');
+        g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
             {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(parse_setting),
@@ -143,7 +143,6 @@ static void add_settings(GOptionGroup *group) {
             {0},
         };
         g_option_group_add_entries(group, entries);
-        g_free(name);
     }
 }
 
@@ -203,9 +202,8 @@ static bool resolve_generation(struct wire_options *options) {
 
 static void apply_setting_texts(const struct wire_options *options, struct ue_settings *settings) {
     for (size_t i = 0; i < options->setting_texts->len; i++) {
-        char **pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
+        g_auto(GStrv) pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
         ue_settings_set(settings, pair[0], pair[1]);
-        g_strfreev(pair);
     }
     if (options->cipher != NULL) {
         settings->decryptor = &options->decryptor;
@@ -236,8 +234,7 @@ bool wire_options_resolve(struct wire_options *options) {
         apply_setting_texts(options, &profile->settings);
     }
     if (options->cipher != NULL && !has_handlers(options)) {
-        cli_error("--key has no effect without --handlers, for example --handlers=aesgcm");
-        return false;
+        return cli_error("--key has no effect without --handlers, for example --handlers=aesgcm");
     }
     return true;
 }

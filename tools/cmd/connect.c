@@ -80,20 +80,16 @@ static void add_options(struct connect *c, GOptionContext *context) {
          "ask for the server's frame times, and subtract them from round trips (net.PingExcludeFrameTime)", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("job", "What to do:", "Show the options that select the job", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to do:", entries, NULL);
     live_options_add(&c->live, context);
 }
 
 static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
-        cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
-        return false;
+        return cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
     }
     if ((c->check != 0) + (c->mode_options.file != NULL) + (c->mode_options.scenario != NULL) > 1) {
-        cli_error("--check, --file and --scenario exclude each other");
-        return false;
+        return cli_error("--check, --file and --scenario exclude each other");
     }
     uint64_t channel = 0;
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
@@ -178,18 +174,16 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
 static void lose(struct connect *c, enum ue_close_reason reason) {
     const struct ue_login_status *login = ue_login_status(c->client.login);
     if (!is_answered(c)) {
-        char *silence = no_answer(c);
+        g_autofree char *silence = no_answer(c);
         leave(c, CLI_EXIT_MALFORMED, silence);
-        g_free(silence);
         return;
     }
     g_autoptr(GString) why = g_string_new(NULL);
     g_string_printf(why, "the connection ended: %s", ue_close_reason_name(reason));
     const char *reported = login->failure[0] != '\0' ? login->failure : login->close_reason;
     if (reported[0] != '\0') {
-        json_t *text = live_report_text(reported);
+        json_auto_t *text = live_report_text(reported);
         g_string_append_printf(why, " (the server says: %s)", json_string_value(text));
-        json_decref(text);
     }
     if (live_error_timer_is_expired(&c->client.receiving, c->now_ns)) {
         g_string_append(why, " (no program listens there)");
@@ -355,9 +349,7 @@ static bool open_port(struct connect *c, const char *target) {
     GError *error = NULL;
     struct net_socket *socket = net_socket_connect(target, WIRE_OPTIONS_SERVER_PORT, &error);
     if (socket == NULL) {
-        cli_error("%s", error->message);
-        g_error_free(error);
-        return false;
+        return cli_error_free(error);
     }
     c->port = live_transport_new(socket, &c->live);
     return c->port != NULL;

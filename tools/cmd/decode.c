@@ -78,9 +78,7 @@ static void add_options(struct decode *d, GOptionContext *context) {
         {"game-netver", 0, 0, G_OPTION_ARG_INT64, &d->game_netver, "network version of the game; default 0", "NUMBER"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to print:", entries, NULL);
     capture_reader_add_live_options(&d->reader, context);
     selection_add_options(&d->selection, context);
     wire_options_add(&d->reader.wire, context);
@@ -118,8 +116,7 @@ static void complain_field(const char *key, const char *wrong) {
 static bool resolve_columns(struct decode *d) {
     bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;
     if (d->separator != NULL && !comma && strcmp(d->separator, "tab") != 0) {
-        cli_error("--separator=%s: must be tab or comma", d->separator);
-        return false;
+        return cli_error("--separator=%s: must be tab or comma", d->separator);
     }
     d->columns.separator = comma ? ',' : '\t';
     g_auto(GStrv) keys = g_strsplit(d->fields, ",", -1);
@@ -139,28 +136,22 @@ static bool resolve(struct decode *d, int argc) {
         return false;
     }
     if (d->bits && !d->json) {
-        cli_error("--bits requires --json");
-        return false;
+        return cli_error("--bits requires --json");
     }
     if (d->content && (d->quiet || d->events != NULL || d->redact)) {
-        cli_error("--content excludes --quiet, --events and --redact (which does not mask content of messages)");
-        return false;
+        return cli_error("--content excludes --quiet, --events and --redact (which does not mask content of messages)");
     }
     if (d->separator != NULL && d->fields == NULL) {
-        cli_error("--separator requires --fields");
-        return false;
+        return cli_error("--separator requires --fields");
     }
     if (d->changelist < 0 || d->changelist > UINT32_MAX || d->game_netver < 0 || d->game_netver > UINT32_MAX) {
-        cli_error("--changelist and --game-netver must be numbers from 0 to 4294967295");
-        return false;
+        return cli_error("--changelist and --game-netver must be numbers from 0 to 4294967295");
     }
     if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) + (d->events != NULL) > 1) {
-        cli_error("--json, --fields, --events and --quiet exclude each other");
-        return false;
+        return cli_error("--json, --fields, --events and --quiet exclude each other");
     }
     if (d->events != NULL && !selection_is_by_stream(&d->selection)) {
-        cli_error("--events needs whole connections: of the selections, only --stream is allowed");
-        return false;
+        return cli_error("--events needs whole connections: of the selections, only --stream is allowed");
     }
     d->format = d->events != NULL   ? FORMAT_EVENTS
                 : d->quiet          ? FORMAT_NONE

@@ -43,12 +43,10 @@ static void add_options(struct doctor *d, GOptionContext *context) {
 
 static bool resolve(struct doctor *d, int argc) {
     if (argc != 1) {
-        cli_error("doctor has no arguments, only options; see uerudp doctor --help");
-        return false;
+        return cli_error("doctor has no arguments, only options; see uerudp doctor --help");
     }
     if (d->plugin != NULL && !g_file_test(d->plugin, G_FILE_TEST_EXISTS)) {
-        cli_error("%s: file not found", d->plugin);
-        return false;
+        return cli_error("%s: file not found", d->plugin);
     }
     g_autofree char *program = d->wireshark_name != NULL ? g_find_program_in_path(d->wireshark_name) : NULL;
     bool good = d->wireshark_name == NULL || program != NULL;

@@ -40,9 +40,7 @@ static void add_rules(struct edit_arguments *c, GOptionContext *context) {
          "NUMBER"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("rules", "Rules:", "Show the options of rules", c, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Rules:", entries, c);
 }
 
 static void add_cuts(struct edit_arguments *c, GOptionContext *context) {
@@ -55,10 +53,7 @@ static void add_cuts(struct edit_arguments *c, GOptionContext *context) {
         {"to", 0, 0, G_OPTION_ARG_STRING, &c->to, "keep only packets up to this time", TIME_RANGE_FORMS},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("cut", "What to keep:", "Show the options that select packets", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to keep:", entries, NULL);
 }
 
 static void add_changes(struct edit_arguments *c, GOptionContext *context) {
@@ -79,9 +74,7 @@ static void add_changes(struct edit_arguments *c, GOptionContext *context) {
         {"format", 0, 0, G_OPTION_ARG_STRING, &c->format, "pcap or pcapng; default the format of IN", "NAME"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("change", "What to change:", "Show the options of changes", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to change:", entries, NULL);
 }
 
 static const char description[] =
@@ -107,8 +100,7 @@ static const char description[] =
 /* ---- values ---- */
 
 static bool complain_value(const char *option, const char *value, const char *what) {
-    cli_error("--%s=%s: %s", option, value, what);
-    return false;
+    return cli_error("--%s=%s: %s", option, value, what);
 }
 
 /* NULL leaves *value unchanged. */
@@ -153,9 +145,8 @@ static bool parse_generation(struct edit_arguments *c) {
     }
     c->options.generation = ue_profile_find(c->generation);
     if (c->options.generation == NULL) {
-        char *hint = suggestion_of_release(c->generation);
+        g_autofree char *hint = suggestion_of_release(c->generation);
         cli_error("--to-generation=%s: not an engine release from 4.13 to 5.8%s", c->generation, hint);
-        g_free(hint);
     }
     return c->options.generation != NULL;
 }
@@ -194,8 +185,7 @@ static bool resolve_time(struct edit_arguments *c) {
 static bool resolve(struct edit_arguments *c, int arguments) {
     struct editor_options *o = &c->options;
     if (arguments != 2) {
-        cli_error("IN and OUT are required; see uerudp edit --help");
-        return false;
+        return cli_error("IN and OUT are required; see uerudp edit --help");
     }
     o->is_redacted = c->redact || c->anonymise;
     o->has_new_addresses = c->addresses || c->anonymise;

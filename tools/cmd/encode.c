@@ -120,8 +120,7 @@ static bool encode_json(struct encode *e, const char *path) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
     if (file == NULL) {
-        cli_error("%s: %s", path, g_strerror(errno));
-        return false;
+        return cli_error("%s: %s", path, g_strerror(errno));
     }
     struct input_json_reader stream;
     json_t *object;
@@ -183,12 +182,8 @@ static void add_options(struct encode *e, GOptionContext *context) {
          "with --from-hex, the server's address; default " INPUT_JSON_DEFAULT_SERVER, "ADDRESS:PORT"},
         {0},
     };
-    GOptionGroup *from = g_option_group_new("input", "Input:", "Show the options of the input", NULL, NULL);
-    g_option_group_add_entries(from, hex_entries);
-    g_option_context_add_group(context, from);
-    GOptionGroup *group = g_option_group_new("output", "Output:", "Show the options of the output", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Input:", hex_entries, NULL);
+    cli_add_options(context, "Output:", entries, NULL);
     wire_options_add(&e->wire, context);
 }
 
@@ -203,16 +198,14 @@ static bool resolve_address(const char *option, const char *text, const char *ot
 
 static bool resolve_addresses(struct encode *e) {
     if (!e->from_hex && (e->source != NULL || e->destination != NULL)) {
-        cli_error("--src and --dst require --from-hex; JSON has its own src and dst");
-        return false;
+        return cli_error("--src and --dst require --from-hex; JSON has its own src and dst");
     }
     if (!resolve_address("src", e->source, INPUT_JSON_DEFAULT_CLIENT, &e->client) ||
         !resolve_address("dst", e->destination, INPUT_JSON_DEFAULT_SERVER, &e->server)) {
         return false;
     }
     if (e->client.family != e->server.family) {
-        cli_error("--src and --dst must both be IPv4 or both be IPv6; the defaults are IPv4");
-        return false;
+        return cli_error("--src and --dst must both be IPv4 or both be IPv6; the defaults are IPv4");
     }
     return true;
 }

@@ -143,10 +143,9 @@ static enum cli_exit run_both(struct generate *g) {
     static const char *const endings[] = {"-client" SUFFIX, "-server" SUFFIX};
     enum cli_exit worst = CLI_EXIT_OK;
     for (unsigned end = 0; end < G_N_ELEMENTS(endings) && worst != CLI_EXIT_UNUSABLE; end++) {
-        char *path = beside(g->options.output, endings[end]);
+        g_autofree char *path = beside(g->options.output, endings[end]);
         enum cli_exit status = run(g, end == 0 ? GENERATE_CAPTURE_CLIENT : GENERATE_CAPTURE_SERVER, path);
         worst = status > worst ? status : worst;
-        g_free(path);
     }
     return worst;
 }

@@ -50,9 +50,7 @@ static void add_result_options(struct info_arguments *command, GOptionContext *c
          "FILE"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("result", "Result:", "Show the options of the exit status", command, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Result:", entries, command);
 }
 
 static void add_options(struct info_arguments *command, GOptionContext *context) {
@@ -75,9 +73,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to print:", entries, NULL);
     info_bandwidth_add_options(&command->bandwidth, context);
     add_result_options(command, context);
     capture_reader_add_live_options(&command->reader, context);
@@ -111,8 +107,8 @@ static bool check_compare(const struct info_arguments *command, int path_count) 
     bool has_other = command->summary || command->bits || command->bandwidth.is_wanted || command->junit != NULL ||
                      command->ends.vantage != NULL;
     if (command->compare && (path_count != 2 || has_other)) {
-        cli_error("--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
-        return false;
+        return cli_error(
+            "--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
     }
     return true;
 }
@@ -128,8 +124,7 @@ static bool resolve(struct info_arguments *command, int argc) {
         return false;
     }
     if (command->findings_max < 1 || command->findings_max > FINDINGS_MAX) {
-        cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
-        return false;
+        return cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
     }
     command->out.columns = color_columns(STDOUT_FILENO);
     return color_resolve(command->color, &command->out.is_colored) && wire_options_resolve(&command->reader.wire);

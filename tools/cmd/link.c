@@ -25,12 +25,10 @@ static const char description[] =
 
 static bool resolve(struct impair_options *options, int argc, char **argv, uint64_t *port) {
     if (argc != 3) {
-        cli_error("LISTEN_PORT and the server's HOST:PORT are required; see uerudp link --help");
-        return false;
+        return cli_error("LISTEN_PORT and the server's HOST:PORT are required; see uerudp link --help");
     }
     if (!cli_parse_number(argv[1], UINT16_MAX, port)) {
-        cli_error("%s: must be a port to listen on", argv[1]);
-        return false;
+        return cli_error("%s: must be a port to listen on", argv[1]);
     }
     return impair_options_resolve(options);
 }

@@ -75,9 +75,7 @@ static void add_options(struct replay_arguments *command, GOptionContext *contex
         COLOR_OPTION(&command->replay.color),
         {0},
     };
-    GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to do:", entries, command);
     replay_check_options_add(&command->replay.check_options, context);
     replay_send_options_add(&command->replay.send_options, context);
     selection_add_options(&command->replay.selection, context);
@@ -110,34 +108,28 @@ static void describe(GOptionContext *context) {
 static bool resolve(struct replay_arguments *command, int argc, char **argv) {
     struct replay_command *replay = &command->replay;
     if (argc < 2) {
-        cli_error("no file given; see uerudp replay --help");
-        return false;
+        return cli_error("no file given; see uerudp replay --help");
     }
     command->mode = command->mode == NULL ? modes : command->mode;
     if (command->mode->has_target && replay->send_options.target == NULL) {
-        cli_error("--mode=%s requires a target; see uerudp replay --help", command->mode->name);
-        return false;
+        return cli_error("--mode=%s requires a target; see uerudp replay --help", command->mode->name);
     }
     bool is_check = command->mode->run == replay_check;
     if (is_check && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--check needs whole connections: of the selections, only --stream is allowed");
-        return false;
+        return cli_error("--check needs whole connections: of the selections, only --stream is allowed");
     }
     bool is_observe = command->mode->run == replay_observe;
     if (is_observe && replay->json && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--json needs whole connections: of the selections, only --stream is allowed");
-        return false;
+        return cli_error("--json needs whole connections: of the selections, only --stream is allowed");
     }
     if (replay->check_options.is_given && !is_check) {
-        cli_error("--side and --ignore require --check");
-        return false;
+        return cli_error("--side and --ignore require --check");
     }
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
     bool is_live = command->mode->run == replay_live;
     if (is_live && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--live needs a whole connection: of the selections, only --stream is allowed");
-        return false;
+        return cli_error("--live needs a whole connection: of the selections, only --stream is allowed");
     }
     return color_resolve(replay->color, &replay->is_colored) &&
            replay_send_options_resolve(&replay->send_options, is_live) && wire_options_resolve(&replay->reading.wire);

@@ -84,16 +84,13 @@ static bool resolve_seed(struct script_job *job) {
 
 static bool resolve(struct script_job *job) {
     if (job->verbose && job->json) {
-        cli_error("--verbose and --json exclude each other");
-        return false;
+        return cli_error("--verbose and --json exclude each other");
     }
     if (job->update && job->generations != NULL) {
-        cli_error("--update needs all generations of a script and excludes --generation");
-        return false;
+        return cli_error("--update needs all generations of a script and excludes --generation");
     }
     if (job->host != NULL && job->listen != NULL) {
-        cli_error("--host and --listen exclude each other");
-        return false;
+        return cli_error("--host and --listen exclude each other");
     }
     job->play.target = (struct script_remote_target){job->host, job->listen};
     double tolerance_ms = script_remote_target_is_set(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
@@ -110,11 +107,9 @@ static bool resolve(struct script_job *job) {
 static bool add_from_options(GArray *generations, char **names) {
     for (size_t i = 0; names[i] != NULL; i++) {
         if (!script_generation_add(generations, names[i])) {
-            char *hint = suggestion_of_release(names[i]);
-            cli_error("--generation=%s: must be an engine release from 4.13 to 5.8, A, B, C, L or all%s", names[i],
-                      hint);
-            g_free(hint);
-            return false;
+            g_autofree char *hint = suggestion_of_release(names[i]);
+            return cli_error("--generation=%s: must be an engine release from 4.13 to 5.8, A, B, C, L or all%s",
+                             names[i], hint);
         }
     }
     return true;
@@ -126,8 +121,7 @@ static bool add_from_script(const struct script_job *job, GArray *generations, c
     size_t line;
     size_t column;
     if (!script_generation_add_declared(generations, script, &line, &column, &error)) {
-        cli_error("%s:%zu:%zu: %s", script->name, line, column, error.text);
-        return false;
+        return cli_error("%s:%zu:%zu: %s", script->name, line, column, error.text);
     }
     if (generations->len == 0 && script_remote_target_is_set(&job->play.target)) {
         return script_generation_add(generations, REMOTE_GENERATION);

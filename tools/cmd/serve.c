@@ -66,9 +66,7 @@ static void add_options(struct serve *s, GOptionContext *context) {
         {"once", 0, 0, G_OPTION_ARG_NONE, &s->once, "end when the first client has left", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("serve", "What to serve:", "Show the options of the server", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to serve:", entries, NULL);
     serve_protection_add(&s->protection, context);
     live_options_add(&s->live, context);
 }
@@ -76,9 +74,8 @@ static void add_options(struct serve *s, GOptionContext *context) {
 static bool resolve_scenario(struct serve *s) {
     s->service.scenario = s->scenario != NULL ? sim_scenario_find(s->scenario) : NULL;
     if (s->service.scenario == NULL) {
-        char *names = scenario_traffic_scenario_names();
+        g_autofree char *names = scenario_traffic_scenario_names();
         cli_error("--mode scenario requires --scenario with one of %s", names);
-        g_free(names);
     }
     return s->service.scenario != NULL;
 }
@@ -93,22 +90,18 @@ static bool resolve_mode(struct serve *s) {
             return i != SERVE_SERVICE_SCENARIO || resolve_scenario(s);
         }
     }
-    cli_error("--mode=%s: must be echo, sink or scenario", mode);
-    return false;
+    return cli_error("--mode=%s: must be echo, sink or scenario", mode);
 }
 
 static bool resolve(struct serve *s, int argc) {
     if (argc != 1) {
-        cli_error("serve has no arguments, only options; see uerudp serve --help");
-        return false;
+        return cli_error("serve has no arguments, only options; see uerudp serve --help");
     }
     if (s->port_number < 0 || s->port_number > UINT16_MAX) {
-        cli_error("--port=%" G_GINT64_FORMAT ": not a port", s->port_number);
-        return false;
+        return cli_error("--port=%" G_GINT64_FORMAT ": not a port", s->port_number);
     }
     if (s->max_clients < 1 || s->max_clients > CLIENTS_MAX) {
-        cli_error("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
-        return false;
+        return cli_error("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
     }
     s->service.no_login = s->live.no_login;
     return resolve_mode(s) && serve_protection_resolve(&s->protection) && live_options_resolve(&s->live);
@@ -263,9 +256,7 @@ static bool open_port(struct serve *s) {
     GError *error = NULL;
     struct net_socket *socket = net_socket_listen(s->bind, (uint16_t)s->port_number, &error);
     if (socket == NULL) {
-        cli_error("%s", error->message);
-        g_error_free(error);
-        return false;
+        return cli_error_free(error);
     }
     s->port = live_transport_new(socket, &s->live);
     return s->port != NULL;
@@ -283,8 +274,7 @@ static bool open_server(struct serve *s) {
     serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->server = ue_server_new(NULL, &config, event_loop_now_ns());
     if (s->server == NULL) {
-        cli_error("a server cannot run with these settings");
-        return false;
+        return cli_error("a server cannot run with these settings");
     }
     live_transport_set_sent_callback(s->port, on_sent, s);
     return true;

@@ -148,9 +148,8 @@ static bool write_picture(const struct trace_command *t, const struct trace_plot
 static bool write_index(const struct trace_command *t) {
     g_autoptr(GPtrArray) pages = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < t->plots->len; i++) {
-        char *page = name_file(t, t->plots->pdata[i], ".html");
+        g_autofree char *page = name_file(t, t->plots->pdata[i], ".html");
         g_ptr_array_add(pages, g_path_get_basename(page));
-        g_free(page);
     }
     struct text_buffer text = {0};
     trace_write_index(t->plots, pages, &text);
@@ -161,9 +160,9 @@ static bool write_index(const struct trace_command *t) {
 
 static bool write_to_pipe(const struct trace_command *t) {
     if (t->plots->len > 1) {
-        cli_error("the capture has %u connections, each with its own page; use --output, or --stream to choose one",
-                  t->plots->len);
-        return false;
+        return cli_error(
+            "the capture has %u connections, each with its own page; use --output, or --stream to choose one",
+            t->plots->len);
     }
     struct text_buffer text = {0};
     write_page(t->plots->pdata[0], &text);
@@ -174,8 +173,7 @@ static bool write_to_pipe(const struct trace_command *t) {
 
 static bool write_all(const struct trace_command *t) {
     if (t->plots->len == 0) {
-        cli_error("no connection to draw");
-        return false;
+        return cli_error("no connection to draw");
     }
     if (t->path == NULL || strcmp(t->path, "-") == 0) {
         return write_to_pipe(t);
@@ -236,17 +234,14 @@ static enum cli_exit run(struct trace_command *t, int path_count, char **paths) 
 static bool resolve(struct trace_command *t, int argc) {
     bool is_pipe = t->path == NULL || strcmp(t->path, "-") == 0;
     if (argc < 2) {
-        cli_error("no file given; see uerudp trace --help");
-        return false;
+        return cli_error("no file given; see uerudp trace --help");
     }
     if ((t->svg && is_pipe) || (t->browser != NULL && !t->svg)) {
-        cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it"
-                         : "--browser requires --svg");
-        return false;
+        return cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it"
+                                : "--browser requires --svg");
     }
     if (t->elements_max < 1) {
-        cli_error("--elements=%d: must be at least 1", t->elements_max);
-        return false;
+        return cli_error("--elements=%d: must be at least 1", t->elements_max);
     }
     return wire_options_resolve(&t->reader.wire);
 }
@@ -265,9 +260,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
         {"hex", 0, 0, G_OPTION_ARG_NONE, &t->reader.is_hex, "the files are hex dumps, hex lines or C arrays", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("output", "What to draw:", "Show the options of the output", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "What to draw:", entries, NULL);
     selection_add_stream_option(&t->selection, context);
     wire_options_add(&t->reader.wire, context);
 }

@@ -49,9 +49,8 @@ struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options
     static const struct connect_mode_type kind = {"scenario", receive, tick, result, clear};
     const struct sim_scenario *scenario = sim_scenario_find(options->scenario);
     if (scenario == NULL) {
-        char *names = scenario_traffic_scenario_names();
+        g_autofree char *names = scenario_traffic_scenario_names();
         cli_error("--scenario=%s: no such scenario; use one of %s", options->scenario, names);
-        g_free(names);
         return NULL;
     }
     struct scenario_mode *s = g_new0(struct scenario_mode, 1);

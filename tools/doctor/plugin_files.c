@@ -40,10 +40,9 @@ static void add_misplaced(GPtrArray *files, const char *root) {
     const char *name;
     add_in(files, root, "", DOCTOR_FOLDER_WRONG);
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        char *folder = g_build_filename(root, name, NULL);
+        g_autofree char *folder = g_build_filename(root, name, NULL);
         add_in(files, folder, "", DOCTOR_FOLDER_WRONG);
         add_in(files, folder, "epan", DOCTOR_FOLDER_WRONG);
-        g_free(folder);
     }
     if (dir != NULL) {
         g_dir_close(dir);
@@ -52,9 +51,8 @@ static void add_misplaced(GPtrArray *files, const char *root) {
 
 static void add_beside(GPtrArray *files, const char *folder) {
     if (folder != NULL) {
-        char *root = g_path_get_dirname(folder);
+        g_autofree char *root = g_path_get_dirname(folder);
         add_misplaced(files, root);
-        g_free(root);
     }
 }
 

@@ -10,9 +10,8 @@ static char **run_program(const struct doctor_wireshark *wireshark, const char *
     g_autofree char *errors = NULL;
     char **lines = NULL;
     if (g_spawn_sync(NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, NULL, NULL)) {
-        char *all = g_strconcat(output, "\n", errors, NULL);
+        g_autofree char *all = g_strconcat(output, "\n", errors, NULL);
         lines = g_strsplit(all, "\n", -1);
-        g_free(all);
     }
     return lines;
 }
@@ -27,13 +26,12 @@ static void parse_version(struct doctor_wireshark *wireshark, const char *line) 
         if (version[size - 1] == '.') {
             version[size - 1] = '\0';
         }
-        char **numbers = g_strsplit(version, ".", 3);
+        g_auto(GStrv) numbers = g_strsplit(version, ".", 3);
         if (numbers[1] != NULL) {
             wireshark->version = g_strdup(version);
             wireshark->major = (int)g_ascii_strtoll(numbers[0], NULL, 10);
             wireshark->minor = (int)g_ascii_strtoll(numbers[1], NULL, 10);
         }
-        g_strfreev(numbers);
         g_free(version);
     }
 }

@@ -59,12 +59,6 @@ void generate_options_clear(struct generate_options *options) {
 
 /* ---- command line ---- */
 
-static void add_group(GOptionContext *context, const char *name, const char *title, const GOptionEntry *entries) {
-    GOptionGroup *group = g_option_group_new(name, title, title, NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
-}
-
 static void add_output(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
@@ -79,7 +73,7 @@ static void add_output(struct generate_options *o, GOptionContext *context) {
         {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of the scenarios, with a sentence for each", NULL},
         {0},
     };
-    add_group(context, "output", "Output:", entries);
+    cli_add_options(context, "Output:", entries, NULL);
 }
 
 static void add_run(struct generate_options *o, GOptionContext *context) {
@@ -95,7 +89,7 @@ static void add_run(struct generate_options *o, GOptionContext *context) {
          NULL},
         {0},
     };
-    add_group(context, "run", "Changes to the scenario:", entries);
+    cli_add_options(context, "Changes to the scenario:", entries, NULL);
 }
 
 static void add_wire(struct generate_options *o, GOptionContext *context) {
@@ -110,7 +104,7 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
          "LIST"},
         {0},
     };
-    add_group(context, "wire", "Settings of both sides:", entries);
+    cli_add_options(context, "Settings of both sides:", entries, NULL);
 }
 
 static void add_network(struct generate_options *o, GOptionContext *context) {
@@ -119,7 +113,7 @@ static void add_network(struct generate_options *o, GOptionContext *context) {
         entries[i] = (GOptionEntry){network[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], network[i].about,
                                     network[i].unit};
     }
-    add_group(context, "network", "Network impairment in both directions; default the scenario's:", entries);
+    cli_add_options(context, "Network impairment in both directions; default the scenario's:", entries, NULL);
 }
 
 void generate_options_add(struct generate_options *options, GOptionContext *context) {
@@ -207,8 +201,7 @@ static bool resolve_point(struct generate_options *o) {
             return true;
         }
     }
-    cli_error("--capture-at=%s: neither client, server, sender nor both", o->capture_at);
-    return false;
+    return cli_error("--capture-at=%s: neither client, server, sender nor both", o->capture_at);
 }
 
 static bool resolve_generation(struct generate_options *o) {
@@ -216,10 +209,8 @@ static bool resolve_generation(struct generate_options *o) {
         return true;
     }
     if (ue_profile_find(o->generation) == NULL) {
-        char *hint = suggestion_of_release(o->generation);
-        cli_error("--generation=%s: not an engine release from 4.13 to 5.8%s", o->generation, hint);
-        g_free(hint);
-        return false;
+        g_autofree char *hint = suggestion_of_release(o->generation);
+        return cli_error("--generation=%s: not an engine release from 4.13 to 5.8%s", o->generation, hint);
     }
     o->scenario.sides[UE_ROLE_CLIENT].release = o->generation;
     o->scenario.sides[UE_ROLE_SERVER].release = o->generation;
@@ -228,10 +219,8 @@ static bool resolve_generation(struct generate_options *o) {
 
 static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
     if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
-        char *option = g_strdelimit(g_strdup(key), "_", '-');
-        cli_error("--%s=%s: invalid value", option, text);
-        g_free(option);
-        return false;
+        g_autofree char *option = g_strdelimit(g_strdup(key), "_", '-');
+        return cli_error("--%s=%s: invalid value", option, text);
     }
     return true;
 }
@@ -246,14 +235,13 @@ static bool are_supported(const struct sim_scenario *scenario) {
         ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
         compressors += handlers[i] == UE_HANDLER_OODLE;
         if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
-            cli_error("--handlers: %s is not supported here; use at most one of aesgcm and aes-ecb, and oodle once",
-                      ue_handler_name(handlers[i]));
-            return false;
+            return cli_error(
+                "--handlers: %s is not supported here; use at most one of aesgcm and aes-ecb, and oodle once",
+                ue_handler_name(handlers[i]));
         }
     }
     if (scenario->encrypt && handlers[0] != UE_HANDLER_NONE && handlers[0] != UE_HANDLER_AESGCM) {
-        cli_error("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
-        return false;
+        return cli_error("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
     }
     return true;
 }
@@ -265,8 +253,8 @@ static bool resolve_wire(struct generate_options *o) {
         return false;
     }
     if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
-        cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
-        return false;
+        return cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic,
+                         settings->magic_bits);
     }
     return are_supported(&o->scenario);
 }
@@ -292,9 +280,8 @@ static bool resolve_run(struct generate_options *o) {
     o->scenario.seed = seed;
     o->scenario.frame_time |= o->frame_time;
     if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
-        cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
-                  GENERATE_CONNECTIONS_MAX);
-        return false;
+        return cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
+                         GENERATE_CONNECTIONS_MAX);
     }
     o->connections = (uint32_t)o->connection_count;
     if (o->duration_s != UNSET) {
@@ -310,8 +297,7 @@ static bool resolve_run(struct generate_options *o) {
 static bool is_valid(const struct sim_scenario *scenario) {
     const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
-        cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
-        return false;
+        return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
     if (scenario->frame_time && profile->channel < UE_CHANNEL_PACKED) {
         cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);
@@ -322,8 +308,8 @@ static bool is_valid(const struct sim_scenario *scenario) {
 
 bool generate_options_resolve(struct generate_options *options, int argc, char **argv) {
     if (argc != 2) {
-        cli_error("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
-        return false;
+        return cli_error("%s; see uerudp generate --help",
+                         argc < 2 ? "no scenario given" : "more than one scenario given");
     }
     return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_wire(options) &&
            resolve_point(options) && resolve_run(options) && resolve_tick(options) && resolve_network(options) &&

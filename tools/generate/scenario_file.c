@@ -158,11 +158,10 @@ static bool parse_outages(const char *text, struct sim_outage *outages) {
     g_auto(GStrv) parts = g_strsplit(text, ";", -1);
     bool good = g_strv_length(parts) <= SIM_LINK_OUTAGES_MAX;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
-        char **ends = g_strsplit(parts[i], "-", 2);
+        g_auto(GStrv) ends = g_strsplit(parts[i], "-", 2);
         good = ends[0] != NULL && ends[1] != NULL && parse_time(ends[0], NS_PER_S, &outages[i].from_ns);
         outages[i].to_ns = UINT64_MAX;
         good = good && (ends[1][0] == '\0' || parse_time(ends[1], NS_PER_S, &outages[i].to_ns));
-        g_strfreev(ends);
     }
     return good;
 }
@@ -301,9 +300,8 @@ static bool read_section(GKeyFile *file, const char *path, const char *group, st
                          size_t *streams) {
     struct section section;
     if (!find_section(group, scenario, streams, &section)) {
-        cli_error("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams", path,
-                  group, SIM_SCENARIO_STREAMS_MAX);
-        return false;
+        return cli_error("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams",
+                         path, group, SIM_SCENARIO_STREAMS_MAX);
     }
     g_auto(GStrv) keys = g_key_file_get_keys(file, group, NULL, NULL);
     bool good = keys != NULL;
@@ -378,12 +376,10 @@ static bool check_stream(const char *path, size_t place, const struct sim_scenar
 
 static bool check(const char *path, const struct sim_scenario *scenario) {
     if (scenario->move_ns != 0 && !scenario->handshake) {
-        cli_error("%s: [scenario] move: needs handshake=true", path);
-        return false;
+        return cli_error("%s: [scenario] move: needs handshake=true", path);
     }
     if (scenario->ending >= SIM_ENDING_FAILURE && !scenario->login) {
-        cli_error("%s: [scenario] ending: a login can only be refused with login=true", path);
-        return false;
+        return cli_error("%s: [scenario] ending: a login can only be refused with login=true", path);
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, scenario)) {

@@ -135,12 +135,11 @@ static void record_left(struct impair_direction *direction, struct transit *tran
     struct impair_record *record = impair_record_new(direction->config.recording, out->side, &out->local, &out->peer,
                                                      report->bytes, report->size_bytes);
     if (record != NULL || transit->record != NULL) {
-        char *comment = describe(transit, report, is_overtaken);
+        g_autofree char *comment = describe(transit, report, is_overtaken);
         impair_record_add_comment(transit->record, comment);
         impair_record_add_comment(record, transit->rules);
         impair_record_add_comment(record, comment);
         impair_record_release(record);
-        g_free(comment);
     }
 }
 

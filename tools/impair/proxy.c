@@ -310,9 +310,7 @@ static bool open_sockets(struct impair_proxy *proxy, uint16_t port, const char *
     if (proxy->listener != NULL && find_server(proxy, target, &error)) {
         return true;
     }
-    cli_error("%s", error->message);
-    g_error_free(error);
-    return false;
+    return cli_error_free(error);
 }
 
 struct impair_proxy *impair_proxy_new(struct impair_options *options, uint16_t port, const char *target) {

@@ -164,8 +164,7 @@ static bool resolve_rules(struct impair_options *options) {
         char error[RULES_ERROR_BYTES];
         bool is_file = text[0] == '@';
         if (!(is_file ? rules_read_file : rules_add)(options->rules, text + 1, error)) {
-            cli_error(is_file ? "--rules: %s" : "--rule: %s", error);
-            return false;
+            return cli_error(is_file ? "--rules: %s" : "--rule: %s", error);
         }
     }
     return true;
@@ -179,16 +178,14 @@ static void add_impairments(struct impair_options *options, GOptionContext *cont
     GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
     for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
         const struct impairment *impairment = &impairments[i];
-        char *name = g_strconcat(form->prefix, impairment->name, NULL);
-        char *same = g_strconcat("as --", impairment->name, NULL);
+        g_autofree char *name = g_strconcat(form->prefix, impairment->name, NULL);
+        g_autofree char *same = g_strconcat("as --", impairment->name, NULL);
         const GOptionEntry entries[] = {
             {g_intern_string(name), 0, 0, CALLBACK(set_impairment),
              form == forms ? impairment->help : g_intern_string(same), impairment->unit},
             {0},
         };
         g_option_group_add_entries(group, entries);
-        g_free(name);
-        g_free(same);
     }
     g_option_context_add_group(context, group);
 }
@@ -207,10 +204,7 @@ static void add_engine(struct impair_options *options, GOptionContext *context) 
         {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "seed of all random numbers", "NUMBER"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("engine", "Engine emulation and rules:", "Show these options", options, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Engine emulation and rules:", entries, options);
 }
 
 static void add_link(struct impair_options *options, GOptionContext *context) {
@@ -232,9 +226,7 @@ static void add_link(struct impair_options *options, GOptionContext *context) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "report as JSON Lines", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("link", "Link and output:", "Show these options", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Link and output:", entries, NULL);
 }
 
 void impair_options_add(struct impair_options *options, GOptionContext *context) {
@@ -276,8 +268,7 @@ void impair_options_clear(struct impair_options *options) {
 static bool resolve_seed(struct impair_options *options) {
     if (options->seed_text == NULL) {
         if (getentropy(&options->seed, sizeof options->seed) != 0) {
-            cli_error("the system has no random numbers; use --seed");
-            return false;
+            return cli_error("the system has no random numbers; use --seed");
         }
         return true;
     }

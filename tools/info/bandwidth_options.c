@@ -43,19 +43,15 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
          NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("bandwidth", "Bandwidth:", "Show the options of bandwidth", options, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Bandwidth:", entries, options);
 }
 
 bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json) {
     if (options->rows_max < 0 || options->rows_max > ROWS_MAX) {
-        cli_error("--top=%d: must be a number from 1 to %d", options->rows_max, ROWS_MAX);
-        return false;
+        return cli_error("--top=%d: must be a number from 1 to %d", options->rows_max, ROWS_MAX);
     }
     if (options->is_csv && is_json) {
-        cli_error("--csv and --json exclude each other");
-        return false;
+        return cli_error("--csv and --json exclude each other");
     }
     options->is_wanted |= options->is_csv || options->budgets.limits != NULL || options->rows_max != 0 ||
                           options->order != INFO_BANDWIDTH_BY_TOTAL;

@@ -88,10 +88,9 @@ static gboolean parse_kind(const char *name, struct fail_rule *rule, GError **er
     unsigned count;
     g_autofree char *names = find_kind(name, &rule->kind, &count);
     if (count == 0) {
-        char *all = find_kind("", &rule->kind, &count);
+        g_autofree char *all = find_kind("", &rule->kind, &count);
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                     "--fail-on: %s is no severity (error, warning, note) and no kind of finding (%s)", name, all);
-        g_free(all);
         count = 0;
     } else if (count > 1) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--fail-on: %s may be %s", name, names);

@@ -179,12 +179,11 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
     const struct info_connection *infos[] = {*(struct info_connection *const *)a, *(struct info_connection *const *)b};
     int ranks[2];
     for (int i = 0; i < 2; i++) {
-        GPtrArray *findings = info_findings_sorted(&infos[i]->findings);
+        g_autoptr(GPtrArray) findings = info_findings_sorted(&infos[i]->findings);
         const struct info_finding *worst = worst_of(findings);
         ranks[i] = worst != NULL ? (int)ue_finding_rows[worst->detected.id].severity * UE_FINDING_COUNT +
                                        (int)ue_finding_kind(worst->detected.id)
                                  : INT32_MAX;
-        g_ptr_array_unref(findings);
     }
     return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
 }

@@ -82,17 +82,13 @@ void capture_reader_add_live_options(struct capture_reader *reader, GOptionConte
         {"duration", 0, 0, G_OPTION_ARG_STRING, &live->seconds_text, "stop after this number of seconds", "SECONDS"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("capture", "Live capture:", "Show the options of live capture", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Live capture:", entries, NULL);
 }
 
 static bool resolve_live(struct capture_reader_live *live) {
     bool has_limit = live->count_text != NULL || live->seconds_text != NULL;
     if (live->interface == NULL && (live->filter != NULL || has_limit)) {
-        cli_error("--filter, --count and --duration require --interface");
-        return false;
+        return cli_error("--filter, --count and --duration require --interface");
     }
     return cli_option_number("count", live->count_text, 1, INT64_MAX, &live->count) &&
            cli_option_real("duration", live->seconds_text, SECONDS_MIN, SECONDS_MAX, &live->seconds);
@@ -101,12 +97,10 @@ static bool resolve_live(struct capture_reader_live *live) {
 bool capture_reader_check_options(struct capture_reader *reader, int path_count) {
     bool is_live = reader->live.interface != NULL;
     if (!is_live && path_count == 0) {
-        cli_error("no file given; see %s --help", g_get_prgname());
-        return false;
+        return cli_error("no file given; see %s --help", g_get_prgname());
     }
     if (is_live && (path_count != 0 || reader->is_hex)) {
-        cli_error("--interface and files exclude each other");
-        return false;
+        return cli_error("--interface and files exclude each other");
     }
     return resolve_live(&reader->live);
 }

@@ -54,7 +54,7 @@ static bool is_for_endpoints(const char *key) {
 static void add_settings(GOptionGroup *group) {
     const struct ue_setting_row *row;
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
-        char *name = g_strdelimit(g_strdup(row->key), "_", '-');
+        g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         const GOptionEntry entries[] = {
             {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)add_setting, row->description,
              "NUMBER"},
@@ -63,7 +63,6 @@ static void add_settings(GOptionGroup *group) {
         if (is_for_endpoints(row->key)) {
             g_option_group_add_entries(group, entries);
         }
-        g_free(name);
     }
 }
 
@@ -101,10 +100,7 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &o->json, "report as JSON Lines", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("wire", "Wire options:", "Show the wire options", o, NULL);
-    g_option_group_add_entries(group, entries);
-    add_settings(group);
-    g_option_context_add_group(context, group);
+    add_settings(cli_add_options(context, "Wire options:", entries, o));
 }
 
 static void add_impairment(struct live_options *o, GOptionContext *context) {
@@ -117,10 +113,7 @@ static void add_impairment(struct live_options *o, GOptionContext *context) {
         {"dup", 0, 0, G_OPTION_ARG_DOUBLE, &o->duplicate, "duplicate with this probability", "P"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new(
-        "network", "Network impairment of what this side sends:", "Show the impairment options", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Network impairment of what this side sends:", entries, NULL);
 }
 
 void live_options_add(struct live_options *options, GOptionContext *context) {
@@ -151,8 +144,7 @@ static bool resolve_seed(struct live_options *o) {
     uint64_t number = 0;
     if (o->seed_text == NULL) {
         if (getentropy(o->seed, sizeof o->seed) != 0) {
-            cli_error("the system has no random numbers: %s", g_strerror(errno));
-            return false;
+            return cli_error("the system has no random numbers: %s", g_strerror(errno));
         }
         memcpy(&o->link_seed, o->seed, sizeof o->link_seed);
         return true;
@@ -179,12 +171,10 @@ static bool resolve_key(struct live_options *o) {
         o->key[i] = (uint8_t)(high * 16 + low);
     }
     if (!good) {
-        cli_error("--key: not 64 hex digits"); /* the key itself must not appear in logs */
-        return false;
+        return cli_error("--key: not 64 hex digits"); /* the key itself must not appear in logs */
     }
     if (o->profile->hello == 0) {
-        cli_error("--key: the login of %s has no encryption token", o->profile->name);
-        return false;
+        return cli_error("--key: the login of %s has no encryption token", o->profile->name);
     }
     o->has_key = true;
     o->settings.handlers[0] = UE_HANDLER_AESGCM;
@@ -195,9 +185,8 @@ static bool resolve_generation(struct live_options *o) {
     const char *name = o->generation_text != NULL ? o->generation_text : "5.5";
     o->profile = ue_profile_find(name);
     if (o->profile == NULL) {
-        char *hint = suggestion_of_release(name);
+        g_autofree char *hint = suggestion_of_release(name);
         cli_error("--generation=%s: not an engine release from 4.13 to 5.8%s", name, hint);
-        g_free(hint);
     }
     return o->profile != NULL;
 }
@@ -205,8 +194,7 @@ static bool resolve_generation(struct live_options *o) {
 static bool resolve_version(struct live_options *o) {
     uint64_t number = 0;
     if (o->version_text != NULL && !cli_parse_number(o->version_text, UINT32_MAX, &number)) {
-        cli_error("--network-version=%s: not a number of 32 bits", o->version_text);
-        return false;
+        return cli_error("--network-version=%s: not a number of 32 bits", o->version_text);
     }
     o->network_version = (uint32_t)number;
     return true;
@@ -215,14 +203,12 @@ static bool resolve_version(struct live_options *o) {
 static bool resolve_handshake_versions(const struct live_options *o) {
     bool is_given = o->handshake_version != 0 || o->min_handshake_version != 0;
     if (is_given && o->profile->handshake != UE_HANDSHAKE_V) {
-        cli_error("--handshake-version and --min-handshake-version: handshakes of %s have no version",
-                  o->profile->name);
-        return false;
+        return cli_error("--handshake-version and --min-handshake-version: handshakes of %s have no version",
+                         o->profile->name);
     }
     if (o->handshake_version != 0 && o->min_handshake_version > o->handshake_version) {
-        cli_error("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
-                  o->min_handshake_version, o->handshake_version);
-        return false;
+        return cli_error("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
+                         o->min_handshake_version, o->handshake_version);
     }
     return cli_check_range("handshake-version", (double)o->handshake_version, 0, HANDSHAKE_VERSION_MAX) &&
            cli_check_range("min-handshake-version", (double)o->min_handshake_version, 0, HANDSHAKE_VERSION_MAX);
@@ -230,17 +216,15 @@ static bool resolve_handshake_versions(const struct live_options *o) {
 
 static bool resolve_login(const struct live_options *o) {
     if (o->no_login && o->has_key) {
-        cli_error("--no-login and --key exclude each other: encryption begins with a message of the login");
-        return false;
+        return cli_error("--no-login and --key exclude each other: encryption begins with a message of the login");
     }
     return true;
 }
 
 bool live_options_resolve(struct live_options *options) {
     for (size_t i = 0; i < options->setting_texts->len; i++) {
-        char **pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
+        g_auto(GStrv) pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
         ue_settings_set(&options->settings, pair[0], pair[1]);
-        g_strfreev(pair);
     }
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
            resolve_handshake_versions(options) && resolve_login(options) && resolve_impairment(options) &&

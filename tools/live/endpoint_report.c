@@ -212,9 +212,8 @@ static void report_listening(bool as_json, const struct net_address *address) {
     if (as_json) {
         live_report(true, "listening", json_pack("{s:s}", "address", text));
     } else {
-        char *line = g_strdup_printf("listening on %s\n", text);
+        g_autofree char *line = g_strdup_printf("listening on %s\n", text);
         emit(line);
-        g_free(line);
     }
 }
 

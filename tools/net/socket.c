@@ -180,9 +180,8 @@ struct net_socket *net_socket_connect(const char *target, uint16_t default_port,
     if (g_network_address_get_port(G_NETWORK_ADDRESS(name)) == 0) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: port 0 is not a valid destination", target);
     } else {
-        GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
+        g_autoptr(GSocketAddressEnumerator) addresses = g_socket_connectable_enumerate(name);
         s = connect_to_any(addresses, error);
-        g_object_unref(addresses);
     }
     g_object_unref(name);
     return s;

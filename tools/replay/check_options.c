@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/replay/check_options.h"
 
+#include "tools/cli/command_line.h"
+
 #include <string.h>
 
 #include "tools/replay/reference_model.h"
@@ -58,9 +60,7 @@ void replay_check_options_add(struct replay_check_options *check_options, GOptio
         {"ignore", 0, 0, CALLBACK(add_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("check", "With --check:", "Show the check options", check_options, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "With --check:", entries, check_options);
 }
 
 char *replay_check_options_help(void) {

@@ -53,12 +53,10 @@ bool datagram_list_read(struct datagram_list *datagrams, struct replay_command *
     }
     g_hash_table_unref(l.senders);
     if (datagrams->bytes->len > DATAGRAM_LIST_BYTES_MAX) {
-        cli_error("more than 1 GiB to send; select fewer datagrams, for example with --stream");
-        return false;
+        return cli_error("more than 1 GiB to send; select fewer datagrams, for example with --stream");
     }
     if (datagrams->list->len == 0) {
-        cli_error("nothing to send; see --stream and --direction (default c2s)");
-        return false;
+        return cli_error("nothing to send; see --stream and --direction (default c2s)");
     }
     return true;
 }

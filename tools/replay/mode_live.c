@@ -272,9 +272,7 @@ static bool open_port(struct live *l) {
     GError *error = NULL;
     struct net_socket *socket = net_socket_connect(l->replay->send_options.target, WIRE_OPTIONS_SERVER_PORT, &error);
     if (socket == NULL) {
-        cli_error("%s", error->message);
-        g_error_free(error);
-        return false;
+        return cli_error_free(error);
     }
     l->port = live_transport_new(socket, &l->options);
     return l->port != NULL;

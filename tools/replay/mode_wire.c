@@ -109,9 +109,7 @@ static bool open_sockets(struct wire *w) {
         struct net_socket *socket =
             net_socket_connect(w->replay->send_options.target, WIRE_OPTIONS_SERVER_PORT, &error);
         if (socket == NULL) {
-            cli_error("%s", error->message);
-            g_error_free(error);
-            return false;
+            return cli_error_free(error);
         }
         g_ptr_array_add(w->sockets, socket);
     }

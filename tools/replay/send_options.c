@@ -28,28 +28,22 @@ void replay_send_options_add(struct replay_send_options *send_options, GOptionCo
          "FILE"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("sending", "Sending:", "Show the options of wire and live", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Sending:", entries, NULL);
 }
 
 bool replay_send_options_resolve(struct replay_send_options *s, bool is_live) {
     bool is_for_wire = s->per_second_text != NULL || s->rounds != 1;
     if (s->target == NULL && (is_for_wire || s->speed != 1 || s->pcap != NULL)) {
-        cli_error("--speed, --pps, --loop and --pcap require --wire or --live");
-        return false;
+        return cli_error("--speed, --pps, --loop and --pcap require --wire or --live");
     }
     if (is_live && is_for_wire) {
-        cli_error("--pps and --loop require --wire");
-        return false;
+        return cli_error("--pps and --loop require --wire");
     }
     if (!is_live && s->pcap != NULL) {
-        cli_error("--pcap requires --live");
-        return false;
+        return cli_error("--pcap requires --live");
     }
     if (s->rounds < 0) {
-        cli_error("--loop=%" G_GINT64_FORMAT ": must not be negative", s->rounds);
-        return false;
+        return cli_error("--loop=%" G_GINT64_FORMAT ": must not be negative", s->rounds);
     }
     return cli_check_range("speed", s->speed, 0, FACTOR_MAX) &&
            cli_option_real("pps", s->per_second_text, FACTOR_MIN, FACTOR_MAX, &s->per_second);

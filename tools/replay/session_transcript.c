@@ -115,8 +115,7 @@ static bool read_datagram(struct transcript_reading *r, const struct replay_comm
         r->first_ns = seen->observed->time_ns;
     }
     if (seen->connection->stream != transcript->stream) {
-        cli_error("the capture has several connections; select one with --stream");
-        return false;
+        return cli_error("the capture has several connections; select one with --stream");
     }
     handle_datagram(r, seen);
     if (r->is_full) {

@@ -272,7 +272,7 @@ static bool do_forged(struct script_player *p, unsigned side, char *line) {
 
 /* Parses hex digits, with optional spaces between bytes. */
 static bool do_bytes(struct script_player *p, unsigned side, char *line) {
-    GByteArray *bytes = g_byte_array_new();
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
     bool good = true;
     for (const char *token = script_token_next(&line); good && *token != '\0'; token = script_token_next(&line)) {
         for (size_t i = 0; good && token[i] != '\0'; i += 2) {
@@ -287,7 +287,6 @@ static bool do_bytes(struct script_player *p, unsigned side, char *line) {
     if (good) {
         script_testbed_receive(&p->testbed, side, bytes->data, bytes->len);
     }
-    g_byte_array_free(bytes, TRUE);
     return good;
 }
 

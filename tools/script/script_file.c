@@ -26,7 +26,7 @@ struct script_file *script_file_read(const char *path, char **problem) {
         *problem = g_strdup_printf("%s: %s", path, g_strerror(errno));
         return NULL;
     }
-    GByteArray *bytes = read_all(file);
+    g_autoptr(GByteArray) bytes = read_all(file);
     struct script_file *script = NULL;
     if (ferror(file) != 0) {
         *problem = g_strdup_printf("%s: %s", path, g_strerror(errno));
@@ -36,7 +36,6 @@ struct script_file *script_file_read(const char *path, char **problem) {
     if (!is_stdin) {
         fclose(file);
     }
-    g_byte_array_free(bytes, TRUE);
     return script;
 }
 

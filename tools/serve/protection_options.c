@@ -34,10 +34,7 @@ void serve_protection_add(struct serve_protection *protection, GOptionContext *c
          "read every packet from unknown addresses without a limit, as the engine does by default", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new(
-        "protection", "Limits for unknown addresses and for clients:", "Show the protection options", NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_options(context, "Limits for unknown addresses and for clients:", entries, NULL);
 }
 
 bool serve_protection_resolve(const struct serve_protection *protection) {

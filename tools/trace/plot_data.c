@@ -22,10 +22,9 @@ static json_t *notes_array(const struct trace_plot *plot) {
     json_t *array = json_array();
     for (guint i = 0; i < plot->notes->len; i++) {
         const struct trace_plot_note *note = &g_array_index(plot->notes, struct trace_plot_note, i);
-        char *text = g_utf8_make_valid(note->text, -1);
+        g_autofree char *text = g_utf8_make_valid(note->text, -1);
         json_array_append_new(array, json_pack("[f, i, I, s]", ms_since_begin(plot, note->time_ns), (int)note->side,
                                                (json_int_t)note->frame, text));
-        g_free(text);
     }
     return array;
 }
@@ -182,9 +181,8 @@ static GArray *first_of(const void *rows, guint count, size_t row_bytes) {
 
 static void write_bins(const struct trace_plot *plot, struct text_buffer *out) {
     for (unsigned side = 0; side < 2; side++) {
-        GArray *bins = first_of(plot->bins[side], trace_plot_bin_count(plot), sizeof plot->bins[side][0]);
+        g_autoptr(GArray) bins = first_of(plot->bins[side], trace_plot_bin_count(plot), sizeof plot->bins[side][0]);
         WRITE(side == 0 ? "bins0" : "bins1", bins, bin_columns);
-        g_array_unref(bins);
     }
 }
 
