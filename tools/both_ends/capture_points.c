@@ -111,9 +111,7 @@ bool capture_points_of_interfaces(struct capture_points *points, const char *van
 
 void capture_points_clear(struct capture_points *points) {
     for (unsigned i = 0; i < 2; i++) {
-        if (points->paths[i] != NULL) {
-            g_ptr_array_unref(points->paths[i]);
-        }
+        g_clear_pointer(&points->paths[i], g_ptr_array_unref);
     }
     *points = (struct capture_points){0};
 }

@@ -17,9 +17,7 @@ void one_way_init(struct one_way *way, bool with_paths) {
 void one_way_clear(struct one_way *way) {
     g_array_unref(way->losses);
     g_array_unref(way->delays_ns);
-    if (way->paths != NULL) {
-        g_array_unref(way->paths);
-    }
+    g_clear_pointer(&way->paths, g_array_unref);
 }
 
 /* ---- clocks ---- */

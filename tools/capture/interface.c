@@ -184,8 +184,6 @@ void capture_interface_close(struct capture_interface *device) {
     if (device == NULL) {
         return;
     }
-    if (device->pcap != NULL) {
-        pcap_close(device->pcap);
-    }
+    g_clear_pointer(&device->pcap, pcap_close);
     g_free(device);
 }

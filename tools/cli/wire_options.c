@@ -15,9 +15,7 @@ void wire_options_init(struct wire_options *options) {
 
 void wire_options_clear(struct wire_options *options) {
     g_ptr_array_unref(options->setting_texts);
-    if (options->profiles != NULL) {
-        g_ptr_array_unref(options->profiles);
-    }
+    g_clear_pointer(&options->profiles, g_ptr_array_unref);
     g_free(options->generation_name);
     ue_cipher_free(options->cipher);
 }
@@ -52,9 +50,7 @@ static gboolean parse_generation(const char *option, const char *value, void *us
 
 static gboolean parse_profiles(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
-    if (options->profiles != NULL) {
-        g_ptr_array_unref(options->profiles);
-    }
+    g_clear_pointer(&options->profiles, g_ptr_array_unref);
     options->profiles = user_profiles_read(value);
     if (options->profiles == NULL) {
         set_error(error, option, value, "not a file with profiles");

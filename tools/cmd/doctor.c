@@ -154,9 +154,7 @@ static enum cli_exit run(struct doctor *d) {
 static void clear(struct doctor *d) {
     doctor_wireshark_clear(&d->wireshark);
     doctor_diagnosis_clear(&d->diagnosis);
-    if (d->copies != NULL) {
-        g_ptr_array_unref(d->copies);
-    }
+    g_clear_pointer(&d->copies, g_ptr_array_unref);
     g_free(d->wireshark_name);
     g_free(d->plugin);
     g_free(d->color);

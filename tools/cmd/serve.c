@@ -305,9 +305,7 @@ static void free_server(struct serve *s) {
     for (uint32_t i = 0; s->server != NULL && i < ue_server_count(s->server); i++) {
         serve_session_free(ue_server_peer(s->server, i)->user);
     }
-    if (s->server != NULL) {
-        ue_server_free(s->server);
-    }
+    g_clear_pointer(&s->server, ue_server_free);
 }
 
 static bool clear(struct serve *s) {

@@ -231,7 +231,5 @@ void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doct
 }
 
 void doctor_diagnosis_clear(struct doctor_diagnosis *diagnosis) {
-    if (diagnosis->findings != NULL) {
-        g_ptr_array_unref(diagnosis->findings);
-    }
+    g_clear_pointer(&diagnosis->findings, g_ptr_array_unref);
 }

@@ -44,9 +44,7 @@ static void add_misplaced(GPtrArray *files, const char *root) {
         add_in(files, folder, "", DOCTOR_FOLDER_WRONG);
         add_in(files, folder, "epan", DOCTOR_FOLDER_WRONG);
     }
-    if (dir != NULL) {
-        g_dir_close(dir);
-    }
+    g_clear_pointer(&dir, g_dir_close);
 }
 
 static void add_beside(GPtrArray *files, const char *folder) {

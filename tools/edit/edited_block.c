@@ -23,9 +23,7 @@ struct edited_block *edited_block_new(uint64_t frame, const struct capture_block
 }
 
 void edited_block_free(struct edited_block *edited) {
-    if (edited->data != NULL) {
-        g_byte_array_unref(edited->data);
-    }
+    g_clear_pointer(&edited->data, g_byte_array_unref);
     if (edited->comment != NULL) {
         g_string_free(edited->comment, TRUE);
     }

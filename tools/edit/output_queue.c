@@ -27,9 +27,7 @@ struct edit_output_queue {
 
 static void free_state(void *user) {
     struct direction_state *state = user;
-    if (state->reordered != NULL) {
-        edited_block_free(state->reordered);
-    }
+    g_clear_pointer(&state->reordered, edited_block_free);
     g_free(state);
 }
 

@@ -347,9 +347,7 @@ bool impair_proxy_free(struct impair_proxy *proxy) {
     if (proxy == NULL) {
         return true;
     }
-    if (proxy->loop != NULL) {
-        event_loop_free(proxy->loop);
-    }
+    g_clear_pointer(&proxy->loop, event_loop_free);
     bool good = impair_recording_close(proxy->recording);
     good = live_report_stop() && good;
     net_socket_free(proxy->listener);

@@ -44,10 +44,8 @@ static void print_bits(struct text_buffer *out, const char *label, const uint64_
 static void print_kinds(struct text_buffer *out, const struct ue_bandwidth_totals *totals) {
     const struct ue_bandwidth_counts *counts = &totals->counts;
     const uint64_t all[] = {ue_bandwidth_bits(counts, 0), ue_bandwidth_bits(counts, 1)};
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
-                           "share", "s2c bits", "s2c bytes", "share");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
+                          "share", "s2c bits", "s2c bytes", "share");
     for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
         if (counts->bits[kind][0] + counts->bits[kind][1] != 0) {
             print_bits(out, kind_label(kind), counts->bits[kind], all);
@@ -61,11 +59,7 @@ static void print_kinds(struct text_buffer *out, const struct ue_bandwidth_total
 /* ---- rows ---- */
 
 static struct phrase rate(double per_s) {
-    struct phrase words = {"-"};
-    if (per_s >= 0) {
-        g_snprintf(words.text, sizeof words.text, "%.1f", per_s);
-    }
-    return words;
+    return per_s >= 0 ? phrase_format("%.1f", per_s) : (struct phrase){"-"};
 }
 
 /* "1250 at 12 s" */
@@ -123,10 +117,8 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     size_t more;
     g_autoptr(GArray) rows = info_bandwidth_rows(
         bandwidth, by, options, options->rows_max != 0 ? options->rows_max : INFO_BANDWIDTH_ROWS_TEXT, &more);
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
-                           ue_bandwidth_row_count(bandwidth, by));
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
+                          ue_bandwidth_row_count(bandwidth, by));
     text_buffer_add_format(out, "    %11s %11s %8s %*s %8s %6s %6s %7s %11s\n", "c2s bytes", "s2c bytes", "share",
                            RATE_CHARS, "most in 1 s", "updates", "per s", "opens", "dormant", "resent");
     for (guint i = 0; i < rows->len; i++) {
@@ -137,38 +129,25 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
 /* ---- saturation ---- */
 
 static struct phrase times(const struct ue_saturation *of) {
-    struct phrase words = {"rate not known"};
-    if (of->packets != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64, of->spans);
-    }
-    return words;
+    return of->packets != 0 ? phrase_format("%" PRIu64, of->spans) : (struct phrase){"rate not known"};
 }
 
 static struct phrase total(const struct ue_saturation *of) {
-    struct phrase words = {"-"};
-    if (of->spans != 0) {
-        g_snprintf(words.text, sizeof words.text, "%s, %s", phrase_duration(of->total_ns).text,
-                   phrase_duration(ue_saturation_span_ns(&of->longest)).text);
-    }
-    return words;
+    return of->spans != 0 ? phrase_format("%s, %s", phrase_duration(of->total_ns).text,
+                                          phrase_duration(ue_saturation_span_ns(&of->longest)).text)
+                          : (struct phrase){"-"};
 }
 
 static struct phrase longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation *of) {
-    struct phrase words = {"-"};
-    if (of->spans != 0) {
-        g_snprintf(words.text, sizeof words.text, "%.3f s, frame %" PRIu64,
-                   phrase_seconds(of->longest.begin_ns - totals->first_ns), of->longest.frame);
-    }
-    return words;
+    return of->spans != 0 ? phrase_format("%.3f s, frame %" PRIu64,
+                                          phrase_seconds(of->longest.begin_ns - totals->first_ns), of->longest.frame)
+                          : (struct phrase){"-"};
 }
 
 static struct phrase queued(const struct ue_saturation *of) {
-    struct phrase words = {"-"};
-    if (of->peak_frame != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRId64 ", %s", of->peak_bits,
-                   phrase_duration(ue_saturation_drain_ns(of, of->peak_bits)).text);
-    }
-    return words;
+    return of->peak_frame != 0 ? phrase_format("%" PRId64 ", %s", of->peak_bits,
+                                               phrase_duration(ue_saturation_drain_ns(of, of->peak_bits)).text)
+                               : (struct phrase){"-"};
 }
 
 static void print_waits(struct text_buffer *out, const struct ue_bandwidth *bandwidth) {
@@ -195,10 +174,8 @@ static void print_saturation(struct text_buffer *out, const struct ue_bandwidth 
     if (of[0].packets + of[1].packets == 0) {
         return;
     }
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
-                           "server to client");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
+                          "server to client");
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "times", times(&of[0]).text, times(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(&of[0]).text, total(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, &of[0]).text,

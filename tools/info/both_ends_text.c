@@ -19,9 +19,7 @@ static void row(struct text_buffer *out, const char *label, cell_function *cell,
 }
 
 static struct phrase packets_and_bytes(uint64_t packets, uint64_t bytes) {
-    struct phrase words;
-    g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
-    return words;
+    return phrase_format("%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
 }
 
 static struct phrase sent(const struct one_way *way) {
@@ -33,10 +31,7 @@ static struct phrase arrived(const struct one_way *way) {
 }
 
 static struct phrase share(uint64_t count, uint64_t of) {
-    struct phrase words;
-    g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%.1f %%)", count,
-               of != 0 ? 100.0 * (double)count / (double)of : 0.0);
-    return words;
+    return phrase_format("%" PRIu64 " (%.1f %%)", count, of != 0 ? 100.0 * (double)count / (double)of : 0.0);
 }
 
 static struct phrase lost(const struct one_way *way) {
@@ -44,12 +39,9 @@ static struct phrase lost(const struct one_way *way) {
 }
 
 static struct phrase dropped(const struct one_way *way) {
-    struct phrase words = share(way->counts.dropped, way->counts.arrived);
-    if (way->counts.dropped_late != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", %" PRIu64 " of them late", way->counts.dropped,
-                   way->counts.dropped_late);
-    }
-    return words;
+    return way->counts.dropped_late != 0
+               ? phrase_format("%" PRIu64 ", %" PRIu64 " of them late", way->counts.dropped, way->counts.dropped_late)
+               : share(way->counts.dropped, way->counts.arrived);
 }
 
 static struct phrase not_captured(const struct one_way *way) {
@@ -57,9 +49,7 @@ static struct phrase not_captured(const struct one_way *way) {
 }
 
 static struct phrase number(uint64_t count) {
-    struct phrase words;
-    g_snprintf(words.text, sizeof words.text, "%" PRIu64, count);
-    return words;
+    return phrase_format("%" PRIu64, count);
 }
 
 static struct phrase outside(const struct one_way *way) {
@@ -75,18 +65,13 @@ static struct phrase unsent(const struct one_way *way) {
 }
 
 static struct phrase reordered(const struct one_way *way) {
-    struct phrase words = number(way->counts.reordered);
-    if (way->counts.reordered != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64 ", by up to %.1f ms", way->counts.reordered,
-                   phrase_milliseconds(way->reordered_by_ns));
-    }
-    return words;
+    return way->counts.reordered != 0 ? phrase_format("%" PRIu64 ", by up to %.1f ms", way->counts.reordered,
+                                                      phrase_milliseconds(way->reordered_by_ns))
+                                      : number(way->counts.reordered);
 }
 
 static struct phrase two_times(double first_ns, double second_ns) {
-    struct phrase words;
-    g_snprintf(words.text, sizeof words.text, "%.1f ms, %.1f ms", first_ns / NS_PER_MS, second_ns / NS_PER_MS);
-    return words;
+    return phrase_format("%.1f ms, %.1f ms", first_ns / NS_PER_MS, second_ns / NS_PER_MS);
 }
 
 static struct phrase middle_delays(const struct one_way *way) {
@@ -100,11 +85,7 @@ static struct phrase extreme_delays(const struct one_way *way) {
 }
 
 static struct phrase jitter(const struct one_way *way) {
-    struct phrase words = {"-"};
-    if (way->counts.arrived > 1) {
-        g_snprintf(words.text, sizeof words.text, "%.1f ms", way->jitter_ns / NS_PER_MS);
-    }
-    return words;
+    return way->counts.arrived > 1 ? phrase_format("%.1f ms", way->jitter_ns / NS_PER_MS) : (struct phrase){"-"};
 }
 
 static void print_table(struct text_buffer *out, const struct both_ends_connection *connection) {
@@ -266,9 +247,7 @@ void info_print_both_ends(struct text_buffer *out, const struct info_connection 
     if (info->both_ends == NULL) {
         return;
     }
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
     if (!info->both_ends->has_ends) {
         text_buffer_add(out, "    the times do not show which capture is the client's end: --vantage says it\n");
         return;

@@ -62,22 +62,14 @@ static const struct figure rows[] = {
 /* ---- text ---- */
 
 static struct phrase number(double value, int decimals) {
-    struct phrase words = {"-"};
-    if (!isnan(value)) {
-        g_snprintf(words.text, sizeof words.text, "%.*f", decimals, value);
-    }
-    return words;
+    return !isnan(value) ? phrase_format("%.*f", decimals, value) : (struct phrase){"-"};
 }
 
 /* The change of what is printed: "+0.20", "same", or nothing if one of them is not known. */
 static struct phrase change(double before, double after, int decimals) {
-    struct phrase words = {""};
     double by = after - before;
-    if (!isnan(by)) {
-        bool is_same = fabs(by) < 0.5 * pow(10, -decimals);
-        g_snprintf(words.text, sizeof words.text, is_same ? "same" : "%+.*f", decimals, by);
-    }
-    return words;
+    bool is_same = fabs(by) < 0.5 * pow(10, -decimals);
+    return isnan(by) ? (struct phrase){""} : is_same ? (struct phrase){"same"} : phrase_format("%+.*f", decimals, by);
 }
 
 static void print_figure(struct text_buffer *out, const struct info_comparison *comparison, const struct figure *row) {
@@ -142,17 +134,13 @@ static const char *verdict(const struct info_comparison *comparison, unsigned ki
 /* "12 (1.7 per minute)", "in 2 of 3 connections" */
 static struct phrase frequency(const struct info_comparison *comparison, unsigned which, unsigned kind) {
     const struct info_figures *figures = &comparison->figures[which];
-    struct phrase words;
     if (!is_of_moments(comparison, kind)) {
-        g_snprintf(words.text, sizeof words.text, "in %" PRIu64 " of %s", figures->affected[kind],
-                   phrase_count(figures->connections, "connection").text);
-    } else if (figures->has_times) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%.1f per minute)", figures->findings[kind],
-                   info_figures_per_minute(figures, figures->findings[kind]));
-    } else {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64, figures->findings[kind]);
+        return phrase_format("in %" PRIu64 " of %s", figures->affected[kind],
+                             phrase_count(figures->connections, "connection").text);
     }
-    return words;
+    return figures->has_times ? phrase_format("%" PRIu64 " (%.1f per minute)", figures->findings[kind],
+                                              info_figures_per_minute(figures, figures->findings[kind]))
+                              : phrase_format("%" PRIu64, figures->findings[kind]);
 }
 
 static bool has_finding(const struct info_comparison *comparison, unsigned kind) {
@@ -178,9 +166,7 @@ void info_print_comparison(struct text_buffer *out, const struct info_comparison
     print_capture(out, "before", comparison->names[0], &comparison->figures[0]);
     print_capture(out, "after", comparison->names[1], &comparison->figures[1]);
     print_warning(out, &comparison->figures[0], &comparison->figures[1]);
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         print_figure(out, comparison, &rows[i]);
     }

@@ -95,8 +95,6 @@ uint64_t info_findings_more(const struct info_findings *findings, enum ue_findin
 
 void info_findings_clear(struct info_findings *findings) {
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        if (findings->kinds[kind] != NULL) {
-            g_array_unref(findings->kinds[kind]);
-        }
+        g_clear_pointer(&findings->kinds[kind], g_array_unref);
     }
 }

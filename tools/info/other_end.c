@@ -143,7 +143,8 @@ static void print_title(struct text_buffer *out, const char *before, const char 
     text_buffer_add(out, before);
     text_buffer_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
     text_buffer_add(out, after);
-    text_buffer_end_title(out);
+    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_buffer_add_char(out, '\n');
 }
 
 static void print_findings(struct text_buffer *out, const struct info_connection *there, const char *name) {
@@ -180,13 +181,10 @@ static void row(struct text_buffer *out, const struct two_views *views, const ch
 }
 
 static struct phrase two_percentiles(const struct ue_histogram *histogram, int64_t less_ns) {
-    struct phrase words = {"-"};
-    if (histogram->count != 0) {
-        g_snprintf(words.text, sizeof words.text, "%.1f ms, %.1f ms",
-                   phrase_milliseconds(ue_histogram_percentile(histogram, 50) - less_ns),
-                   phrase_milliseconds(ue_histogram_percentile(histogram, 99) - less_ns));
-    }
-    return words;
+    return histogram->count != 0 ? phrase_format("%.1f ms, %.1f ms",
+                                                 phrase_milliseconds(ue_histogram_percentile(histogram, 50) - less_ns),
+                                                 phrase_milliseconds(ue_histogram_percentile(histogram, 99) - less_ns))
+                                 : (struct phrase){"-"};
 }
 
 /* From a packet of the other side to the packet that acknowledges it, less the fastest, which has the path in it. */
@@ -202,9 +200,7 @@ void info_other_end_print(struct text_buffer *out, const struct info_connection 
     struct end_capture *const *captures = info->ends->captures;
     const struct two_views views = {{info, info->other_end}, info->both_ends->pair.is_flipped};
     print_findings(out, info->other_end, captures[1]->name);
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-35s %24s  %24s", "what each capture shows", captures[0]->name, captures[1]->name);
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-35s %24s  %24s", "what each capture shows", captures[0]->name, captures[1]->name);
     row(out, &views, "missing packets", info_text_missing);
     row(out, &views, "resends", info_text_resends);
     row(out, &views, "reliable buffer peak", info_text_buffer_peak);

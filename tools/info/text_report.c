@@ -22,13 +22,10 @@ static void label(struct text_buffer *out, const char *text) {
 }
 
 static void print_heading(struct text_buffer *out, const struct info_connection *info) {
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "connection %" PRIu32 ": client %s", info->stream, info->sides[0].address);
-    if (info->former[0] != '\0') {
-        text_buffer_add_format(out, " (before: %s)", info->former);
-    }
-    text_buffer_add_format(out, ", server %s", info->sides[1].address);
-    text_buffer_end_title(out);
+    bool has_former = info->former[0] != '\0';
+    text_buffer_add_title(out, "connection %" PRIu32 ": client %s%s%s%s, server %s", info->stream,
+                          info->sides[0].address, has_former ? " (before: " : "", info->former, has_former ? ")" : "",
+                          info->sides[1].address);
     if (!info->is_server_known) {
         label(out, "sides");
         text_buffer_add(out,
@@ -211,9 +208,7 @@ void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
     }
     g_ptr_array_sort(sorted, by_worst);
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "%u connections, worst first", infos->len);
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "%u connections, worst first", infos->len);
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

@@ -12,9 +12,7 @@
 /* ---- traffic ---- */
 
 static struct phrase number(uint64_t value) {
-    struct phrase words;
-    g_snprintf(words.text, sizeof words.text, "%" PRIu64, value);
-    return words;
+    return phrase_format("%" PRIu64, value);
 }
 
 static void row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
@@ -29,77 +27,53 @@ static void number_row(struct text_buffer *out, const char *label, uint64_t clie
 
 /* "40 of 384 (10.4 %)" */
 static struct phrase not_acked(const struct ue_tracker_counts *counts) {
-    struct phrase words;
     uint64_t verdicts = counts->acked + counts->nacked;
-    if (verdicts == 0) {
-        g_snprintf(words.text, sizeof words.text, "unknown");
-    } else {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " of %" PRIu64 " (%.1f %%)", counts->nacked, verdicts,
-                   100.0 * (double)counts->nacked / (double)verdicts);
-    }
-    return words;
+    return verdicts == 0 ? (struct phrase){"unknown"}
+                         : phrase_format("%" PRIu64 " of %" PRIu64 " (%.1f %%)", counts->nacked, verdicts,
+                                         100.0 * (double)counts->nacked / (double)verdicts);
 }
 
 struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
-    struct phrase words;
     uint64_t count;
-    if (info_connection_lost_packets(info, side, &count)) {
-        return number(count);
-    }
-    g_snprintf(words.text, sizeof words.text, "not visible here");
-    return words;
+    return info_connection_lost_packets(info, side, &count) ? number(count) : (struct phrase){"not visible here"};
 }
 
 struct phrase info_text_resends(const struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].totals->counts;
-    struct phrase words = number(counts->resends);
-    if (counts->spurious != 0) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%" PRIu64 " needless)", counts->resends,
-                   counts->spurious);
-    }
-    return words;
+    return counts->spurious != 0
+               ? phrase_format("%" PRIu64 " (%" PRIu64 " needless)", counts->resends, counts->spurious)
+               : number(counts->resends);
 }
 
 /* "4", "4-6", "4 or more" */
 static struct phrase bounds(const struct ue_observed_bounds *bounds) {
-    struct phrase words = number(bounds->at_least);
-    if (bounds->at_most == UE_OBSERVED_UNBOUNDED) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu32 " or more", bounds->at_least);
-    } else if (bounds->at_most != bounds->at_least) {
-        g_snprintf(words.text, sizeof words.text, "%" PRIu32 "-%" PRIu32, bounds->at_least, bounds->at_most);
-    }
-    return words;
+    return bounds->at_most == UE_OBSERVED_UNBOUNDED ? phrase_format("%" PRIu32 " or more", bounds->at_least)
+           : bounds->at_most != bounds->at_least
+               ? phrase_format("%" PRIu32 "-%" PRIu32, bounds->at_least, bounds->at_most)
+               : number(bounds->at_least);
 }
 
 struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side) {
-    const struct info_side *figures = &info->sides[side];
-    struct phrase words = {"-"};
-    if (figures->totals->reliable_peak.at_least != 0) {
-        char limit[16] = "";
-        if (info->reliable_limit != 0) {
-            g_snprintf(limit, sizeof limit, " of %" PRIu32, info->reliable_limit);
-        }
-        g_snprintf(words.text, sizeof words.text, "%s%s, channel %" PRIu32,
-                   bounds(&figures->totals->reliable_peak).text, limit, figures->totals->reliable_peak_channel);
+    const struct ue_side_totals *totals = info->sides[side].totals;
+    if (totals->reliable_peak.at_least == 0) {
+        return (struct phrase){"-"};
     }
-    return words;
+    struct phrase limit =
+        info->reliable_limit != 0 ? phrase_format(" of %" PRIu32, info->reliable_limit) : (struct phrase){""};
+    return phrase_format("%s%s, channel %" PRIu32, bounds(&totals->reliable_peak).text, limit.text,
+                         totals->reliable_peak_channel);
 }
 
 static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {
-    struct phrase words;
     int64_t span_ns = MAX(info->course->last_ns - info->course->first_ns, 1);
     const struct ue_side_rate *rate = &info->sides[side].totals->rate;
-    g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64, (double)rate->total_bytes * 1e9 / (double)span_ns,
-               rate->peak_bytes);
-    return words;
+    return phrase_format("%.0f, peak %" PRIu64, (double)rate->total_bytes * 1e9 / (double)span_ns, rate->peak_bytes);
 }
 
 static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
     row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
     if (info->course->implausible == 0 && info->course->last_ns - info->course->first_ns >= INT64_C(1000000000)) {
@@ -139,10 +113,8 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
-                           "samples");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
+                          "samples");
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
@@ -200,9 +172,8 @@ static void print_pace(struct text_buffer *out, const struct info_connection *in
         0) {
         return;
     }
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add(out, "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "%s",
+                          "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
     for (unsigned side = 0; side < 2; side++) {
         print_intervals(out, info, side);
     }
@@ -256,9 +227,8 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     }
     g_array_sort(rows, by_total);
     if (rows->len != 0) {
-        text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-        text_buffer_add(out, "  reliable bunches that arrived, but took effect only after a lost one before them");
-        text_buffer_end_title(out);
+        text_buffer_add_title(out, "%s",
+                              "  reliable bunches that arrived, but took effect only after a lost one before them");
     }
     for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
         print_wait(out, info, &g_array_index(rows, struct channel_wait_row, i));
@@ -329,9 +299,7 @@ static bool has_actors(const GPtrArray *sorted) {
 static void print_channels(struct text_buffer *out, const struct info_connection *info) {
     g_autoptr(GPtrArray) sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
-        text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-        text_buffer_add_format(out, "  channels, %u", sorted->len);
-        text_buffer_end_title(out);
+        text_buffer_add_title(out, "  channels, %u", sorted->len);
         text_buffer_add_format(out, "    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", "index", "name", "c2s bytes",
                                "s2c bytes", "bunches", "resends", "opened", "closed",
                                has_actors(sorted) ? "reason         actor" : "reason");
@@ -365,9 +333,7 @@ static bool is_same_group(const struct info_cost_part *a, const struct info_cost
 static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     g_autoptr(GArray) array = info_cost_parts(cost);
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_format(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
-    text_buffer_end_title(out);
+    text_buffer_add_title(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
     for (const struct info_cost_part *first = parts; first < end;) {
         const struct info_cost_part *next = first;
         uint64_t sums[2] = {0, 0};

@@ -2,6 +2,7 @@
 #include "tools/print/phrase.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,19 +30,22 @@ struct phrase phrase_duration(int64_t span_ns) {
     return phrase;
 }
 
-struct phrase phrase_times(uint64_t count) {
+struct phrase phrase_format(const char *format, ...) {
     struct phrase phrase;
-    if (count <= 2) {
-        snprintf(phrase.text, sizeof phrase.text, "%s", count == 1 ? "once" : "twice");
-    } else {
-        snprintf(phrase.text, sizeof phrase.text, "%" PRIu64 " times", count);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(phrase.text, sizeof phrase.text, format, arguments);
+    va_end(arguments);
     return phrase;
 }
 
+struct phrase phrase_times(uint64_t count) {
+    return count == 1   ? (struct phrase){"once"}
+           : count == 2 ? (struct phrase){"twice"}
+                        : phrase_format("%" PRIu64 " times", count);
+}
+
 struct phrase phrase_count(uint64_t count, const char *noun) {
-    struct phrase phrase;
     const char *plural = strcmp(noun + strlen(noun) - 2, "ch") == 0 ? "es" : "s";
-    snprintf(phrase.text, sizeof phrase.text, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : plural);
-    return phrase;
+    return phrase_format("%" PRIu64 " %s%s", count, noun, count == 1 ? "" : plural);
 }

@@ -12,6 +12,9 @@ struct phrase {
     char text[PHRASE_CHARS];
 };
 
+/* Longer texts are cut. */
+struct phrase phrase_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 const char *phrase_side(unsigned side); /* "client" */
 const char *
 phrase_direction_key(unsigned side); /* "c2s": the direction of this side's packets, as in options and JSON */

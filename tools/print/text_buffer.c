@@ -36,11 +36,6 @@ void text_buffer_end_style(struct text_buffer *buffer, enum text_style style) {
     }
 }
 
-void text_buffer_end_title(struct text_buffer *buffer) {
-    text_buffer_end_style(buffer, TEXT_STYLE_TITLE);
-    text_buffer_add_char(buffer, '\n');
-}
-
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text) {
     text_buffer_begin_style(buffer, style);
     text_buffer_add(buffer, text);
@@ -122,16 +117,30 @@ void text_buffer_reserve(struct text_buffer *buffer, size_t count) {
     buffer->capacity = capacity;
 }
 
+static void add_arguments(struct text_buffer *buffer, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int count = vsnprintf(NULL, 0, format, arguments);
+    vsnprintf(text_buffer_room(buffer, (size_t)count + 1), (size_t)count + 1, format, again);
+    va_end(again);
+    buffer->length += (size_t)count;
+}
+
 void text_buffer_add_format(struct text_buffer *buffer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int count = vsnprintf(NULL, 0, format, arguments);
+    add_arguments(buffer, format, arguments);
     va_end(arguments);
-    char *room = text_buffer_room(buffer, (size_t)count + 1);
+}
+
+void text_buffer_add_title(struct text_buffer *buffer, const char *format, ...) {
+    va_list arguments;
     va_start(arguments, format);
-    vsnprintf(room, (size_t)count + 1, format, arguments);
+    text_buffer_begin_style(buffer, TEXT_STYLE_TITLE);
+    add_arguments(buffer, format, arguments);
+    text_buffer_end_style(buffer, TEXT_STYLE_TITLE);
+    text_buffer_add_char(buffer, '\n');
     va_end(arguments);
-    buffer->length += (size_t)count;
 }
 
 void text_buffer_add_unsigned(struct text_buffer *buffer, uint64_t number) {

@@ -77,8 +77,8 @@ enum text_style {
 void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style);
 void text_buffer_end_style(struct text_buffer *buffer, enum text_style style);
 
-/* Ends TEXT_STYLE_TITLE, and the line. */
-void text_buffer_end_title(struct text_buffer *buffer);
+/* Adds a line in TEXT_STYLE_TITLE. */
+void text_buffer_add_title(struct text_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds a text in a style. */
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);

@@ -159,9 +159,7 @@ static bool handshake_as_server(struct script_remote_host *r, const char *port, 
     while (r->listener != NULL && r->is_shaking && testbed->now_ns - begun_ns < PATIENCE_NS) {
         wait_for_handshake(r, "a client at port", port);
     }
-    if (r->listener != NULL) {
-        ue_listener_free(r->listener);
-    }
+    g_clear_pointer(&r->listener, ue_listener_free);
     if (r->is_shaking) {
         *problem = g_strdup_printf("no client connected to port %s", port);
     }

@@ -67,9 +67,7 @@ bool script_testbed_start_alone(struct script_testbed *testbed, const struct scr
 }
 
 static void end_side(struct script_testbed_endpoint *side) {
-    if (side->conn != NULL) {
-        ue_conn_free(side->conn);
-    }
+    g_clear_pointer(&side->conn, ue_conn_free);
     for (size_t i = 0; i < side->packets->len; i++) {
         g_free(g_array_index(side->packets, struct script_testbed_packet, i).bytes);
     }

@@ -25,9 +25,7 @@ void serve_refusals_init(struct serve_refusals *refusals, bool as_json) {
 }
 
 void serve_refusals_clear(struct serve_refusals *refusals) {
-    if (refusals->reported != NULL) {
-        g_hash_table_unref(refusals->reported);
-    }
+    g_clear_pointer(&refusals->reported, g_hash_table_unref);
 }
 
 static bool may_report(struct serve_refusals *refusals, uint64_t now_ns) {
