@@ -4,20 +4,17 @@
    usage: bench_sim [--long] [ROW]... */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "tests/bench/endpoint/play.h"
+#include "tests/bench/endpoint/seeds.h"
 #include "tests/bench/figure.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define SEEDS 20
-#define SEEDS_LONG 250 /* with four losses a thousand */
+#define SEEDS_LONG SEEDS_MAX /* with four losses a thousand */
 #define BULK_SEEDS 100
-#define SECONDS 1800
 #define BULK_BYTES 10000000
 #define BULK_LIMIT_SECONDS 120
-#define SPARSE_TICKS 30
 #define NAK_P99_KNOWN_MS 126.0 /* of model-nak at 5 % when the goals were set */
 #define NAK_P99_TOLERANCE 0.1
 
@@ -27,65 +24,13 @@ static const double losses[LOSSES] = {0, 0.01, 0.05, 0.10, 0.20};
 
 static uint32_t seeds = SEEDS;
 
-/* Of one candidate in one case. */
-struct medians {
-    double p50_ms, p99_ms, p999_ms, max_ms, wire, bulk_seconds;
-    double unreliable_lost; /* share of unreliable messages, over all seeds */
-    double datagrams_lost;  /* share of the datagrams that could carry them */
-    uint64_t undelivered;   /* reliable messages missing at the end */
-    uint32_t out_of_order;  /* seeds with a message twice or out of order */
-    uint32_t stalled;       /* bulk that did not end in time */
-};
-
-static struct medians play_seeds(const struct rival *rival, const struct play *base, uint32_t count) {
-    static double p50[SEEDS_LONG], p99[SEEDS_LONG], p999[SEEDS_LONG], max[SEEDS_LONG], wire[SEEDS_LONG],
-        bulk[SEEDS_LONG];
-    struct medians m = {0};
-    uint64_t sent = 0, received = 0, datagrams = 0, lost = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct play play = *base;
-        struct play_result r;
-        play.seed = i + 1;
-        if (!play_run(rival, &play, &r)) {
-            fprintf(stderr, "bench_sim: %s cannot be created\n", rival->name);
-            exit(1);
-        }
-        p50[i] = r.p50_ms;
-        p99[i] = r.p99_ms;
-        p999[i] = r.p999_ms;
-        max[i] = r.max_ms;
-        wire[i] = r.wire_per_app;
-        bulk[i] = r.bulk_seconds;
-        sent += r.unreliable_sent;
-        received += r.unreliable_received;
-        datagrams += r.datagrams[RIVAL_SERVER];
-        lost += r.datagrams_lost[RIVAL_SERVER];
-        m.undelivered += r.reliable_sent - r.reliable_received;
-        m.out_of_order += !r.ok;
-        m.stalled += base->bulk_bytes != 0 && r.bulk_seconds == 0;
-    }
-    m.p50_ms = figure_median(p50, count);
-    m.p99_ms = figure_median(p99, count);
-    m.p999_ms = figure_median(p999, count);
-    m.max_ms = figure_median(max, count);
-    m.wire = figure_median(wire, count);
-    m.bulk_seconds = figure_median(bulk, count);
-    m.unreliable_lost = sent > 0 ? 1 - (double)received / (double)sent : 0;
-    m.datagrams_lost = datagrams > 0 ? (double)lost / (double)datagrams : 0;
-    return m;
-}
-
-static struct play game(double loss) {
-    return (struct play){.path = {.delay_ns = 25 * NS_PER_MS, .loss = loss}, .seconds = SECONDS};
-}
-
 /* The reference endpoint at losses[i]; several rows ask for it. */
-static const struct medians *ue_at(size_t i) {
-    static struct medians known[LOSSES];
+static const struct seeds_medians *ue_at(size_t i) {
+    static struct seeds_medians known[LOSSES];
     static bool is_known[LOSSES];
     if (!is_known[i]) {
-        struct play play = game(losses[i]);
-        known[i] = play_seeds(&rival_ue, &play, seeds);
+        struct play play = seeds_game(losses[i]);
+        known[i] = seeds_play(&rival_ue, &play, seeds);
         is_known[i] = true;
     }
     return &known[i];
@@ -103,15 +48,15 @@ static const char *percent(char text[48], double loss, const char *what) {
 }
 
 static void measure_latency(void) {
-    struct medians nak[LOSSES];
+    struct seeds_medians nak[LOSSES];
     for (size_t i = 1; i < LOSSES; i++) {
-        struct play play = game(losses[i]);
-        nak[i] = play_seeds(&rival_nak, &play, seeds);
+        struct play play = seeds_game(losses[i]);
+        nak[i] = seeds_play(&rival_nak, &play, seeds);
     }
     double known = nak[LOSS_5].p99_ms / NAK_P99_KNOWN_MS;
     bool is_weak = fabs(known - 1) > NAK_P99_TOLERANCE;
     for (size_t i = 1; i < LOSSES; i++) {
-        const struct medians *ue = ue_at(i);
+        const struct seeds_medians *ue = ue_at(i);
         char name[48], note[160];
         snprintf(note, sizeof note, "ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f; model-nak %.1f, %.1f, %.1f, %.1f",
                  ue->p50_ms, ue->p99_ms, ue->p999_ms, ue->max_ms, nak[i].p50_ms, nak[i].p99_ms, nak[i].p999_ms,
@@ -120,8 +65,8 @@ static void measure_latency(void) {
                     is_weak ? "model-nak is not what it was when the goals were set" : NULL);
     }
     for (size_t i = LOSS_5; i < LOSSES; i++) {
-        struct play play = game(losses[i]);
-        struct medians repeat = play_seeds(&rival_ue_repeat, &play, seeds);
+        struct play play = seeds_game(losses[i]);
+        struct seeds_medians repeat = seeds_play(&rival_ue_repeat, &play, seeds);
         char name[48], note[80];
         snprintf(note, sizeof note, "%.3f bytes on the wire per byte, %.3f without the option", repeat.wire,
                  ue_at(i)->wire);
@@ -134,7 +79,7 @@ static void measure_delivery(void) {
     uint32_t out_of_order = 0;
     double difference = 0;
     for (size_t i = 1; i < LOSSES; i++) {
-        const struct medians *ue = ue_at(i);
+        const struct seeds_medians *ue = ue_at(i);
         undelivered += ue->undelivered;
         out_of_order += ue->out_of_order;
         difference = fmax(difference, fabs(ue->unreliable_lost - ue->datagrams_lost) * 100);
@@ -145,37 +90,37 @@ static void measure_delivery(void) {
 }
 
 static void measure_jitter(void) {
-    struct play play = game(0);
+    struct play play = seeds_game(0);
     play.path.jitter_ns = 20 * NS_PER_MS;
-    struct medians ue = play_seeds(&rival_ue, &play, seeds);
-    struct medians waiting = play_seeds(&rival_ue_waiting, &play, seeds);
+    struct seeds_medians ue = seeds_play(&rival_ue, &play, seeds);
+    struct seeds_medians waiting = seeds_play(&rival_ue_waiting, &play, seeds);
     figure_print_value("E3", "p99", ue.p99_ms, "ms");
     figure_print_value("E3", "unreliable", 1 - ue.unreliable_lost, "of all");
     figure_print_value("E3", "unreliable, reorder_wait_ns", 1 - waiting.unreliable_lost, "of all");
 }
 
 static void measure_bursts(void) {
-    struct play play = game(0.05);
+    struct play play = seeds_game(0.05);
     play.path.loss_burst = 3;
-    struct medians ue = play_seeds(&rival_ue, &play, seeds);
-    struct medians nak = play_seeds(&rival_nak, &play, seeds);
+    struct seeds_medians ue = seeds_play(&rival_ue, &play, seeds);
+    struct seeds_medians nak = seeds_play(&rival_nak, &play, seeds);
     char note[80];
     snprintf(note, sizeof note, "%.1f ms, model-nak %.1f", ue.p99_ms, nak.p99_ms);
     print_noted("E4", "p99", ue.p99_ms / nak.p99_ms, "x model-nak", note, NULL);
 }
 
 static void measure_rivals(void) {
-    struct play play = game(losses[LOSS_5]);
+    struct play play = seeds_game(losses[LOSS_5]);
     double ue_ms = ue_at(LOSS_5)->p99_ms;
     if (rival_ngtcp2 == NULL) {
         fputs("bench_sim: E5 needs libngtcp2-dev and libngtcp2-crypto-gnutls-dev\n", stderr);
         return;
     }
-    double quic_ms = play_seeds(rival_ngtcp2, &play, seeds).p99_ms;
+    double quic_ms = seeds_play(rival_ngtcp2, &play, seeds).p99_ms;
     char note[120];
     int size = snprintf(note, sizeof note, "%.1f ms, ngtcp2 %.1f", ue_ms, quic_ms);
     if (rival_enet != NULL) {
-        struct medians enet = play_seeds(rival_enet, &play, seeds);
+        struct seeds_medians enet = seeds_play(rival_enet, &play, seeds);
         snprintf(note + size, sizeof note - (size_t)size, ", ENet %.1f, which did not deliver %llu messages",
                  enet.p99_ms, (unsigned long long)enet.undelivered);
     }
@@ -195,7 +140,7 @@ static void measure_bulk(void) {
             .path = {.delay_ns = 25 * NS_PER_MS, .loss = bulk_losses[i], .rate_bytes = 12500000, .queue_bytes = 256000},
             .bulk_bytes = BULK_BYTES,
             .limit_seconds = BULK_LIMIT_SECONDS};
-        struct medians ue = play_seeds(&rival_ue, &play, BULK_SEEDS);
+        struct seeds_medians ue = seeds_play(&rival_ue, &play, BULK_SEEDS);
         char name[48];
         figure_print_value("E10", percent(name, bulk_losses[i], ""), ue.bulk_seconds, "s");
         bad += ue.stalled + ue.out_of_order;
@@ -205,10 +150,9 @@ static void measure_bulk(void) {
 
 static void measure_sparse(void) {
     for (size_t i = LOSS_5; i < LOSSES; i++) {
-        struct play play = game(losses[i]);
-        play.sparse_ticks = SPARSE_TICKS;
-        struct medians best = play_seeds(&rival_ue_sparse, &play, seeds);
-        struct medians plain = play_seeds(&rival_ue, &play, seeds);
+        struct play play = seeds_sparse(losses[i]);
+        struct seeds_medians best = seeds_play(&rival_ue_sparse, &play, seeds);
+        struct seeds_medians plain = seeds_play(&rival_ue, &play, seeds);
         char name[48], note[120];
         snprintf(note, sizeof note, "%.1f ms without options; %.2f bytes on the wire per byte, %.2f without options",
                  plain.p99_ms, best.wire, plain.wire);

@@ -43,9 +43,15 @@ struct playing {
 
 static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t size_bytes) {
     struct playing *p = user;
-    p->wire_bytes += p->is_draining ? 0 : size_bytes + UDP_IP_BYTES;
+    p->wire_bytes += p->is_draining ? 0 : size_bytes + (p->play->has_ip_headers ? 0 : UDP_IP_BYTES);
     p->result->datagrams[from]++;
     sim_link_send(p->links[from], p->now_ns, bytes, size_bytes);
+}
+
+/* When the program of this side gets what arrives now. */
+static uint64_t tick_at(const struct playing *p, enum rival_side side) {
+    uint64_t ticks = (p->polls[side] + p->polls_per_tick - 1) / p->polls_per_tick;
+    return BEGIN_NS + ticks * p->polls_per_tick * p->poll_ns[side];
 }
 
 static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
@@ -64,7 +70,7 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
         p->result->ok = false;
         return;
     }
-    p->latency_ms[expected] = (double)(p->now_ns - p->sent_ns[expected]) / (double)NS_PER_MS;
+    p->latency_ms[expected] = (double)(tick_at(p, !from) - p->sent_ns[expected]) / (double)NS_PER_MS;
     p->result->reliable_received++;
 }
 

@@ -15,7 +15,9 @@ struct play {
     double limit_seconds;  /* of bulk: what lasts longer has stalled */
     uint32_t sparse_ticks; /* a reliable message of 200 bytes each time this number of ticks passed, and nothing else;
                               0: game or bulk */
-    uint32_t polls;        /* of the network in each tick of the program; 0 counts as 1, as games do */
+    uint32_t polls;        /* of the network in each tick of the program, by a kernel that hands messages over at the
+                              next tick; 0: the program polls once in a tick, as games do */
+    bool has_ip_headers;   /* the datagrams are IP packets */
 };
 
 struct play_result {
@@ -25,7 +27,7 @@ struct play_result {
     uint64_t unreliable_sent, unreliable_received; /* server to client */
     uint64_t datagrams[2];                         /* by sender */
     uint64_t datagrams_lost[2];
-    double wire_per_app; /* bytes with 28 for IP and UDP each, over bytes that the application sent */
+    double wire_per_app; /* bytes with the headers of IP and UDP, over bytes that the application sent */
     double bulk_seconds; /* 0: it stalled */
 };
 

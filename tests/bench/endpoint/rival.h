@@ -42,5 +42,6 @@ extern const struct rival rival_nak;           /* model-nak */
 extern const struct rival rival_red;           /* model-red */
 extern const struct rival *const rival_enet;   /* NULL: not built in */
 extern const struct rival *const rival_ngtcp2; /* the same */
+extern const struct rival *const rival_lwip;   /* the same; it sends IP packets, and works as a kernel does */
 
 #endif
