@@ -15,7 +15,6 @@
 #define FILES_MAX 16
 #define PATH_BYTES 4096
 #define LINE_BYTES 1024
-#define END_BYTES 64
 #define BLANKS " \t"
 
 static const char no_key[] = "not a key of 64 hexadecimal digits";

@@ -92,7 +92,6 @@ void ue_saturation_add(struct ue_saturation *side, int64_t time_ns, uint64_t fra
     side->packets++;
     if (side->queued_bits > side->peak_bits) {
         side->peak_bits = side->queued_bits;
-        side->peak_ns = time_ns;
         side->peak_frame = frame;
     }
     if (side->queued_bits > tick_bits) {

@@ -240,22 +240,13 @@ struct section {
     struct sim_emulation *emulation; /* sides: target of the engine's network emulation; else NULL */
 };
 
-static bool parse_key(const struct section *section, const char *name, const char *text) {
+static const struct scenario_key *find_key(const struct section *section, const char *name) {
     for (const struct scenario_key *key = section->keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0) {
-            return parse_value(text, key->kind, (char *)section->base + key->offset);
+            return key;
         }
     }
-    return false;
-}
-
-static bool is_known(const struct section *section, const char *name) {
-    for (const struct scenario_key *key = section->keys; key->name != NULL; key++) {
-        if (strcmp(key->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return NULL;
 }
 
 static bool parse_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
@@ -268,8 +259,9 @@ static bool parse_emulation(const struct section *section, const char *name, con
 static bool read_key(GKeyFile *file, const char *path, const char *group, const char *name,
                      const struct section *section) {
     g_autofree char *text = g_key_file_get_string(file, group, name, NULL);
-    bool is_key = is_known(section, name);
-    bool good = text != NULL && is_key && parse_key(section, name, text);
+    const struct scenario_key *key = find_key(section, name);
+    bool is_key = key != NULL;
+    bool good = text != NULL && is_key && parse_value(text, key->kind, (char *)section->base + key->offset);
     if (text != NULL && !is_key && section->emulation != NULL) {
         good = parse_emulation(section, name, text, &is_key);
     }

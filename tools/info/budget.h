@@ -20,19 +20,6 @@ struct info_budgets {
 gboolean info_budgets_add(struct info_budgets *budgets, const char *text, GError **error);
 void info_budgets_clear(struct info_budgets *budgets);
 
-/* A limit, and what was sent by one side in its busiest second. */
-struct info_budget_result {
-    const char *class_name; /* the class path; NULL: the connection, with the headers of IP and UDP */
-    unsigned side;
-    uint64_t limit_bytes, peak_bytes;
-    int64_t peak_second;
-    bool is_exceeded;
-};
-
-/* The results of a connection, as an array of struct info_budget_result that the caller unrefs; none if its times are
-   implausible. */
-GArray *info_budget_results(const struct info_connection *info);
-
 bool info_budget_is_exceeded(const struct info_connection *info);
 void info_budget_print(struct text_buffer *out, const struct info_connection *info);
 json_t *info_budget_to_json(const struct info_connection *info);

@@ -55,7 +55,6 @@ static void open(struct info_channel *channel, const struct ue_observed_event *e
     if (channel->opens++ == 0) {
         channel->opened_frame = event->frame;
         channel->opened_ns = event->time_ns;
-        channel->opened_by = event->side;
     }
 }
 
@@ -63,7 +62,6 @@ static void close(struct info_channels *channels, struct info_channel *channel, 
     channel->closes++;
     channel->closed_frame = event->frame;
     channel->closed_ns = event->time_ns;
-    channel->closed_by = event->side;
     channel->close_reason = event->channel.close_reason;
     channel->is_dormant = event->channel.bunch->dormant;
     channels->closes++;
@@ -106,7 +104,7 @@ const char *info_channels_name(const struct info_channels *channels, uint32_t in
     return channel != NULL && channel->name[0] != '\0' ? channel->name : "unnamed";
 }
 
-uint64_t info_channel_bits(const struct info_channel *channel) {
+static uint64_t bits_of_channel(const struct info_channel *channel) {
     return channel->flows[0].bits + channel->flows[1].bits;
 }
 
@@ -124,8 +122,8 @@ static gint by_index(gconstpointer a, gconstpointer b) {
 }
 
 static gint by_bits(gconstpointer a, gconstpointer b) {
-    uint64_t left = info_channel_bits(*(const struct info_channel *const *)a);
-    uint64_t right = info_channel_bits(*(const struct info_channel *const *)b);
+    uint64_t left = bits_of_channel(*(const struct info_channel *const *)a);
+    uint64_t right = bits_of_channel(*(const struct info_channel *const *)b);
     return left > right ? -1 : left < right ? 1 : by_index(a, b);
 }
 

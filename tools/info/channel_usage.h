@@ -25,7 +25,6 @@ struct info_channel {
     uint64_t opens, closes;
     uint64_t opened_frame, closed_frame; /* first open, last close; 0: not seen */
     int64_t opened_ns, closed_ns;
-    unsigned opened_by, closed_by;
     uint8_t close_reason; /* of the last close */
     bool is_dormant;
     struct info_channel_traffic flows[2];
@@ -57,8 +56,6 @@ enum info_channel_order { INFO_CHANNELS_BY_INDEX, INFO_CHANNELS_BY_BITS };
 /* Returns all channels in an array that the caller unrefs. The channels above the limit are one entry with index
    UINT32_MAX. */
 GPtrArray *info_channels_sorted(const struct info_channels *channels, enum info_channel_order order);
-
-uint64_t info_channel_bits(const struct info_channel *channel);
 
 /* The reason of the last close; "Dormancy" also if a flag says so (up to 4.21). NULL: not closed, or the reason has
    no name. */

@@ -184,7 +184,7 @@ bool input_json_is_message(const char *key) {
     return false;
 }
 
-int input_json_message_type(const json_t *message) {
+static int message_type_of(const json_t *message) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)message, key, value) {
@@ -212,7 +212,7 @@ static bool default_message(const struct input_json_fields *source, struct ue_re
     int type;
     switch (record->field) {
     case UE_F_CONTROL_TYPE:
-        type = input_json_message_type(source->message);
+        type = message_type_of(source->message);
         record->number = type >= 0 ? (uint64_t)type : record->number;
         return type >= 0;
     case UE_F_CONTROL_HELLO_LITTLE_ENDIAN: record->number = 1; return true;

@@ -17,7 +17,4 @@ int input_json_handshake_type(const json_t *handshake);
 /* Whether the key names a control message. */
 bool input_json_is_message(const char *key);
 
-/* The message type whose name is a key of the object ({"hello": ...}), or -1. */
-int input_json_message_type(const json_t *message);
-
 #endif

@@ -80,10 +80,7 @@ static void put_value(struct text_buffer *out, const struct ue_record *record) {
             text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN);
         }
         break;
-    case UE_KIND_FRAME:
-    case UE_KIND_SPAN:
-    case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* not a record of a trace */
+    default: break; /* not a record of a trace */
     }
 }
 

@@ -162,7 +162,7 @@ void text_buffer_add_signed(struct text_buffer *buffer, int64_t number) {
 
 static const char hex_digits[] = "0123456789abcdef";
 
-void text_buffer_add_hex(struct text_buffer *buffer, uint64_t number, unsigned digits) {
+static void add_hex(struct text_buffer *buffer, uint64_t number, unsigned digits) {
     char *to = text_buffer_room(buffer, digits);
     for (unsigned i = digits; i-- > 0; number >>= 4) {
         to[i] = hex_digits[number & 15];
@@ -238,7 +238,7 @@ bool text_buffer_is_hidden(uint32_t character) {
 
 static void put_code(struct text_buffer *buffer, const char *prefix, uint32_t code, unsigned digits) {
     text_buffer_add(buffer, prefix);
-    text_buffer_add_hex(buffer, code, digits);
+    add_hex(buffer, code, digits);
 }
 
 static void put_hidden(struct text_buffer *buffer, uint32_t character, enum text_escape escape) {

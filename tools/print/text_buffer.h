@@ -54,9 +54,6 @@ void text_buffer_add_format(struct text_buffer *buffer, const char *format, ...)
 void text_buffer_add_unsigned(struct text_buffer *buffer, uint64_t number);
 void text_buffer_add_signed(struct text_buffer *buffer, int64_t number);
 
-/* Hexadecimal with exactly this many digits. */
-void text_buffer_add_hex(struct text_buffer *buffer, uint64_t number, unsigned digits);
-
 /* The view's bits as lower-case hex, aligned to bit 0 and padded with zero bits; at most limit_bytes. */
 void text_buffer_add_hex_view(struct text_buffer *buffer, struct ue_view view, size_t limit_bytes);
 

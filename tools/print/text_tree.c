@@ -54,10 +54,7 @@ void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
             put_text(out, record->text);
         }
         break;
-    case UE_KIND_FRAME:
-    case UE_KIND_SPAN:
-    case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* not a record of a trace */
+    default: break; /* not a record of a trace */
     }
     const char *name = ue_values_name(row->values, record->number);
     if (name != NULL) {

@@ -7,8 +7,6 @@
 #include "tools/input/capture_reader.h"
 #include "tools/replay/model_comparison.h"
 
-#define REPLAY_CONNECTION_NAME_BYTES (2 * CAPTURE_ADDRESS_TEXT_BYTES)
-
 #define REPLAY_CLEAR_BYTES 65536
 
 /* Shared by all connections. */

@@ -27,7 +27,6 @@ struct ue_saturation {
     uint64_t packets;    /* that were counted, because the rate was known */
     int64_t queued_bits; /* after the latest packet and before the end of its tick; negative: unused */
     int64_t peak_bits;   /* the most of these */
-    int64_t peak_ns;
     uint64_t peak_frame;
     uint64_t spans;
     int64_t total_ns;                          /* of all spans, complete after ue_saturation_finish */

@@ -206,7 +206,6 @@ struct delivery {
     enum ue_close_reason error; /* UE_CLOSE_NONE: none */
     bool is_refused;            /* the packet counts as not delivered */
     bool has_no_memory;         /* nothing changed, as if it had not come */
-    bool is_gone;               /* the channel was freed */
 };
 
 /* A whole bunch, assembled or not. */
@@ -305,9 +304,7 @@ static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue
     if (channel != NULL && is_open && w->bunch->close) {
         channel->close_reason = reason_of(w->bunch);
         ue_channel_clean_up(r->channels, channel);
-        channel = NULL;
     }
-    delivery.is_gone = channel == NULL;
     return delivery;
 }
 
