@@ -178,13 +178,14 @@ static void work(struct live *l) {
 }
 
 static void show_progress(const struct live *l) {
+    uint64_t sent = l->sent[0] + l->sent[1];
     json_int_t seconds = (json_int_t)((l->now_ns - l->begun_ns) / (uint64_t)NS_PER_S);
     if (l->joined_ns == 0) {
         live_report_progress("connecting", json_pack("{s:I}", "seconds", seconds));
     } else {
-        live_report_progress("replaying", json_pack("{s:I, s:I, s:I}", "seconds", seconds, "messages_sent",
-                                                    (json_int_t)(l->sent[0] + l->sent[1]), "messages_in_capture",
-                                                    (json_int_t)l->transcript.messages->len));
+        live_report_progress("replaying",
+                             json_pack("{s:I, s:I, s:I}", "seconds", seconds, "messages_sent", (json_int_t)sent,
+                                       "messages_in_capture", (json_int_t)l->transcript.messages->len));
     }
 }
 
