@@ -102,7 +102,7 @@ class Figures(unittest.TestCase):
         """The same capture twice: nothing changed, and no sentence warns of differences."""
         text = text_of(LOSSY, LOSSY)
         self.assertNotIn(WARNING, text)
-        self.assertNotRegex(text, r"[+-]\d")
+        self.assertNotRegex(text.replace(str(LOSSY), ""), r"[+-]\d")  # its folder may have a version
         login = CAPTURES / "login.pcapng"
         self.assertIn("none in either capture", text_of(login, login))
 
