@@ -12,56 +12,32 @@
 
 /* ---- table ---- */
 
-typedef struct phrase cell_function(const struct one_way *way);
-
-static void row(struct text_buffer *out, const char *label, cell_function *cell, const struct one_way ways[2]) {
-    text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, cell(&ways[0]).text, cell(&ways[1]).text);
-}
-
-static struct phrase packets_and_bytes(uint64_t packets, uint64_t bytes) {
-    return phrase_format("%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
-}
-
-static struct phrase sent(const struct one_way *way) {
-    return packets_and_bytes(way->counts.sent, way->counts.sent_bytes);
-}
-
-static struct phrase arrived(const struct one_way *way) {
-    return packets_and_bytes(way->counts.arrived, way->counts.arrived_bytes);
-}
-
-static struct phrase share(uint64_t count, uint64_t of) {
-    return phrase_format("%" PRIu64 " (%.1f %%)", count, of != 0 ? 100.0 * (double)count / (double)of : 0.0);
-}
-
-static struct phrase lost(const struct one_way *way) {
-    return share(way->counts.lost, way->counts.sent);
-}
-
-static struct phrase dropped(const struct one_way *way) {
-    return way->counts.dropped_late != 0
-               ? phrase_format("%" PRIu64 ", %" PRIu64 " of them late", way->counts.dropped, way->counts.dropped_late)
-               : share(way->counts.dropped, way->counts.arrived);
-}
-
-static struct phrase not_captured(const struct one_way *way) {
-    return share(way->counts.not_captured, way->counts.sent);
+static void row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
+    text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
 }
 
 static struct phrase number(uint64_t count) {
     return phrase_format("%" PRIu64, count);
 }
 
-static struct phrase outside(const struct one_way *way) {
-    return number(way->counts.outside);
+static void number_row(struct text_buffer *out, const char *label, uint64_t client, uint64_t server) {
+    if (client + server != 0) {
+        row(out, label, number(client), number(server));
+    }
 }
 
-static struct phrase copies(const struct one_way *way) {
-    return number(way->counts.copies);
+static struct phrase packets_and_bytes(uint64_t packets, uint64_t bytes) {
+    return phrase_format("%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
 }
 
-static struct phrase unsent(const struct one_way *way) {
-    return number(way->counts.unsent);
+static struct phrase share(uint64_t count, uint64_t of) {
+    return phrase_format("%" PRIu64 " (%.1f %%)", count, of != 0 ? 100.0 * (double)count / (double)of : 0.0);
+}
+
+static struct phrase dropped(const struct one_way_counts *counts) {
+    return counts->dropped_late != 0
+               ? phrase_format("%" PRIu64 ", %" PRIu64 " of them late", counts->dropped, counts->dropped_late)
+               : share(counts->dropped, counts->arrived);
 }
 
 static struct phrase reordered(const struct one_way *way) {
@@ -70,18 +46,11 @@ static struct phrase reordered(const struct one_way *way) {
                                       : number(way->counts.reordered);
 }
 
-static struct phrase two_times(double first_ns, double second_ns) {
-    return phrase_format("%.1f ms, %.1f ms", first_ns / NS_PER_MS, second_ns / NS_PER_MS);
-}
-
-static struct phrase middle_delays(const struct one_way *way) {
-    return way->delays_ns->len == 0 ? (struct phrase){"-"}
-                                    : two_times((double)one_way_delay_ns(way, 50), (double)one_way_delay_ns(way, 99));
-}
-
-static struct phrase extreme_delays(const struct one_way *way) {
-    return way->delays_ns->len == 0 ? (struct phrase){"-"}
-                                    : two_times((double)one_way_delay_ns(way, 0), (double)one_way_delay_ns(way, 100));
+static struct phrase delays(const struct one_way *way, unsigned first_percent, unsigned second_percent) {
+    return way->delays_ns->len == 0
+               ? (struct phrase){"-"}
+               : phrase_format("%.1f ms, %.1f ms", (double)one_way_delay_ns(way, first_percent) / NS_PER_MS,
+                               (double)one_way_delay_ns(way, second_percent) / NS_PER_MS);
 }
 
 static struct phrase jitter(const struct one_way *way) {
@@ -91,31 +60,25 @@ static struct phrase jitter(const struct one_way *way) {
 static void print_table(struct text_buffer *out, const struct both_ends_connection *connection) {
     const struct one_way *ways = connection->ways;
     const struct one_way_counts *up = &ways[0].counts, *down = &ways[1].counts;
-    static const struct {
-        size_t offset; /* in struct one_way_counts; the row is printed if the count is not 0 */
-        const char *label;
-        cell_function *cell;
-    } rare[] = {{offsetof(struct one_way_counts, not_captured), "only acknowledged", not_captured},
-                {offsetof(struct one_way_counts, dropped), "arrived, not accepted", dropped},
-                {offsetof(struct one_way_counts, copies), "arrived again", copies},
-                {offsetof(struct one_way_counts, unsent), "not seen leaving", unsent},
-                {offsetof(struct one_way_counts, outside), "cannot be compared", outside}};
-    row(out, "sent", sent, ways);
-    row(out, "arrived", arrived, ways);
-    row(out, "lost on the way", lost, ways);
-    for (size_t i = 0; i < G_N_ELEMENTS(rare); i++) {
-        uint64_t counts = *(const uint64_t *)(const void *)((const char *)up + rare[i].offset) +
-                          *(const uint64_t *)(const void *)((const char *)down + rare[i].offset);
-        if (counts != 0) {
-            row(out, rare[i].label, rare[i].cell, ways);
-        }
+    row(out, "sent", packets_and_bytes(up->sent, up->sent_bytes), packets_and_bytes(down->sent, down->sent_bytes));
+    row(out, "arrived", packets_and_bytes(up->arrived, up->arrived_bytes),
+        packets_and_bytes(down->arrived, down->arrived_bytes));
+    row(out, "lost on the way", share(up->lost, up->sent), share(down->lost, down->sent));
+    if (up->not_captured + down->not_captured != 0) {
+        row(out, "only acknowledged", share(up->not_captured, up->sent), share(down->not_captured, down->sent));
     }
-    row(out, "out of order", reordered, ways);
+    if (up->dropped + down->dropped != 0) {
+        row(out, "arrived, not accepted", dropped(up), dropped(down));
+    }
+    number_row(out, "arrived again", up->copies, down->copies);
+    number_row(out, "not seen leaving", up->unsent, down->unsent);
+    number_row(out, "cannot be compared", up->outside, down->outside);
+    row(out, "out of order", reordered(&ways[0]), reordered(&ways[1]));
     if (connection->fit.result == CLOCK_FIT_KNOWN) {
-        row(out, "delay p50, p99", middle_delays, ways);
-        row(out, "delay least, most", extreme_delays, ways);
+        row(out, "delay p50, p99", delays(&ways[0], 50, 99), delays(&ways[1], 50, 99));
+        row(out, "delay least, most", delays(&ways[0], 0, 100), delays(&ways[1], 0, 100));
     }
-    row(out, "jitter", jitter, ways);
+    row(out, "jitter", jitter(&ways[0]), jitter(&ways[1]));
 }
 
 /* ---- sentences ---- */
