@@ -18,6 +18,7 @@ Stack = collections.namedtuple("Stack", "name color dash")
 STACKS = {  # in the order of tables and legends; colours that colour-blind readers distinguish
     "engine": Stack("engine's rule", "#0072b2", ""),
     "options": Stack("our options", "#009e73", ""),
+    "budget": Stack("options, 30 kB/s", "#004d38", ""),
     "floor": Stack("floor of 60 Hz", "#999999", "2 3"),
     "quic": Stack("QUIC (ngtcp2)", "#cc79a7", ""),
     "enet": Stack("ENet", "#e69f00", ""),

@@ -52,14 +52,15 @@ static const struct stack {
     const char *name;
     const struct rival *const *rival;
     bool is_kernel;
-    bool has_no_rate; /* not measured with a limited rate: packets grow with what waits in the queue */
+    enum { ALWAYS, WITHOUT_RATE, WITH_RATE } when; /* the floor's packets grow with what waits in a queue */
 } stacks[] = {
-    {"engine", &(const struct rival *const){&rival_ue}, false, false},
-    {"options", &(const struct rival *const){&rival_ue_sparse}, false, false},
-    {"floor", &(const struct rival *const){&rival_red}, false, true},
-    {"enet", &rival_enet, false, false},
-    {"quic", &rival_ngtcp2, false, false},
-    {"tcp", &rival_lwip, true, false},
+    {"engine", &(const struct rival *const){&rival_ue}, false, ALWAYS},
+    {"options", &(const struct rival *const){&rival_ue_sparse}, false, ALWAYS},
+    {"budget", &(const struct rival *const){&rival_ue_budget}, false, WITH_RATE},
+    {"floor", &(const struct rival *const){&rival_red}, false, WITHOUT_RATE},
+    {"enet", &rival_enet, false, ALWAYS},
+    {"quic", &rival_ngtcp2, false, ALWAYS},
+    {"tcp", &rival_lwip, true, ALWAYS},
 };
 
 static void measure(const struct latency_case *c, double value, const struct stack *stack) {
@@ -85,7 +86,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (size_t v = 0; figure_is_wanted(argc, argv, cases[i].name) && v < cases[i].count; v++) {
             for (size_t s = 0; s < sizeof stacks / sizeof *stacks; s++) {
-                if (cases[i].set != set_rate || !stacks[s].has_no_rate) {
+                if (stacks[s].when != (cases[i].set == set_rate ? WITHOUT_RATE : WITH_RATE)) {
                     measure(&cases[i], cases[i].values[v], &stacks[s]);
                 }
             }

@@ -8,6 +8,7 @@
 #define WINDOW 256
 #define REORDER_WAIT_NS UINT64_C(20000000)
 #define SPARSE_REPEAT_TICKS 2
+#define BUDGET 30000        /* bytes per second */
 #define NET_SPEED 100000000 /* the budget is not what is measured */
 
 struct pair {
@@ -105,7 +106,9 @@ void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
         return NULL;
     }
     pair->host = *host;
-    struct ue_conn_config ends = {.profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED};
+    struct ue_conn_config ends = {.profile = ue_profile_find(config->release),
+                                  .seed = bytes,
+                                  .net_speed = config->net_speed != 0 ? config->net_speed : NET_SPEED};
     for (enum rival_side side = RIVAL_CLIENT; side <= RIVAL_SERVER; side++) {
         ends.options = config->options[side];
         ends.role = side == RIVAL_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
@@ -131,13 +134,22 @@ static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_
                        &(struct pair_config){.release = RELEASE, .options[RIVAL_SERVER] = {.repeat_reliable = true}});
 }
 
-static void *create_sparse(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+static void *create_repeating(const struct rival_host *host, uint64_t seed, uint64_t now_ns, uint32_t net_speed) {
     return pair_create(host, seed, now_ns,
                        &(struct pair_config){.release = RELEASE,
+                                             .net_speed = net_speed,
                                              .options[RIVAL_SERVER] = {.tail_probe = true,
                                                                        .quiet = true,
                                                                        .repeat_reliable = true,
                                                                        .repeat_ticks = SPARSE_REPEAT_TICKS}});
+}
+
+static void *create_sparse(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return create_repeating(host, seed, now_ns, NET_SPEED);
+}
+
+static void *create_budget(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return create_repeating(host, seed, now_ns, BUDGET);
 }
 
 static void *create_waiting(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
@@ -178,6 +190,8 @@ const struct rival rival_ue = {"uerudp", create_plain, destroy, send_message, re
 const struct rival rival_ue_repeat = {"uerudp-repeat", create_repeat, destroy, send_message,
                                       receive,         end_receive,   tick};
 const struct rival rival_ue_sparse = {"uerudp-sparse", create_sparse, destroy, send_message,
+                                      receive,         end_receive,   tick};
+const struct rival rival_ue_budget = {"uerudp-budget", create_budget, destroy, send_message,
                                       receive,         end_receive,   tick};
 const struct rival rival_ue_waiting = {"uerudp-waiting", create_waiting, destroy, send_message,
                                        receive,          end_receive,    tick};

@@ -11,6 +11,7 @@
 struct pair_config {
     const char *release;
     struct ue_conn_options options[2]; /* by side */
+    uint32_t net_speed;                /* bytes per second; 0: no limit */
     uint32_t channels;                 /* open, PAIR_CHANNEL among them; 0 counts as 1 */
 };
 

@@ -37,6 +37,7 @@ struct rival {
 extern const struct rival rival_ue;            /* the reference endpoint, 5.1: the window of 256 */
 extern const struct rival rival_ue_repeat;     /* the same; the server has repeat_reliable */
 extern const struct rival rival_ue_sparse;     /* and tail_probe, quiet, repeat_ticks 2 */
+extern const struct rival rival_ue_budget;     /* the same with a Netspeed of 30,000 */
 extern const struct rival rival_ue_waiting;    /* the client has reorder_wait_ns, longer than jitter */
 extern const struct rival rival_nak;           /* model-nak */
 extern const struct rival rival_red;           /* model-red */

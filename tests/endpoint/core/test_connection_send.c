@@ -317,6 +317,34 @@ static void replays_write_each_bunch_once(void **state) {
     pair_free(&pair);
 }
 
+/* Datagrams of the two ticks after the one that sends a reliable message of 500 bytes, with copies in both. */
+static uint32_t datagrams_with_copies(uint32_t net_speed) {
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {.keep_alive_ns = 100 * PAIR_TICK_NS,
+                                          .net_speed = net_speed,
+                                          .options = {.repeat_reliable = true, .repeat_ticks = 2, .quiet = true}};
+    const struct ue_outgoing message = {.channel = 2, .reliable = true};
+    pair_init(&pair, "5.4", &config);
+    pair_open_channel(&pair, 2);
+    pair_run(&pair, 20);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &message, 'a', 500), UE_OK);
+    uint32_t datagrams = 0;
+    for (unsigned tick = 0; tick < 3; tick++) {
+        pair.now_ns += PAIR_TICK_NS;
+        ue_conn_tick(pair.conns[PAIR_SERVER], pair.now_ns);
+        datagrams += (uint32_t)pair_drop(&pair, PAIR_SERVER);
+    }
+    pair_free(&pair);
+    return datagrams - 1;
+}
+
+/* Copies do not exceed the budget: on a slow link they would delay what they repeat. */
+static void copies_wait_for_the_budget(void **state) {
+    (void)state;
+    assert_int_equal(datagrams_with_copies(100000), 2);
+    assert_int_equal(datagrams_with_copies(2000), 0);
+}
+
 /* A program that sleeps until the deadline sends the copies of a lone bunch in the next ticks, then asks for the report
    of a round trip, and nothing more once there is one. */
 static void the_deadline_covers_copies_and_probes(void **state) {
@@ -362,6 +390,7 @@ int main(void) {
         cmocka_unit_test(a_queued_message_without_memory_stays_queued),
         cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
         cmocka_unit_test(the_deadline_covers_copies_and_probes),
+        cmocka_unit_test(copies_wait_for_the_budget),
         cmocka_unit_test(only_the_side_that_opened_a_channel_closes_it),
         cmocka_unit_test(an_unreliable_open_must_also_close),
         cmocka_unit_test(every_fragment_with_content_has_the_must_be_mapped_flag),

@@ -71,7 +71,7 @@ static void repeat(struct ue_sender *s, uint64_t now_ns) {
 }
 
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns) {
-    bool repeats = is_repeating(s);
+    bool repeats = is_repeating(s) && ue_sender_is_ready(s);
     s->repeat_ticks_left -= s->repeat_ticks_left != 0;
     if (!(repeats || has_probe(s)) || !ue_may_send(s->channels) || ue_has_internal_ack(s->common) ||
         !ue_send_buffer_is_empty(s)) {

@@ -249,7 +249,8 @@ static void repeat_of(struct ue_sender *s, struct ue_channel *channel) {
 
 /* endpoint.md 39.11. */
 static void repeat_reliable(struct ue_sender *s) {
-    if (!s->common->config.options.repeat_reliable || ue_is_legacy(s->common) || ue_has_internal_ack(s->common)) {
+    if (!s->common->config.options.repeat_reliable || ue_is_legacy(s->common) || ue_has_internal_ack(s->common) ||
+        !ue_sender_is_ready(s)) {
         return;
     }
     for (uint32_t i = 0; i < s->channels->capacity; i++) {
