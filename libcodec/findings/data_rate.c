@@ -25,13 +25,15 @@ void ue_data_rate_add(struct ue_findings *findings, unsigned side, uint64_t leng
     rate->latest_bytes = length_bytes + UE_DATAGRAM_OVERHEAD_BYTES;
     rate->bytes += rate->latest_bytes;
     rate->total_bytes += rate->latest_bytes;
+    rate->total_datagrams++;
 }
 
 /* Its side did not send a copy. */
 void ue_data_rate_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_rate *rate = &findings->totals[event->side].rate;
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
-    if (is_duplicate || event->type == UE_OBSERVED_OTHER_VIEW) {
+    if ((is_duplicate || event->type == UE_OBSERVED_OTHER_VIEW) && rate->latest_bytes != 0) {
+        rate->total_datagrams--;
         rate->bytes -= rate->latest_bytes;
         rate->total_bytes -= rate->latest_bytes;
         rate->latest_bytes = 0;

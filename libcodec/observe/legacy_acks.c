@@ -194,6 +194,7 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
 static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_first = !other->has_reported;
+    other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
     if (id > other->reported_id) {
         if (side->unread_since_ack != 0 || side->missing_since_ack != 0) {

@@ -29,7 +29,7 @@ static void learn_arrival(const struct ue_tracker_step *p, int64_t id, const str
 
 /* Without handshake a capture begins in the middle of a connection. */
 static bool may_precede_capture(const struct ue_tracker_side *side, int64_t id) {
-    return !side->has_first && (!side->has_newest || id <= side->earliest_id);
+    return !side->has_first && (!side->has_newest || id <= side->earliest_id || id <= side->acked_first_id);
 }
 
 static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
@@ -52,6 +52,7 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
         packet->was_acked |= delivered;
+        packet->is_acked_unseen |= delivered && !packet->is_seen && !event.ack.is_excused;
     }
     if (delivered) {
         learn_arrival(p, id, packet);
@@ -105,6 +106,7 @@ void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id) 
 static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    other->acked_first_id = other->has_reported ? other->acked_first_id : newest;
     ue_tracker_begin_acks(other, before);
     int64_t reach = ue_history_reach(packet);
     /* Packets that are missing or could not be read may have reported packets that this one does not. */

@@ -28,6 +28,7 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
     if (side->has_reported) {
         side->reported_id = ue_seq_expand(ue_seq_of(side->reported_id), side->newest_id, UE_PACKET_SEQ_MAX);
         side->confirmed_id = side->reported_id;
+        side->acked_first_id = ue_seq_expand(ue_seq_of(side->acked_first_id), side->newest_id, UE_PACKET_SEQ_MAX);
     }
 }
 
@@ -167,7 +168,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     event->is_duplicate = packet != NULL && packet->is_seen;
     event->first_frame = event->is_duplicate ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
-    event->was_acked = packet != NULL && !packet->is_seen && packet->was_acked;
+    event->was_acked_unseen = packet != NULL && !packet->is_seen && packet->is_acked_unseen;
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;

@@ -51,7 +51,9 @@ struct ue_tracked_packet {
     bool is_unsure;         /* legacy: included in counts.unsure */
     bool is_opaque;         /* not seen, but an opaque packet may have this id */
     bool is_unread;         /* legacy: its ack may be in a packet that is missing or could not be read to its end */
-    uint32_t points;        /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
+    bool is_acked_unseen; /* it was acknowledged before it was captured, and no reason was known why the capture lacked
+                             it */
+    uint32_t points;      /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
 };
 
 _Static_assert(sizeof(struct ue_tracked_packet) == 40, "a connection has many");
@@ -147,14 +149,16 @@ struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_tracker_window ack_states;
     struct ue_tracked_bunches reliables;
-    int64_t newest_id;    /* captured; initially the id before the first sequence in the handshake */
-    int64_t jump_id;      /* a packet far ahead of its predecessors; later packets behind it retract the jump */
-    int64_t jump_from;    /* the newest id before the jump */
-    int64_t suspect_id;   /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
-    int64_t first_id;     /* packets up to this one do not count as missing */
-    int64_t earliest_id;  /* below all captured ids */
-    int64_t reported_id;  /* the other side has reported all packets up to this one, by ack or nak */
-    int64_t confirmed_id; /* legacy: up to this one it is decided whether these acks reached this side */
+    int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
+    int64_t jump_id;     /* a packet far ahead of its predecessors; later packets behind it retract the jump */
+    int64_t jump_from;   /* the newest id before the jump */
+    int64_t suspect_id;  /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
+    int64_t first_id;    /* packets up to this one do not count as missing */
+    int64_t earliest_id; /* below all captured ids */
+    int64_t acked_first_id; /* the newest packet that the first captured packet with acks of it acknowledges: if there
+                               was no handshake, packets up to this one may have been captured before */
+    int64_t reported_id;    /* the other side has reported all packets up to this one, by ack or nak */
+    int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
     int64_t shown_id;            /* this side is shown to have received the reports of all its packets up to this one */
     int64_t freed_id;   /* shown_id, or while packets are awaited, what it was before them: bunches that appear now may

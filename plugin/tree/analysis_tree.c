@@ -344,7 +344,9 @@ static void show_reliable(struct uerudp_analysis_tree *a, const struct shown_bun
     add_number(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_IN_FLIGHT, result->number);
     if (result->is_set) {
         add_finding(a, bunch->tree, UE_F_ANALYSIS_BUFFER_HIGH,
-                    "%u reliable bunches of channel %" PRIu64 " are not acknowledged; the sender's buffer holds %u",
+                    "%u reliable bunches of channel %" PRIu64
+                    " are not acknowledged by a captured packet; the sender's "
+                    "buffer holds %u",
                     result->number, bunch->channel, a->reliable_limit);
     }
 }

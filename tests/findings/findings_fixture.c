@@ -99,7 +99,7 @@ uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
 }
 
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id) {
-    return feed_packet(ms, side, id, (struct ue_observed_packet){.was_acked = true});
+    return feed_packet(ms, side, id, (struct ue_observed_packet){.was_acked_unseen = true});
 }
 
 uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id) {

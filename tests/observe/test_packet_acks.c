@@ -9,6 +9,13 @@
 
 #include "tests/observe/tracker_fixture.h"
 
+static unsigned unexcused; /* acks of packets that were not captured */
+
+static void count_unexcused(void *user, const struct ue_observed_event *event) {
+    (void)user;
+    unexcused += event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_excused;
+}
+
 static void begin_ahead(int64_t acked_id) {
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 100, 1);
@@ -62,6 +69,53 @@ static void acks_that_are_little_ahead_count_at_once(void **state) {
     assert_null(strstr(shared_fixture.text, "never sent"));
 }
 
+/* A capture begins in the middle with packets 12 and 15 of the client. The first packet of the server acknowledges all
+   up to 13, which may have been captured before; its next one also 14, which the capture lacks. */
+static void begin_between(void) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 12, 7, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 15, 7, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 13, 15);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 15, 63);
+    shared_fixture.length = 0;
+}
+
+static void a_late_packet_whose_ack_was_excused_was_not_counted(void **state) {
+    (void)state;
+    begin_between();
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 7, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 13, 7, 1);
+    assert_non_null(strstr(shared_fixture.text, "packet 11 late,"));
+    assert_non_null(strstr(shared_fixture.text, "packet 13 late,"));
+}
+
+static void a_late_packet_whose_ack_was_counted_is_no_longer_missing(void **state) {
+    (void)state;
+    begin_between();
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 7, 1);
+    assert_non_null(strstr(shared_fixture.text, "packet 14 late acked unseen,"));
+}
+
+/* Packets that were captured as another connection, for example before the client's port changed. */
+static void acks_of_packets_before_the_first_captured_acks_are_excused(void **state) {
+    (void)state;
+    shared_fixture.listener = (struct ue_observer_callbacks){.event = count_unexcused};
+    unexcused = 0;
+    begin_between();
+    assert_int_equal(unexcused, 1);
+}
+
+/* The first packets of the client are 0 and 2; before them the server acknowledged the one before. */
+static void acks_before_the_first_packet_excuse_none_after_it(void **state) {
+    (void)state;
+    shared_fixture.listener = (struct ue_observer_callbacks){.event = count_unexcused};
+    unexcused = 0;
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 16383, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 0, 8, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 2, 8, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 2, 7);
+    assert_int_equal(unexcused, 1);
+}
+
 #define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
 
 int main(void) {
@@ -70,6 +124,10 @@ int main(void) {
         IN(acks_that_are_confirmed_are_of_packets_that_are_missing),
         IN(acks_that_are_only_taken_back_are_no_accusation),
         IN(acks_that_are_little_ahead_count_at_once),
+        IN(a_late_packet_whose_ack_was_excused_was_not_counted),
+        IN(a_late_packet_whose_ack_was_counted_is_no_longer_missing),
+        IN(acks_of_packets_before_the_first_captured_acks_are_excused),
+        IN(acks_before_the_first_packet_excuse_none_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

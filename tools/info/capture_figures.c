@@ -61,8 +61,8 @@ static struct info_percentiles percentiles_of(const GPtrArray *infos, size_t off
 
 static void add_way(struct info_way_figures *way, const struct info_side *side) {
     const struct ue_side_totals *totals = side->totals;
-    way->packets += totals->datagrams;
-    way->bytes += side->bytes + UE_DATAGRAM_OVERHEAD_BYTES * totals->datagrams;
+    way->packets += totals->rate.total_datagrams; /* without copies, which were not sent */
+    way->bytes += totals->rate.total_bytes;
     way->reported += totals->counts.acked + totals->counts.nacked;
     way->not_acked += totals->counts.nacked;
     way->reliable += totals->counts.reliable;

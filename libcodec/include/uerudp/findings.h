@@ -203,7 +203,7 @@ struct ue_side_rate {
     uint64_t bytes;
     uint64_t peak_bytes; /* of the busiest second that has ended */
     int64_t peak_second;
-    uint64_t total_bytes;
+    uint64_t total_bytes, total_datagrams;
     uint64_t latest_bytes;      /* of the latest datagram */
     uint64_t saturated_seconds; /* seconds that used up the rate that the client requested */
 };

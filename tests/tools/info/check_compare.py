@@ -54,6 +54,17 @@ class Figures(unittest.TestCase):
             self.check(result["before"], before)
             self.check(result["after"], after)
 
+    def test_copies(self):
+        """Copies that the network or a mirror port made were not sent."""
+        with tempfile.TemporaryDirectory() as folder:
+            copies = pathlib.Path(folder) / "copies.pcapng"
+            uerudp.run("edit", "--rule", "duplicate kind=packet", CALM, copies)
+            result = compare(CALM, copies)
+        for way in WAYS:
+            self.assertGreater(result["before"][f"packets_per_s_{way}"], 0)
+            for figure in ("packets", "bytes", "peak_bytes"):
+                self.assertAlmostEqual(*(result[each][f"{figure}_per_s_{way}"] for each in ("before", "after")), places=3)
+
     def test_recordings(self):
         """Of recordings of another implementation, packets and bytes are those that decode prints."""
         clean, lossy = (uerudp.ROOT / f"captures/recordings/utcp-{name}.pcap" for name in ("clean", "loss"))
