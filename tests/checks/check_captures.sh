@@ -30,8 +30,9 @@ for capture in "$folder"/*.pcapng; do
     esac
     count=$((count + 1))
 done
-for capture in "$folder"/fields/*.pcapng; do
-    cmp "$work/fields/$(basename "$capture")" "$capture" || fail "$capture: captures/make gives another one"
+for capture in "$folder"/fields/*.pcapng "$folder"/handlers/*.*; do
+    cmp "$work/${capture#"$folder/"}" "$capture" || fail "$capture: captures/make gives another one"
+    [[ $capture == *.pcapng ]] || continue
     count=$((count + 1))
 done
 [ "$count" -eq "$(find "$work" -name '*.pcapng' | wc -l)" ] || fail "captures/make makes other captures than there are"

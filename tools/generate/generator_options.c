@@ -8,6 +8,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/generate/scenario_file.h"
+#include "tools/live/endpoint_handlers.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9
@@ -99,9 +100,15 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
         {"magic", 0, 0, G_OPTION_ARG_STRING, &o->magic, "value of the magic header, first wire bit least significant",
          "NUMBER"},
         {"handlers", 0, 0, G_OPTION_ARG_STRING, &o->handlers,
-         "packet handler components, outermost first: oodle, and aesgcm or aes-ecb; default none, or aesgcm where the "
-         "scenario encrypts, which needs aesgcm first. Other components write their flag and do not change packets",
+         "packet handler components, outermost first: oodle, reliability, and one of aesgcm, aesgcm-bytes, aes-ecb and "
+         "dtls; default none, or aesgcm with --encrypt",
          "LIST"},
+        {"encrypt", 0, 0, G_OPTION_ARG_NONE, &o->encrypt,
+         "the client's Hello has an encryption token, and after EncryptionAck both sides encrypt", NULL},
+        {"compress", 0, 0, G_OPTION_ARG_NONE, &o->compress,
+         "packets that become smaller are marked as compressed; needs oodle among the handlers. The data are not "
+         "Oodle's",
+         NULL},
         {0},
     };
     cli_add_options(context, "Settings of both sides:", entries, NULL);
@@ -225,25 +232,15 @@ static bool set_wire(struct ue_settings *settings, const char *key, const char *
     return true;
 }
 
-/* Whether an endpoint can use these handlers: at most one that encrypts, which must be the first, and one that
-   compresses. */
+/* Whether an endpoint can use these handlers. */
 static bool are_supported(const struct sim_scenario *scenario) {
-    const enum ue_handler *handlers = scenario->settings.handlers;
-    unsigned ciphers = 0;
-    unsigned compressors = 0;
-    for (size_t i = 0; i < UE_HANDLERS_MAX && handlers[i] != UE_HANDLER_NONE; i++) {
-        ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
-        compressors += handlers[i] == UE_HANDLER_OODLE;
-        if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
-            return cli_error(
-                "--handlers: %s is not supported here; use at most one of aesgcm and aes-ecb, and oodle once",
-                ue_handler_name(handlers[i]));
-        }
+    struct ue_conn_config config = {.profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT),
+                                    .settings = scenario->settings,
+                                    .compress = scenario->compress};
+    if (scenario->encrypt && config.settings.handlers[0] == UE_HANDLER_NONE) {
+        config.settings.handlers[0] = UE_HANDLER_AESGCM;
     }
-    if (scenario->encrypt && handlers[0] != UE_HANDLER_NONE && handlers[0] != UE_HANDLER_AESGCM) {
-        return cli_error("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
-    }
-    return true;
+    return live_handlers_check(&config, scenario->encrypt);
 }
 
 static bool resolve_wire(struct generate_options *o) {
@@ -255,6 +252,12 @@ static bool resolve_wire(struct generate_options *o) {
     if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
         return cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic,
                          settings->magic_bits);
+    }
+    o->scenario.encrypt |= o->encrypt;
+    o->scenario.handshake |= o->encrypt;
+    o->scenario.compress |= o->compress;
+    if (o->encrypt && settings->handlers[0] == UE_HANDLER_NONE) {
+        settings->handlers[0] = UE_HANDLER_AESGCM;
     }
     return are_supported(&o->scenario);
 }
@@ -300,8 +303,7 @@ static bool is_valid(const struct sim_scenario *scenario) {
         return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
     if (scenario->frame_time && profile->channel < UE_CHANNEL_PACKED) {
-        cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);
-        return false;
+        return cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);
     }
     return true;
 }

@@ -26,7 +26,7 @@ struct generate_options {
     enum generate_capture_point point;
     uint32_t connections;
     char *output;
-    gboolean list, fuzz, no_sidecar, frame_time;
+    gboolean list, fuzz, no_sidecar, frame_time, encrypt, compress;
 
     char *seed_text, *generation, *capture_at;
     char *magic_bits, *magic, *handlers;

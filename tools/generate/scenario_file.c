@@ -49,6 +49,7 @@ static const struct scenario_key scenario_keys[] = {
     {"handshake", FLAG, SCENARIO(handshake)},
     {"login", FLAG, SCENARIO(login)},
     {"encrypt", FLAG, SCENARIO(encrypt)},
+    {"compress", FLAG, SCENARIO(compress)},
     {"frame-time", FLAG, SCENARIO(frame_time)},
     {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},

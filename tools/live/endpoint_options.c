@@ -7,6 +7,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
+#include "tools/live/endpoint_handlers.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9
@@ -47,7 +48,7 @@ static gboolean add_setting(const char *option, const char *value, void *user, G
 /* Whether a setting changes what an endpoint does; the others describe captures. */
 static bool is_for_endpoints(const char *key) {
     static const char *const keys[] = {"magic_bits", "magic",           "max_packet", "ch_seq_bound",
-                                       "extra_bits", "reliable_buffer", NULL};
+                                       "extra_bits", "reliable_buffer", "handlers",   NULL};
     return g_strv_contains(keys, key);
 }
 
@@ -74,6 +75,11 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
          "network version, equal on both sides; default 0", "NUMBER"},
         {"key", 0, 0, G_OPTION_ARG_STRING, &o->key_text,
          "AES key of 64 hex digits, equal on both sides: packets are encrypted after EncryptionAck", "HEX"},
+        {"compress", 0, 0, G_OPTION_ARG_NONE, &o->compress,
+         "packets that become smaller are marked as compressed; needs oodle among the handlers of both sides, which "
+         "must be "
+         "this program, because the data are not Oodle's",
+         NULL},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text,
          "seed of secrets, random tails and impairment; for tests only", "NUMBER"},
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->ticks_per_second, "ticks per second, 1 to 1000; default 30", "HZ"},
@@ -177,8 +183,15 @@ static bool resolve_key(struct live_options *o) {
         return cli_error("--key: the login of %s has no encryption token", o->profile->name);
     }
     o->has_key = true;
-    o->settings.handlers[0] = UE_HANDLER_AESGCM;
+    if (o->settings.handlers[0] == UE_HANDLER_NONE) {
+        o->settings.handlers[0] = UE_HANDLER_AESGCM;
+    }
     return true;
+}
+
+static bool resolve_handlers(const struct live_options *o) {
+    const struct ue_conn_config config = {.profile = o->profile, .settings = o->settings, .compress = o->compress};
+    return live_handlers_check(&config, o->has_key);
 }
 
 static bool resolve_generation(struct live_options *o) {
@@ -226,8 +239,9 @@ bool live_options_resolve(struct live_options *options) {
         g_auto(GStrv) pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
         ue_settings_set(&options->settings, pair[0], pair[1]);
     }
-    return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
-           resolve_handshake_versions(options) && resolve_login(options) && resolve_impairment(options) &&
+    return resolve_generation(options) && resolve_version(options) && resolve_key(options) &&
+           resolve_handlers(options) && resolve_seed(options) && resolve_handshake_versions(options) &&
+           resolve_login(options) && resolve_impairment(options) &&
            cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) &&
            cli_check_range("burst", options->burst, 0, INT16_MAX) &&
            cli_check_range("repeat", options->repeat_ticks, 0, INT16_MAX);
@@ -246,6 +260,7 @@ void live_options_configure(const struct live_options *options, struct ue_conn_c
     config->min_handshake_version = (uint8_t)options->min_handshake_version;
     config->max_handshake_version = (uint8_t)options->handshake_version;
     config->no_login = options->no_login;
+    config->compress = options->compress;
     config->want_frame_time = options->frame_time;
     config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;

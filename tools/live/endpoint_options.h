@@ -30,6 +30,7 @@ struct live_options {
     gint64 min_handshake_version,
         handshake_version; /* lowest version accepted and highest version used; 0: the engine's */
     gboolean no_login;     /* the peer has the reliable layer only */
+    gboolean compress;     /* marks packets as compressed */
     gboolean frame_time;   /* client: asks for the server's frame times */
     gboolean json;
     char *pcap;   /* capture file; NULL: none */

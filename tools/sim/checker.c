@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <uerudp/inspect.h>
+
 /* Memory that a connection may still hold when everything is delivered and acknowledged: rings that grew to the most
    packets in flight, channels with their state, and a base. These are limits of the test, twice what was observed, not
    limits of the protocol. */
@@ -25,8 +27,14 @@ void sim_checker_free(struct sim_checker *checker) {
 
 void sim_checker_connect(struct sim_checker *checker, enum ue_role side, const struct ue_conn *conn) {
     packet_checker_connect(&checker->packets, side, ue_conn_context(conn));
-    if (checker->scenario->encrypt) {
+    if (checker->scenario->encrypt || checker->scenario->compress) {
         packet_checker_allow_encryption(&checker->packets);
+    }
+    if (checker->scenario->compress) {
+        static const char name[] = "OutPacketId";
+        int64_t first = 0;
+        ue_conn_inspect(conn, ue_fact_find(name, sizeof name - 1), 0, &first);
+        packet_checker_set_first(&checker->packets, side, first);
     }
     checker->idle_bytes[side] = ue_conn_memory_bytes(conn, NULL);
 }

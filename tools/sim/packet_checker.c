@@ -41,6 +41,19 @@ void packet_checker_allow_encryption(struct packet_checker *checker) {
     checker->sides[1].is_encrypted = true;
 }
 
+static void start_ids(struct packet_checker_side *side, int64_t id) {
+    side->has_id = true;
+    side->first_id = id;
+    side->next_id = id;
+    side->next_reported = id;
+    side->arrived_id = id - 1;
+    side->acked_id = id - 1;
+}
+
+void packet_checker_set_first(struct packet_checker *checker, enum ue_role side, int64_t packet_id) {
+    start_ids(&checker->sides[side], packet_id);
+}
+
 /* ---- headers ---- */
 
 static bool has_arrived(const struct packet_checker_side *side, int64_t id) {
@@ -93,15 +106,6 @@ static void check_legacy_acks(struct packet_checker *w, enum ue_role from, uint6
 }
 
 /* ---- datagrams ---- */
-
-static void start_ids(struct packet_checker_side *side, int64_t id) {
-    side->has_id = true;
-    side->first_id = id;
-    side->next_id = id;
-    side->next_reported = id;
-    side->arrived_id = id - 1;
-    side->acked_id = id - 1;
-}
 
 /* The id of a packet that just left; NO_PACKET: it is none. */
 static int64_t read_packet(struct packet_checker *w, enum ue_role from, const struct sim_link_report *report) {

@@ -41,7 +41,9 @@ void packet_checker_free(struct packet_checker *checker);
 
 /* A side is connected; the context must outlive the checker. */
 void packet_checker_connect(struct packet_checker *checker, enum ue_role side, const struct ue_context *context);
-/* From now on datagrams of both sides may be encrypted. */
+/* The id of the side's first packet, where that cannot be read from the packet. */
+void packet_checker_set_first(struct packet_checker *checker, enum ue_role side, int64_t packet_id);
+/* From now on datagrams of both sides may be encrypted or compressed. */
 void packet_checker_allow_encryption(struct packet_checker *checker);
 
 /* An event of a datagram. Returns its packet id; -1: not a packet. */

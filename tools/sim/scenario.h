@@ -74,15 +74,15 @@ struct sim_scenario {
     struct sim_scenario_side sides[2]; /* [enum ue_role] */
     struct sim_link_config paths[2];   /* [role of the sender] */
     struct sim_stream streams[SIM_SCENARIO_STREAMS_MAX];
-    bool handshake; /* begins with the handshake, instead of connected at the first sequences */
-    bool login;     /* joins over the control channel, instead of sending one message on it */
-    bool encrypt;   /* joins, with AES-GCM after EncryptionAck */
-    struct ue_settings
-        settings; /* of both sides: magic header and handlers; encrypt needs AES-GCM as the first handler, or no list */
-    bool frame_time; /* the client asks for the server's frame times */
-    bool actors;     /* messages travel as property updates and RPCs of actors (actor_world.h) */
-    bool hostile;    /* corrupted datagrams may be accepted: only what no network may cause is checked */
-    bool unchecked;  /* nothing is checked: for speed */
+    bool handshake;              /* begins with the handshake, instead of connected at the first sequences */
+    bool login;                  /* joins over the control channel, instead of sending one message on it */
+    bool encrypt;                /* joins, and encrypts after EncryptionAck, by default with AES-GCM */
+    bool compress;               /* packets that become smaller are marked as compressed; needs the handler oodle */
+    struct ue_settings settings; /* of both sides: magic header and handlers */
+    bool frame_time;             /* the client asks for the server's frame times */
+    bool actors;                 /* messages travel as property updates and RPCs of actors (actor_world.h) */
+    bool hostile;                /* corrupted datagrams may be accepted: only what no network may cause is checked */
+    bool unchecked;              /* nothing is checked: for speed */
     enum sim_ending ending;
     uint64_t timeout_ns;  /* of both sides; 0: the engine's */
     uint64_t move_ns;     /* when the client's address changes; 0: never. Needs the handshake */

@@ -31,6 +31,7 @@ static void configure(struct sim_endpoint *endpoint) {
                                                .no_order_cache = side->no_order_cache,
                                                .net_speed = side->net_speed,
                                                .want_frame_time = endpoint->scenario->frame_time,
+                                               .compress = endpoint->scenario->compress,
                                                .report_packets = !endpoint->scenario->unchecked,
                                                .timeout_ns = endpoint->scenario->timeout_ns,
                                                .connect_timeout_ns = endpoint->scenario->timeout_ns,

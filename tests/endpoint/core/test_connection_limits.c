@@ -47,8 +47,8 @@ static uint32_t power_of_two(struct rng *rng, unsigned lowest, unsigned count) {
 }
 
 static struct ue_conn_config arbitrary_config(struct rng *rng) {
-    static const enum ue_handler handlers[] = {UE_HANDLER_NONE, UE_HANDLER_OODLE, UE_HANDLER_AESGCM,
-                                               UE_HANDLER_AES_ECB};
+    static const enum ue_handler handlers[] = {UE_HANDLER_NONE,    UE_HANDLER_OODLE,       UE_HANDLER_AESGCM,
+                                               UE_HANDLER_AES_ECB, UE_HANDLER_RELIABILITY, UE_HANDLER_DTLS};
     struct ue_conn_config config = {
         .settings = {.max_packet_bytes = 64 + (uint32_t)rng_boundary(rng, UE_MAX_PACKET_BYTES_MAX - 63),
                      .ch_seq_bound = power_of_two(rng, 9, 5),
@@ -62,7 +62,7 @@ static struct ue_conn_config arbitrary_config(struct rng *rng) {
         .partial_threshold = -1,
     };
     for (size_t i = 0; i < UE_HANDLERS_MAX && rng_chance(rng, 30); i++) {
-        config.settings.handlers[i] = handlers[rng_below(rng, 4)];
+        config.settings.handlers[i] = handlers[rng_below(rng, 6)];
     }
     if (rng_chance(rng, 50)) {
         config.settings.reliable_buffer = (uint32_t)rng_boundary(rng, 5000);
@@ -147,17 +147,29 @@ static void channels_beyond_the_wire_format_are_refused(void **state) {
     free_pair(&pair);
 }
 
-static void only_the_outermost_handler_may_encrypt(void **state) {
+static void one_handler_of_a_kind_may_encrypt(void **state) {
     (void)state;
     static const uint8_t key[UE_KEY_BYTES];
+    static const struct {
+        enum ue_handler handlers[UE_HANDLERS_MAX];
+        bool compress;
+        bool is_usable;
+    } rows[] = {
+        {{UE_HANDLER_AESGCM, UE_HANDLER_OODLE}, true, true},
+        {{UE_HANDLER_OODLE, UE_HANDLER_AESGCM}, true, true},
+        {{UE_HANDLER_RELIABILITY, UE_HANDLER_DTLS, UE_HANDLER_OODLE}, false, true},
+        {{UE_HANDLER_AESGCM_BYTES, UE_HANDLER_OODLE}, false, true},
+        {{UE_HANDLER_AESGCM_BYTES, UE_HANDLER_OODLE}, true, false},
+        {{UE_HANDLER_AESGCM, UE_HANDLER_AES_ECB}, false, false},
+        {{UE_HANDLER_OODLE, UE_HANDLER_OODLE}, false, false},
+    };
     struct counting_allocator memory;
     counting_allocator_init(&memory, SIZE_MAX);
-    for (int i = 0; i < 3; i++) {
-        struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .key = i < 2 ? key : NULL};
-        config.settings.handlers[i == 0 ? 0 : 1] = UE_HANDLER_AESGCM;
-        config.settings.handlers[i == 0 ? 1 : 0] = UE_HANDLER_OODLE;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .key = key, .compress = rows[i].compress};
+        memcpy(config.settings.handlers, rows[i].handlers, sizeof rows[i].handlers);
         struct ue_conn *conn = ue_conn_new(&memory.allocator, &config);
-        assert_int_equal(conn != NULL, i != 1);
+        assert_int_equal(conn != NULL, rows[i].is_usable);
         ue_conn_free(conn);
         assert_int_equal(memory.used_bytes, 0);
     }
@@ -168,7 +180,7 @@ int main(void) {
         cmocka_unit_test(sizes_equal_those_of_the_engine),
         cmocka_unit_test(accepted_bunches_of_any_size_arrive),
         cmocka_unit_test(channels_beyond_the_wire_format_are_refused),
-        cmocka_unit_test(only_the_outermost_handler_may_encrypt),
+        cmocka_unit_test(one_handler_of_a_kind_may_encrypt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static struct ue_context vector_context(void) {
 static struct ue_encryption *encryption_of(const char *hex) {
     uint8_t key[UE_CIPHER_KEY_BYTES];
     assert_int_equal(hex_read(hex, key, sizeof key), sizeof key);
-    struct ue_encryption *encryption = ue_encryption_new(key);
+    struct ue_encryption *encryption = ue_encryption_new(UE_HANDLER_AESGCM, key);
     assert_non_null(encryption);
     return encryption;
 }
@@ -263,6 +263,94 @@ static void contents_of_any_bit_length_decrypt(void **state) {
     ue_encryption_free(encryption);
 }
 
+/* Whether the decryptor of libcodec/cipher reads it; it knows no DTLS. */
+static bool codec_reads(struct ue_context x, const uint8_t *encrypted, size_t size) {
+    struct ue_cipher *cipher = ue_cipher_new();
+    struct ue_decryptor decryptor;
+    struct ue_decode_result result;
+    ue_cipher_add_key(cipher, key_text);
+    ue_cipher_decryptor(cipher, &decryptor);
+    x.settings.decryptor = &decryptor;
+    ue_datagram_decode(&x, encrypted, size, NULL, NULL, &result);
+    ue_cipher_free(cipher);
+    return result.fault.status == UE_OK && result.is_opened && result.canonical && result.seq == 4242;
+}
+
+static void assert_form_decrypts(struct ue_encryption *encryption, struct ue_random *random, const struct ue_context *x,
+                                 bool is_dtls, size_t data_bytes) {
+    uint8_t clear[BUFFER_BYTES];
+    uint8_t encrypted[BUFFER_BYTES];
+    uint8_t again[BUFFER_BYTES];
+    bool is_clear;
+    size_t size = packet_of(x, data_bytes, clear);
+    size_t encrypted_size = ue_encryption_encrypt(encryption, x, random, clear, size, encrypted);
+    assert_true(is_within(encrypted_size, size, size + UE_ENCRYPTION_OVERHEAD_BYTES));
+    assert_int_equal(codec_reads(*x, encrypted, encrypted_size), !is_dtls);
+    assert_int_equal(ue_encryption_decrypt(encryption, x, encrypted, encrypted_size, again, &is_clear), size);
+    assert_memory_equal(again, clear, size);
+    assert_false(is_clear);
+    assert_int_equal(ue_encryption_decrypt(encryption, x, clear, size, again, &is_clear), size);
+    assert_true(is_clear);
+}
+
+/* Every component that encrypts, alone, inside and outside of others. */
+static void every_form_decrypts(void **state) {
+    (void)state;
+    static const enum ue_handler forms[] = {UE_HANDLER_AESGCM, UE_HANDLER_AESGCM_BYTES, UE_HANDLER_AES_ECB,
+                                            UE_HANDLER_DTLS};
+    static const enum ue_handler others[] = {UE_HANDLER_NONE, UE_HANDLER_OODLE, UE_HANDLER_RELIABILITY};
+    uint8_t key[UE_CIPHER_KEY_BYTES];
+    struct ue_random random;
+    ue_random_init(&random, NULL);
+    hex_read(key_text, key, sizeof key);
+    for (size_t i = 0; i < 24; i++) {
+        enum ue_handler form = forms[i % 4];
+        struct ue_settings settings = {.magic_bits = i < 12 ? 0 : 13, .magic = i < 12 ? 0 : 0x0123};
+        enum ue_handler other = others[i / 4 % 3];
+        bool is_outermost = i < 12 || other == UE_HANDLER_NONE;
+        settings.handlers[is_outermost ? 0 : 1] = form;
+        settings.handlers[is_outermost ? 1 : 0] = other;
+        struct ue_context x = init_context(i % 3 == 0 ? "5.5" : "4.25", &settings);
+        struct ue_encryption *encryption = ue_encryption_new(form, key);
+        for (size_t data_bytes = 0; data_bytes < 40; data_bytes++) {
+            assert_form_decrypts(encryption, &random, &x, form == UE_HANDLER_DTLS, data_bytes);
+            assert_form_decrypts(encryption, &random, &x, form == UE_HANDLER_DTLS, 480 + data_bytes);
+        }
+        ue_encryption_free(encryption);
+    }
+}
+
+/* AES-ECB has no tag. */
+static void changed_bits_are_detected_in_every_form_with_a_tag(void **state) {
+    (void)state;
+    static const enum ue_handler forms[] = {UE_HANDLER_AESGCM_BYTES, UE_HANDLER_DTLS};
+    uint8_t key[UE_CIPHER_KEY_BYTES];
+    struct ue_random random;
+    ue_random_init(&random, NULL);
+    hex_read(key_text, key, sizeof key);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct ue_settings settings = {.handlers = {forms[i]}};
+        struct ue_context x = init_context("4.25", &settings);
+        struct ue_encryption *encryption = ue_encryption_new(forms[i], key);
+        uint8_t clear[BUFFER_BYTES];
+        uint8_t encrypted[BUFFER_BYTES];
+        uint8_t out[BUFFER_BYTES];
+        bool is_clear;
+        size_t size = packet_of(&x, 30, clear);
+        size = ue_encryption_encrypt(encryption, &x, &random, clear, size, encrypted);
+        size_t first =
+            forms[i] == UE_HANDLER_DTLS ? 3 + 3 * 8 : 10; /* a handshake, a clear packet, the record's type */
+        for (size_t bit = first; bit < size * 8; bit++) {
+            encrypted[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            size_t decrypted = ue_encryption_decrypt(encryption, &x, encrypted, size, out, &is_clear);
+            bool is_length = forms[i] == UE_HANDLER_DTLS && bit >= 3 + 11 * 8 && bit < 3 + 13 * 8;
+            assert_true(decrypted == 0 || is_length); /* the datagram's own length counts */
+            encrypted[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        ue_encryption_free(encryption);
+    }
+}
+
 static void encrypting_twice_gives_different_bytes(void **state) {
     (void)state;
     struct ue_context x = vector_context();
@@ -317,6 +405,8 @@ int main(void) {
         cmocka_unit_test(only_packets_are_encrypted),
         cmocka_unit_test(packets_of_any_length_decrypt),
         cmocka_unit_test(contents_of_any_bit_length_decrypt),
+        cmocka_unit_test(every_form_decrypts),
+        cmocka_unit_test(changed_bits_are_detected_in_every_form_with_a_tag),
         cmocka_unit_test(encrypting_twice_gives_different_bytes),
         cmocka_unit_test(random_datagrams_never_decrypt),
     };

@@ -62,15 +62,16 @@ static void init_contexts(struct ue_common *common) {
     common->in_context.direction = ue_direction_reverse(common->out_context.direction);
 }
 
-/* Encrypts if it has a key and the handlers include AES-GCM. False: not as the outermost one, or libgcrypt failed. */
+/* Encrypts if it has a key and one of the handlers encrypts. False: libgcrypt failed. */
 static bool init_encryption(struct ue_common *common) {
     const enum ue_handler *handlers = common->config.settings.handlers;
-    for (size_t i = 0; i < UE_HANDLERS_MAX && common->config.key != NULL; i++) {
-        if (handlers[i] == UE_HANDLER_AESGCM) {
-            bool is_outermost = i == 0; /* within the bits of another component it is not offered */
-            common->encryption = is_outermost ? ue_encryption_new(common->config.key) : NULL;
-            return common->encryption != NULL;
-        }
+    size_t i = 0;
+    while (i < UE_HANDLERS_MAX && !ue_handler_encrypts(handlers[i])) {
+        i++;
+    }
+    if (common->config.key != NULL && i < UE_HANDLERS_MAX) {
+        common->encryption = ue_encryption_new(handlers[i], common->config.key);
+        return common->encryption != NULL;
     }
     return true;
 }

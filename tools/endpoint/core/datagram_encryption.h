@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* AES-GCM encryption of whole datagrams in the bit form (protocol.md 13). It must be the context's outermost handler;
-   the output of the other handlers is encrypted with the packet. */
+/* Encryption of whole datagrams by the component among the context's handlers that encrypts (protocol.md 13): AES-GCM
+   in the bit form and the byte form, AES-ECB, and DTLS, whose records are those of a connection that already has a key.
+   What the components inside it write is encrypted with the packet; those outside it must be clear. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_DATAGRAM_ENCRYPTION_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_DATAGRAM_ENCRYPTION_H
 
@@ -9,11 +10,29 @@
 
 struct ue_encryption;
 
-/* key: UE_KEY_BYTES. NULL: libgcrypt failed. Free it with ue_encryption_free. */
-struct ue_encryption *ue_encryption_new(const uint8_t *key);
+/* Whether a component encrypts. */
+static inline bool ue_handler_encrypts(enum ue_handler handler) {
+    return handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES || handler == UE_HANDLER_AES_ECB ||
+           handler == UE_HANDLER_DTLS;
+}
+
+/* The bits from a component on, up to the outer terminator. */
+struct ue_handler_span {
+    bool is_handshake; /* no component has a part of it */
+    size_t begin;
+    size_t end;
+};
+
+/* Finds the span of the component with this index, before which all are clear. False: the datagram has no terminator,
+   or nothing from there on. */
+bool ue_handler_span_find(const struct ue_context *context, size_t component, const uint8_t *bytes, size_t size_bytes,
+                          struct ue_handler_span *span);
+
+/* key: UE_KEY_BYTES. handler: one that encrypts. NULL: libgcrypt failed. Free it with ue_encryption_free. */
+struct ue_encryption *ue_encryption_new(enum ue_handler handler, const uint8_t *key);
 void ue_encryption_free(struct ue_encryption *encryption);
 
-#define UE_ENCRYPTION_OVERHEAD_BYTES 30
+#define UE_ENCRYPTION_OVERHEAD_BYTES 40
 
 /* Encrypts what follows the handler's flag. out: space for size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES. Returns the size
    in bytes; 0: not a clear datagram with a packet. */

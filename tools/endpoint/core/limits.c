@@ -5,29 +5,51 @@
 #define WRAPPER_BYTES_MAX 512
 #define IDS_BITS 5 /* reserved from 5.1 on, whatever version is spoken in the end */
 
-/* What a handler component may add to a packet (endpoint.md 23); 0: not spoken by this endpoint. */
+#define DTLS_RECORD_BITS (45 * 8) /* two flags, record, nonce, tag, and what is left in the last byte */
+
+/* What a handler component may add to a packet (endpoint.md 23). */
 static size_t reserved_bits(enum ue_handler handler) {
     switch (handler) {
     case UE_HANDLER_AESGCM: return 361;
-    case UE_HANDLER_OODLE: return 1;   /* never compresses */
-    case UE_HANDLER_AES_ECB: return 1; /* never encrypts */
-    default: return 0;
+    case UE_HANDLER_AESGCM_BYTES: return 231;
+    case UE_HANDLER_AES_ECB: return 137;
+    case UE_HANDLER_DTLS: return DTLS_RECORD_BITS;
+    case UE_HANDLER_RELIABILITY: return 64;
+    case UE_HANDLER_OODLE: return 1; /* compresses only what becomes smaller */
+    case UE_HANDLER_NONE: break;
+    }
+    return 0;
+}
+
+/* What a component writes in front of a clear packet; the ids of the reliability handler may become longer. */
+static size_t flag_bits(enum ue_handler handler) {
+    switch (handler) {
+    case UE_HANDLER_AESGCM_BYTES: return 8;
+    case UE_HANDLER_RELIABILITY: return 16;
+    default: return 1;
     }
 }
 
-/* The flag that a component writes in front of a clear packet. */
-#define CLEAR_FLAG_BITS 1
-
-static bool add_handlers(struct ue_limits *limits, const struct ue_settings *settings, size_t *handler_bits) {
-    for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
-        size_t bits = reserved_bits(settings->handlers[i]);
-        if (bits == 0) {
+/* Each component once, and one that encrypts; compressed bits in the byte form of AES-GCM would have no end. */
+static bool are_combinable(const struct ue_conn_config *config) {
+    const enum ue_handler *handlers = config->settings.handlers;
+    unsigned seen = 0, ciphers = 0;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && handlers[i] != UE_HANDLER_NONE; i++) {
+        if ((seen >> handlers[i] & 1) != 0) {
             return false;
         }
-        *handler_bits += bits;
-        limits->prefix_bits += CLEAR_FLAG_BITS;
+        seen |= 1u << handlers[i];
+        ciphers += ue_handler_encrypts(handlers[i]);
     }
-    return true;
+    bool is_by_bytes = (seen >> UE_HANDLER_AESGCM_BYTES & 1) != 0;
+    return ciphers <= 1 && !(config->compress && is_by_bytes);
+}
+
+static void add_handlers(struct ue_limits *limits, const struct ue_settings *settings, size_t *handler_bits) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
+        *handler_bits += reserved_bits(settings->handlers[i]);
+        limits->prefix_bits += flag_bits(settings->handlers[i]);
+    }
 }
 
 static size_t header_bits(const struct ue_profile *profile) {
@@ -67,9 +89,10 @@ bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *confi
     size_t handler_bits = (size_t)settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
     size_t prefix_bits = settings->skip_bytes * (size_t)8 + settings->magic_bits + (context->ids ? IDS_BITS : 0) + 1;
     *limits = (struct ue_limits){.prefix_bits = prefix_bits};
-    if (!are_speakable(settings, context) || !add_handlers(limits, settings, &handler_bits)) {
+    if (!are_speakable(settings, context) || !are_combinable(config)) {
         return false;
     }
+    add_handlers(limits, settings, &handler_bits);
     handler_bits += settings->terminators == 1 ? 0 : 1; /* the one after the handlers */
     limits->header_bits = header_bits(profile) + settings->extra_bits;
     if (settings->internal_ack) { /* replays have neither */

@@ -2,6 +2,7 @@
 /* Datagrams of the peer: handlers, header, order, reports, bunches, history (ReceivedRawPacket, ReceivedPacket;
    endpoint.md 8, 9). */
 #include "tools/endpoint/core/connection.h"
+#include "tools/endpoint/core/datagram_compression.h"
 
 #include <uerudp/seq.h>
 
@@ -282,9 +283,41 @@ static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const s
     return !dispatch(r, now_ns, p, &bunches);
 }
 
+/* The reliability handler's part of a packet; NULL: it is not among the handlers. */
+static const struct ue_handler_bits *reliability_of(const struct ue_common *common, const struct received_packet *p) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        if (common->in_context.settings.handlers[i] == UE_HANDLER_RELIABILITY) {
+            return &p->head.handlers.components[i];
+        }
+    }
+    return NULL;
+}
+
+/* Bits of a packed integer beyond a byte. */
+static size_t further_bits(uint32_t value) {
+    size_t bits = 0;
+    while ((value >>= 7) != 0) {
+        bits += 8;
+    }
+    return bits;
+}
+
+static size_t header_bit(const struct ue_common *common, const struct received_packet *p) {
+    const struct ue_handler_bits *ids = reliability_of(common, p);
+    size_t bits = ids != NULL ? further_bits(ids->reliability_ack) + further_bits(ids->reliability_id) : 0;
+    return common->limits.prefix_bits + bits;
+}
+
+static void read_reliability(struct ue_sender *s, const struct received_packet *p) {
+    const struct ue_handler_bits *ids = reliability_of(s->common, p);
+    if (ids != NULL && ids->reliability_id > s->reliability.in_id) {
+        s->reliability.in_id = ids->reliability_id;
+    }
+}
+
 /* Counts of 8 to 15 are never sent by an engine before 5.8 (endpoint.md 39.9). */
 static bool has_odd_history(const struct ue_common *common, const struct received_packet *p) {
-    uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, common->limits.prefix_bits, 4);
+    uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, header_bit(common, p), 4);
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
@@ -293,6 +326,7 @@ static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct rece
     c->receiver.last_receive_ns = now_ns;
     c->receiver.last_packet_ns = now_ns;
     c->handshake.client.unanswered = false;
+    read_reliability(&c->sender, p);
     bool is_delivered = false;
     if (ue_has_internal_ack(&c->common)) {
         is_delivered = receive_without_acks(&c->receiver, now_ns, p);
@@ -385,22 +419,47 @@ static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     }
 }
 
-/* Encrypted datagrams are read as the clear ones that they hold (endpoint.md 8.1, 8.3). */
-static void receive_encrypted(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+/* Undoes what a handler did to the datagram; what it allocates is the caller's. False: forged, or for another key. */
+static bool undo(struct ue_common *common, enum ue_handler handler, struct arrival *from, uint8_t **memory) {
+    bool is_encryption = ue_handler_encrypts(handler);
+    const struct ue_context *context = &common->in_context;
+    size_t room_bytes = is_encryption ? from->size_bytes : ue_compression_room_bytes(context, from->size_bytes);
+    uint8_t *clear = ue_share_alloc(&common->share, room_bytes);
     bool was_clear = false;
-    uint8_t *clear = ue_share_alloc(&c->common.share, size_bytes);
-    size_t clear_bytes = clear != NULL ? ue_encryption_decrypt(c->common.encryption, &c->common.in_context, bytes,
-                                                               size_bytes, clear, &was_clear)
-                                       : 0;
-    const struct arrival plain = {.bytes = bytes, .size_bytes = size_bytes};
-    const struct arrival opened = {.bytes = clear, .size_bytes = clear_bytes, .is_encrypted = true};
-    if (was_clear || clear_bytes != 0) {
-        receive_arrival(c, now_ns, was_clear ? plain : opened);
-    } else if (clear != NULL) {
-        c->common.statistics.counters
-            .malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
+    if (clear == NULL) {
+        return false;
     }
-    ue_share_free_block(&c->common.share, clear);
+    size_t clear_bytes = is_encryption ? ue_encryption_decrypt(common->encryption, context, from->bytes,
+                                                               from->size_bytes, clear, &was_clear)
+                                       : ue_compression_decompress(context, from->bytes, from->size_bytes, clear);
+    if (was_clear || clear_bytes == 0) {
+        ue_share_free_block(&common->share, clear);
+        common->statistics.counters.malformed += is_encryption && !was_clear;
+        return was_clear || !is_encryption;
+    }
+    ue_share_free_block(&common->share, *memory);
+    *memory = clear;
+    *from = (struct arrival){
+        .bytes = clear, .size_bytes = clear_bytes, .is_encrypted = from->is_encrypted || is_encryption};
+    return true;
+}
+
+/* Datagrams that handlers changed are read as the clear ones that they hold (endpoint.md 8.1, 8.3). Anybody can send
+   one that no key opens, so it may not end the connection. */
+static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    struct arrival from = {.bytes = bytes, .size_bytes = size_bytes};
+    uint8_t *memory = NULL;
+    bool is_readable = true;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && is_readable; i++) {
+        enum ue_handler handler = c->common.in_context.settings.handlers[i];
+        bool is_active = ue_handler_encrypts(handler) ? c->common.encryption != NULL
+                                                      : handler == UE_HANDLER_OODLE && c->common.config.compress;
+        is_readable = !is_active || undo(&c->common, handler, &from, &memory);
+    }
+    if (is_readable) {
+        receive_arrival(c, now_ns, from);
+    }
+    ue_share_free_block(&c->common.share, memory);
 }
 
 static void count_in(struct ue_common *common, size_t size_bytes) {
@@ -423,8 +482,8 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
         return;
     }
     count_in(&c->common, size_bytes);
-    if (c->common.encryption != NULL) {
-        receive_encrypted(c, now_ns, bytes, size_bytes);
+    if (c->common.encryption != NULL || c->common.config.compress) {
+        receive_changed(c, now_ns, bytes, size_bytes);
     } else {
         ue_receive_datagram(c, now_ns, bytes, size_bytes);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet being filled (SendBuffer; endpoint.md 25 to 27). */
+#include "tools/endpoint/core/datagram_compression.h"
 #include "tools/endpoint/core/sender.h"
 
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
@@ -36,10 +37,21 @@ static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
     packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
 }
 
+/* The ids of the reliability handler; the one that this packet gets is counted when it leaves. */
+static void begin_handlers(const struct ue_sender *s, struct ue_datagram *head) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        if (s->common->out_context.settings.handlers[i] == UE_HANDLER_RELIABILITY) {
+            head->handlers.components[i].reliability_id = s->reliability.out_id + 1;
+            head->handlers.components[i].reliability_ack = s->reliability.in_id;
+        }
+    }
+}
+
 static void begin_head(struct ue_sender *s, struct ue_datagram *head) {
     const struct ue_settings *settings = &s->common->out_context.settings;
     head->prefix = (struct ue_prefix){0};
     head->packet = (struct ue_packet){0};
+    begin_handlers(s, head);
     if (ue_has_internal_ack(s->common)) {
         return;
     }
@@ -270,15 +282,45 @@ static size_t finish(struct ue_sender *s) {
     return ue_bits_bytes(p->bit);
 }
 
-/* The encrypted form of the packet; NULL: no memory. */
-static struct ue_output_block *encrypt(struct ue_sender *s, size_t size_bytes) {
-    struct ue_output_block *sealed = ue_output_queue_alloc(&s->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
-    if (sealed != NULL) {
-        sealed->size_bytes = ue_encryption_encrypt(s->common->encryption, &s->common->out_context, &s->common->random,
-                                                   s->send_buffer.block->bytes, size_bytes, sealed->bytes);
+/* Replaces a block by what a handler makes of it, of which 0 bytes mean that nothing changes. False: no memory, or
+   encryption failed. */
+static bool apply(struct ue_sender *s, enum ue_handler handler, struct ue_output_block **block) {
+    struct ue_common *common = s->common;
+    bool is_encryption = ue_handler_encrypts(handler);
+    size_t room_bytes = (*block)->size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES;
+    struct ue_output_block *changed = ue_output_queue_alloc(&s->datagrams, room_bytes);
+    if (changed == NULL) {
+        return false;
     }
-    ue_share_free_block(&s->common->share, s->send_buffer.block);
-    return sealed;
+    changed->size_bytes =
+        is_encryption
+            ? ue_encryption_encrypt(common->encryption, &common->out_context, &common->random, (*block)->bytes,
+                                    (*block)->size_bytes, changed->bytes)
+            : ue_compression_compress(&common->out_context, (*block)->bytes, (*block)->size_bytes, changed->bytes);
+    bool is_changed = changed->size_bytes != 0;
+    ue_share_free_block(&common->share, is_changed ? *block : changed);
+    *block = is_changed ? changed : *block;
+    return is_changed || !is_encryption;
+}
+
+/* Whether a handler changes the packets of this connection now. */
+static bool is_active(const struct ue_sender *s, enum ue_handler handler) {
+    return ue_handler_encrypts(handler) ? s->is_encrypting && s->common->encryption != NULL
+                                        : handler == UE_HANDLER_OODLE && s->common->config.compress;
+}
+
+/* The packet as its handlers change it, the innermost first. NULL: no memory. */
+static struct ue_output_block *apply_handlers(struct ue_sender *s, size_t size_bytes) {
+    struct ue_output_block *block = s->send_buffer.block;
+    block->size_bytes = size_bytes;
+    for (size_t i = UE_HANDLERS_MAX; i-- > 0;) {
+        enum ue_handler handler = s->common->out_context.settings.handlers[i];
+        if (is_active(s, handler) && !apply(s, handler, &block)) {
+            ue_share_free_block(&s->common->share, block);
+            return NULL;
+        }
+    }
+    return block;
 }
 
 /* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
@@ -293,8 +335,8 @@ static struct ue_output_block *keep(struct ue_sender *s, size_t size_bytes) {
 
 /* To the queue of datagrams, encrypted if that is agreed. Returns the size on the wire. */
 static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
-    bool is_encrypted = s->is_encrypting && s->common->encryption != NULL;
-    struct ue_output_block *block = is_encrypted ? encrypt(s, size_bytes) : keep(s, size_bytes);
+    bool is_changed = s->common->config.compress || (s->is_encrypting && s->common->encryption != NULL);
+    struct ue_output_block *block = is_changed ? apply_handlers(s, size_bytes) : keep(s, size_bytes);
     s->send_buffer.block = NULL;
     if (block == NULL) {
         s->common->statistics.counters.outbox_lost++;
@@ -330,6 +372,7 @@ static void send_packet(struct ue_sender *s, uint64_t now_ns) {
         ue_notify_commit(&s->notify);
     }
     s->out_packet_id++;
+    s->reliability.out_id++;
     s->last_send_ns = now_ns;
     s->flushed_this_tick = true;
 }

@@ -51,6 +51,10 @@ struct ue_sender {
     bool time_sensitive;    /* TimeSensitive */
     bool flushed_this_tick; /* FlushedThisTick */
     bool is_encrypting;
+    struct {
+        uint32_t out_id; /* of the last own packet */
+        uint32_t in_id;  /* the newest of the peer */
+    } reliability;       /* the handler's ids */
     bool peer_wants_frame_time;
     uint8_t frame_time_ms;   /* between the last two ticks, 255 at most */
     uint32_t burst_packets;  /* since the last tick with bunches that waited, for the burst limit; */

@@ -58,8 +58,10 @@ struct ue_conn_config {
     enum ue_driver driver;
     const uint8_t *
         seed; /* UE_SEED_BYTES; NULL: zeros. For random tails and IVs: with a key, each connection needs another seed */
-    const uint8_t *key;       /* UE_KEY_BYTES; NULL: none. Needs settings.handlers[0] = UE_HANDLER_AESGCM; used once
-                                 EncryptionAck was sent or read */
+    const uint8_t *key; /* UE_KEY_BYTES; NULL: none. Needs a handler that encrypts among settings.handlers; used
+                           once EncryptionAck was sent or read */
+    bool compress; /* with the handler oodle: packets that become smaller are marked as compressed. Both sides must be
+                      endpoints of this project, because the data are not Oodle's; not with UE_HANDLER_AESGCM_BYTES */
     uint32_t network_version; /* in the handshake, from version 2 on */
     uint16_t network_features;
     uint8_t min_handshake_version; /* 3 */
@@ -94,7 +96,7 @@ struct ue_conn_config {
 struct ue_conn;
 
 /* Creates a connection. It copies the allocator, whose user must outlive it; allocator NULL: malloc. Returns NULL: no
-   memory, no profile, or unusable settings (a handler that endpoints do not support, a number out of range). */
+   memory, no profile, or unusable settings (handlers that exclude each other, a number out of range). */
 struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct ue_conn_config *config);
 /* Frees all its memory. NULL is ignored. */
 void ue_conn_free(struct ue_conn *c);
