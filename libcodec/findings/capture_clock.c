@@ -63,6 +63,9 @@ static int64_t doubtful_ns(const struct ue_capture_pauses *pauses, int64_t from_
 }
 
 struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int64_t from_ns, int64_t to_ns) {
+    if (findings->course.implausible != 0) {
+        return (struct ue_finding_value){0, 0}; /* the clock stands still */
+    }
     int64_t span_ns = ue_time_ns_since(to_ns, from_ns);
     return (struct ue_finding_value){span_ns - doubtful_ns(&findings->pauses, from_ns, to_ns), span_ns};
 }

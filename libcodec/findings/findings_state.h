@@ -163,7 +163,8 @@ void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_obse
 void ue_capture_clock_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_capture_clock_finish(struct ue_stream_course *course, int64_t end_ns);
 
-/* The time between two capture times; at least without pauses in which the clock may have been set. */
+/* The time between two capture times; 0 after an implausible one; at least without pauses in which the clock may have
+ * been set. */
 struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int64_t from_ns, int64_t to_ns);
 
 /* A negative value counts as 0. A value for which there is no memory does not count. */

@@ -382,7 +382,7 @@ static void report_retries(const struct ue_findings *findings) {
         if (step->is_handshake && step->side == 0 && step->sent >= UE_THRESHOLD_RETRIED &&
             findings->totals[1].datagrams != 0) {
             struct ue_finding finding = finding_of_sent(UE_FINDING_RETRIED, step);
-            finding.values[UE_VALUE_SPAN] = ue_findings_span(findings, step->time_ns, step->sent_ns);
+            ue_finding_set(&finding, UE_VALUE_SPAN, ue_time_ns_since(step->sent_ns, step->time_ns));
             ue_findings_report(findings, &finding);
         }
     }

@@ -26,6 +26,29 @@ static void test_set_back(void **state) {
     assert_false(set_back->has_time);
 }
 
+/* The client sends every 100 ms, at 800 ms by a clock that was set back by 10 s; the server sends again after it. */
+static void be_silent(int64_t step_ms) {
+    findings_fixture_packet(20000, SERVER, 1);
+    for (int64_t ms = 0; ms < 800; ms += 100) {
+        findings_fixture_packet(20010 + ms, CLIENT, 1 + ms / 100);
+    }
+    findings_fixture_packet(20800 - step_ms, CLIENT, 9);
+    findings_fixture_packet(20900 - step_ms, SERVER, 2);
+    findings_fixture_finish(20910 - step_ms, true);
+}
+
+static void test_set_back_in_a_silence(void **state) {
+    (void)state;
+    be_silent(10000);
+    findings_fixture_expect(UE_FINDING_SET_BACK);
+}
+
+static void test_silence(void **state) {
+    (void)state;
+    be_silent(0);
+    findings_fixture_expect(UE_FINDING_SILENCE);
+}
+
 /* Several queues of a network card. */
 static void test_out_of_order(void **state) {
     (void)state;
@@ -95,8 +118,8 @@ static void test_stall_with_a_pause(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN(test_set_back),        IN(test_out_of_order),       IN(test_set_forward),
-        IN(test_capture_stopped), IN(test_stall_with_a_pause),
+        IN(test_set_back_in_a_silence), IN(test_silence),         IN(test_set_back),           IN(test_out_of_order),
+        IN(test_set_forward),           IN(test_capture_stopped), IN(test_stall_with_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
