@@ -269,6 +269,7 @@ static enum cli_exit report(struct info_arguments *command, struct capture_reade
 static struct info_options options_of(const struct info_arguments *command) {
     return (struct info_options){.findings_max = (unsigned)command->findings_max,
                                  .with_cost = command->bits,
+                                 .is_part = !time_range_is_all(&command->selection.range),
                                  .bandwidth = command->bandwidth,
                                  .rules = &command->rules};
 }

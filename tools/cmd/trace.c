@@ -11,9 +11,9 @@
 
 /* The first connections get a picture, up to this limit. */
 #define PICTURES_MAX 256
-/* Of the panel of the bandwidth by class. */
+/* Of the panel of the bandwidth by class. The bins of a page are 1 ms times a power of 2 wide, so that they add up. */
 #define CLASSES_SHOWN 5
-#define CLASSES_BIN_NS INT64_C(10000000)
+#define CLASSES_BIN_NS INT64_C(8000000)
 #define CHANNELS_MAX 65536
 
 struct trace_command {

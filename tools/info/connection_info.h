@@ -60,6 +60,7 @@ struct info_connection {
 struct info_options {
     unsigned findings_max; /* findings kept of each kind in each connection */
     bool with_cost;        /* count bits */
+    bool is_part;          /* only a part of the capture by time or frame is reported */
     struct info_bandwidth_options bandwidth;
     const struct info_fail_rules *rules;
 };

@@ -87,7 +87,8 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     if (info->course->is_closed) {
         print_close(out, info);
     } else if (gone < 0) {
-        text_buffer_add(out, "nobody closed it while the capture lasted");
+        text_buffer_add(out, info->options->is_part ? "nobody closed it in this part of the capture"
+                                                    : "nobody closed it while the capture lasted");
     }
     text_buffer_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
@@ -152,7 +153,8 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
     size_t steps;
     const struct ue_login_step *login = ue_findings_login(info->detected, &steps);
     if (steps == 0) {
-        text_buffer_add(out, "  handshake and login are not in the capture\n");
+        text_buffer_add(out, info->options->is_part ? "  handshake and login are not in this part of the capture\n"
+                                                    : "  handshake and login are not in the capture\n");
         return;
     }
     text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  handshake and control messages");
@@ -208,7 +210,8 @@ void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
     }
     g_ptr_array_sort(sorted, by_worst);
-    text_buffer_add_title(out, "%u connections, worst first", infos->len);
+    text_buffer_add_title(out, "%s%s", phrase_count(infos->len, "connection").text,
+                          infos->len != 1 ? ", worst first" : "");
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

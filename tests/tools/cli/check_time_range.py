@@ -48,6 +48,13 @@ class Range(unittest.TestCase):
         self.assertEqual([each["frame"] for each in self.all], frames("--from=0"))
         self.assertEqual([], frames("--from=1000"))
 
+    def test_part(self):
+        """What lies outside of the part is not said to be missing in the capture."""
+        text = uerudp.run("info", "--from=1", "--to=1.5", CAPTURE, status=None).stdout.decode()
+        self.assertIn("nobody closed it in this part of the capture\n", text)
+        self.assertIn("handshake and login are not in this part of the capture\n", text)
+        self.assertNotIn("part of the capture", uerudp.run("info", CAPTURE, status=None).stdout.decode())
+
     def test_full_time(self):
         whole = clock(self.begin, "%Y-%m-%dT%H:%M:%S").split(".")[0] + "Z"
         self.assertEqual(len(self.all), len(frames(f"--from={whole}")))

@@ -244,6 +244,8 @@ class Program(unittest.TestCase):
         lines = text.splitlines()
         self.assertEqual("3 connections, worst first", lines[0])
         self.assertEqual(["1", "0", "2"], [line.split()[0] for line in lines[2:5]])
+        one = uerudp.run("info", "--summary", "--stream=0", "-", data=self.several(), status=None).stdout.decode()
+        self.assertEqual("1 connection", one.splitlines()[0])
         self.assertIn("error: no answer", lines[2])
         self.assertEqual(3, text.count("\nconnection "))
 

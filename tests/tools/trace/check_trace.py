@@ -98,9 +98,11 @@ class Data(unittest.TestCase):
         """The panel of the classes has the bits of info --bandwidth, with finer bins."""
         for name in ("actor-world", "big-bunch", "saturated"):
             path = uerudp.ROOT / f"captures/{name}.pcapng"
-            page = data_of(trace(path, status=None))["bandwidth"]
+            whole = data_of(trace(path, status=None))
+            page = whole["bandwidth"]
             info = json.loads(uerudp.run("info", "--json", "--bandwidth", "--top=5", path, status=None).stdout)["bandwidth"]
-            self.assertEqual(0.01, page["series"]["bin_s"])
+            self.assertEqual(0.008, page["series"]["bin_s"])
+            self.assertEqual(0, 8 % whole["bin_ms"])  # of both panels: bins that a page draws are made of whole ones
             for one, other in ((page, info), (info, page)):
                 self.assertEqual({key: one[key] for key in one if key != "series"},
                                  {key: other[key] for key in other if key != "series"})

@@ -2,13 +2,16 @@
 /* Panels of bits over time, stacked in bands: upwards from client to server, downwards from server to client. */
 "use strict";
 
+/* Panels of one page have the same bins, so that bits in one are comparable with those in another. */
+const STACKED_BIN_MS = Math.max(data.bin_ms, data.bandwidth.series === null ? 0 : data.bandwidth.series.bin_s * 1000);
+
 /* Adds a panel. bands: {name, bits}, where bits has an array for each direction, with a value for each bin of bin_ms from
    the beginning; shape: name of the shapes that are drawn. */
 function addStackedPanel({ id, title, about, shape, bin_ms, bands }) {
   const count = d3.max(bands, band => band.bits[0].length) || 0;
   const sums = bands.map(band => band.bits.map(side => sumUntil(side, count, bin_ms)));
   const rates = binned((from, to) => sums.map(of => of.map(until => (until(to) - until(from)) / lengthOf(from, to))));
-  const binsOf = view => view.bins(3, bin_ms);
+  const binsOf = view => view.bins(3, STACKED_BIN_MS);
 
   function each(view, visit) {
     const bins = binsOf(view);
