@@ -68,7 +68,7 @@ INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model
 CONTRACTS = {
     "tools/endpoint/core": {"datagram_encryption.h"},
     "tools/endpoint/replication": {"mirror.h", "package_map.h", "replicated_object.h", "replication.h"},
-    "tools/sim": {"actor_world.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
+    "tools/sim": {"actor_world.h", "game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }

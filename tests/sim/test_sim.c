@@ -127,7 +127,7 @@ static void runs_pass_with_outages(void **state) {
     (void)state;
     const unsigned seconds[] = {1, 3, 10, 30};
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
-        struct sim_scenario scenario = scenario_named("game");
+        struct sim_scenario scenario = scenario_named("stream");
         scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS,
                                                                 .outages = {{NS_PER_S, (1 + seconds[i]) * NS_PER_S}}});
         scenario.duration_ns = (2 + seconds[i]) * NS_PER_S;
@@ -252,7 +252,7 @@ static void runs_pass_at_sequence_wraps(void **state) {
 /* More than 16,384 packets, and 1,024 reliable bunches of a channel: both sequence spaces wrap. */
 static void a_run_passes_over_the_whole_sequence_space(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 10 * NS_PER_MS, .loss = 0.02});
     scenario.sides[UE_ROLE_CLIENT].tick_hz = 119;
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
@@ -270,7 +270,7 @@ static void long_runs_pass(void **state) {
     (void)state;
     const char *const releases[] = {"4.13", "4.25", "5.4", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
-        struct sim_scenario scenario = scenario_named("game");
+        struct sim_scenario scenario = scenario_named("stream");
         scenario_set_paths(&scenario, &(struct sim_link_config){.outages = {{10 * NS_PER_S, 14 * NS_PER_S}},
                                                                 .delay_ns = 40 * NS_PER_MS,
                                                                 .jitter_ns = 10 * NS_PER_MS,
@@ -292,7 +292,7 @@ static void long_runs_pass(void **state) {
 /* The engine's network emulation at both sides. */
 static void runs_pass_with_the_emulation_of_the_engine(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     const char *const texts[] = {"PktLoss=3",    "PktDup=2",          "PktLagMin=10",
                                  "PktLagMax=40", "PktIncomingLoss=2", "PktFrameDelay=1"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -321,14 +321,14 @@ static void the_reliable_window_is_a_span(void **state) {
 /* A run fails if the network delivers nothing, and its message says how to repeat it. */
 static void a_failure_names_the_scenario_and_the_seed(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario.seed = 4711;
     scenario.paths[UE_ROLE_CLIENT].rate_bytes = 1;
     scenario.paths[UE_ROLE_CLIENT].queue_bytes = 1;
     struct sim_result result;
     sim_run(&scenario, NULL, &result);
     assert_false(result.ok);
-    assert_non_null(strstr(result.failure, "game seed 4711"));
+    assert_non_null(strstr(result.failure, "stream seed 4711"));
 }
 
 static void different_seeds_give_different_runs(void **state) {

@@ -117,7 +117,7 @@ static void compare_option(const char *option, const struct sim_scenario *scenar
 
 /* Messages at long intervals: the loss of the last packet of a burst is often detected late. */
 static struct sim_scenario sparse(void) {
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     memset(scenario.streams, 0, sizeof scenario.streams);
     scenario.streams[0] = (struct sim_stream){
         .from = UE_ROLE_SERVER, .channel = 2, .reliable = true, .every_ticks = 61, .min_bits = 800, .max_bits = 800};
@@ -154,7 +154,7 @@ static void quiet_works_on_a_sparse_stream(void **state) {
    history. */
 static void the_send_window_works_with_an_outage_of_acks(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
     scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * NS_PER_S, 7 * NS_PER_S};
     scenario.duration_ns = 10 * NS_PER_S;
@@ -164,7 +164,7 @@ static void the_send_window_works_with_an_outage_of_acks(void **state) {
 /* After an outage everything that was lost is resent in one tick, more than the queue holds. */
 static void the_burst_limit_works_after_an_outage(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario.streams[0].every_ticks = 1;
     scenario_set_paths(
         &scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
@@ -176,7 +176,7 @@ static void the_burst_limit_works_after_an_outage(void **state) {
 /* A program that sends more than the link carries, without asking whether the connection is ready. */
 static void pacing_works_on_a_slow_link(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario.streams[1].every_ticks = 1;
     scenario.streams[1].hasty = true;
     scenario.sides[UE_ROLE_SERVER].net_speed = 30000;
@@ -188,7 +188,7 @@ static void pacing_works_on_a_slow_link(void **state) {
 
 static void the_reorder_wait_works_with_jitter(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("reorder_wait_ns", &scenario, &(struct ue_conn_options){.reorder_wait_ns = 30 * NS_PER_MS});
@@ -212,7 +212,7 @@ static void prompt_acks_work_with_bursts(void **state) {
 
 static void repeating_reliable_bunches_works_with_loss(void **state) {
     (void)state;
-    struct sim_scenario scenario = scenario_named("game");
+    struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("repeat_reliable", &scenario, &(struct ue_conn_options){.repeat_reliable = true});

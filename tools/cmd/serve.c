@@ -137,6 +137,9 @@ static void handle_events(struct serve *s) {
         bool is_message = event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login);
         struct serve_session *session = is_message ? session_of(s, peer) : NULL;
         server_log_write_event(s->log, peer, &event);
+        if (peer->user != NULL) {
+            serve_session_handle_event(peer->user, s->now_ns, &event);
+        }
         if (event.type == UE_EVENT_STATE) {
             handle_state(s, peer, &event);
         } else if (session != NULL) {
@@ -271,6 +274,7 @@ static bool open_server(struct serve *s) {
         .max_connections = (uint32_t)s->max_clients,
     };
     live_options_configure(&s->live, &config.conn);
+    config.conn.report_packets |= s->service.scenario != NULL && s->service.scenario->game;
     serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->server = ue_server_new(NULL, &config, event_loop_now_ns());
     if (s->server == NULL) {

@@ -52,10 +52,13 @@ void connect_mode_add_channel(struct connect_mode *mode, uint32_t channel) {
 
 /* A server may open channels and send before the client learns that it has joined. */
 void connect_mode_receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *event) {
+    bool is_message = event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open;
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
         connect_mode_add_channel(mode, event->channel);
-    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open &&
-               mode->state == CONNECT_MODE_RUNNING) {
+    }
+    if (mode->kind->handle_event != NULL) {
+        mode->kind->handle_event(mode, now_ns, event);
+    } else if (is_message && mode->state == CONNECT_MODE_RUNNING) {
         struct ue_event message = *event;
         message.data = mode->queue.wraps ? actor_message_unwrap(mode->conn, event->data) : event->data;
         mode->last_received_ns = now_ns;

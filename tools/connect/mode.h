@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "tools/live/send_queue.h"
+#include "tools/sim/scenario.h"
 
 enum connect_mode_state { CONNECT_MODE_RUNNING, CONNECT_MODE_DONE, CONNECT_MODE_FAILED };
 
@@ -18,6 +19,8 @@ struct connect_mode_type {
     const char *name;
     /* A message of the server; its view is valid during the call. The bunch that opens a channel is not passed. */
     void (*receive)(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *bunch);
+    /* Instead of `receive`: every event of the connection. */
+    void (*handle_event)(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *event);
     /* Called once a tick: adds messages to the send queue. */
     void (*tick)(struct connect_mode *mode, uint64_t now_ns);
     /* Returns the result for the report. */
@@ -56,6 +59,8 @@ struct connect_mode *connect_mode_file_new(const struct connect_mode_options *op
 struct connect_mode *connect_mode_lines_new(const struct connect_mode_options *options);
 /* Sends the client's side of a scenario of the simulator. NULL, with a message: no scenario has that name. */
 struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options *options);
+/* Plays the client's side of a scenario that is a game. */
+struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario);
 
 /* Adds a line, only in the mode that sends lines. NULL: there are no more. False: no more for now. */
 bool connect_mode_lines_add(struct connect_mode *mode, const char *line);

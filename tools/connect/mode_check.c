@@ -157,7 +157,7 @@ static json_t *result(const struct connect_mode *mode) {
 }
 
 struct connect_mode *connect_mode_check_new(const struct connect_mode_options *options) {
-    static const struct connect_mode_type kind = {"check", receive, tick, result, NULL};
+    static const struct connect_mode_type kind = {.name = "check", .receive = receive, .tick = tick, .result = result};
     struct echo_check *check = g_new0(struct echo_check, 1);
     check->mode.kind = &kind;
     check->seed = options->seed;

@@ -86,7 +86,8 @@ static FILE *open_file(const char *path) {
 }
 
 struct connect_mode *connect_mode_file_new(const struct connect_mode_options *options) {
-    static const struct connect_mode_type kind = {"file", receive, tick, result, clear};
+    static const struct connect_mode_type kind = {
+        .name = "file", .receive = receive, .tick = tick, .result = result, .clear = clear};
     FILE *file = open_file(options->file);
     if (file == NULL) {
         cli_error("%s: %s", options->file, g_strerror(errno));

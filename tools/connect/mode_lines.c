@@ -103,7 +103,8 @@ static void clear(struct connect_mode *mode) {
 }
 
 struct connect_mode *connect_mode_lines_new(const struct connect_mode_options *options) {
-    static const struct connect_mode_type kind = {"lines", receive, tick, result, clear};
+    static const struct connect_mode_type kind = {
+        .name = "lines", .receive = receive, .tick = tick, .result = result, .clear = clear};
     struct lines_mode *l = g_new0(struct lines_mode, 1);
     l->mode.kind = &kind;
     l->channel = options->channel;

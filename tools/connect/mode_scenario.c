@@ -46,12 +46,16 @@ static void clear(struct connect_mode *mode) {
 }
 
 struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options *options) {
-    static const struct connect_mode_type kind = {"scenario", receive, tick, result, clear};
+    static const struct connect_mode_type kind = {
+        .name = "scenario", .receive = receive, .tick = tick, .result = result, .clear = clear};
     const struct sim_scenario *scenario = sim_scenario_find(options->scenario);
     if (scenario == NULL) {
         g_autofree char *names = scenario_traffic_scenario_names();
         cli_error("--scenario=%s: no such scenario; use one of %s", options->scenario, names);
         return NULL;
+    }
+    if (scenario->game) {
+        return connect_mode_game_new(scenario);
     }
     struct scenario_mode *s = g_new0(struct scenario_mode, 1);
     s->mode.kind = &kind;

@@ -59,6 +59,10 @@ static void on_packet_reported(void *user, enum ue_role side, int64_t packet_id,
     run_log_add_ack(((struct frame_stream *)user)->run_log, side, packet_id, delivered);
 }
 
+static void on_game(void *user, const struct sim_game_event *event) {
+    game_log_add(((struct frame_stream *)user)->game_log, event);
+}
+
 static void end(void *user, enum ue_role side, enum ue_close_reason reason) {
     run_log_add_close(((struct frame_stream *)user)->run_log, side, reason);
 }
@@ -70,7 +74,8 @@ bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *s
     source->scenario.unchecked = !with_run_log;
     if (with_run_log) {
         source->run_log = run_log_new();
-        watch = (struct sim_callbacks){on_message_sent, deliver, see, on_packet_reported, end, source};
+        watch = (struct sim_callbacks){on_message_sent, deliver, see, on_packet_reported, end, on_game, source};
+        source->game_log = scenario->game ? game_log_new() : NULL;
     }
     source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
     source->bytes = g_byte_array_new();
@@ -81,6 +86,7 @@ bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *s
 void frame_stream_clear(struct frame_stream *source) {
     sim_free(source->sim);
     run_log_free(source->run_log);
+    game_log_free(source->game_log);
     datagram_outcome_ring_clear(&source->outcomes[0]);
     datagram_outcome_ring_clear(&source->outcomes[1]);
     if (source->frames != NULL) {

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "tools/generate/game_log.h"
 #include "tools/generate/packet_comment.h"
 #include "tools/generate/run_log.h"
 
@@ -29,6 +30,7 @@ struct frame_stream {
     bool is_over;
     struct datagram_outcome_ring outcomes[2]; /* [sender] */
     struct run_log *run_log;                  /* NULL: not wanted */
+    struct game_log *game_log;                /* NULL: the scenario has no game, or it is not wanted */
     struct ue_context contexts[2];            /* in which each side encoded last */
     GArray *frames;                           /* struct frame_stream_frame; the first head ones were popped */
     GByteArray *bytes;

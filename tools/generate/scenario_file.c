@@ -51,6 +51,7 @@ static const struct scenario_key scenario_keys[] = {
     {"encrypt", FLAG, SCENARIO(encrypt)},
     {"compress", FLAG, SCENARIO(compress)},
     {"frame-time", FLAG, SCENARIO(frame_time)},
+    {"game", FLAG, SCENARIO(game)},
     {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},
     {"duration", SECONDS, SCENARIO(duration_ns)},
@@ -375,7 +376,12 @@ static bool check(const char *path, const struct sim_scenario *scenario) {
         return cli_error("%s: [scenario] ending: a login can only be refused with login=true", path);
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
-        if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, scenario)) {
+        bool is_used = scenario->streams[i].every_ticks != 0;
+        if (is_used && scenario->game) {
+            cli_error("%s: [scenario] game: has its own traffic, and no streams", path);
+            return false;
+        }
+        if (is_used && !check_stream(path, i, scenario)) {
             return false;
         }
     }
@@ -392,6 +398,7 @@ static bool read_all(GKeyFile *file, const char *path, struct sim_scenario *scen
     for (size_t i = 0; groups[i] != NULL; i++) {
         if (g_str_has_prefix(groups[i], "stream ")) {
             memset(scenario->streams, 0, sizeof scenario->streams);
+            scenario->game = false;
         }
     }
     for (size_t i = 0; good && groups[i] != NULL; i++) {

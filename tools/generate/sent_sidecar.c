@@ -176,6 +176,18 @@ static void put_head(FILE *file, const struct generator *generator) {
             points[generator->config.point]);
 }
 
+static void put_game(FILE *file, const struct generator *generator) {
+    const struct generator_connection *first = &generator->connections[0];
+    bool more = false;
+    fputs("\n],\n\"classes\":[", file);
+    game_log_write_classes(file, &first->source.contexts[UE_ROLE_SERVER]);
+    fputs("\n],\n\"game\":[", file);
+    for (uint32_t i = 0; i < generator->config.connections; i++) {
+        const struct generator_connection *connection = &generator->connections[i];
+        game_log_write(file, &more, connection->source.game_log, connection->stream, connection->source.offset_ns);
+    }
+}
+
 void sent_sidecar_write(FILE *file, const struct generator *generator) {
     uint32_t count = generator->config.connections;
     bool more = false;
@@ -193,6 +205,9 @@ void sent_sidecar_write(FILE *file, const struct generator *generator) {
     more = false;
     for (uint32_t i = 0; i < count; i++) {
         put_messages(file, &more, &generator->connections[i]);
+    }
+    if (generator->config.scenario.game) {
+        put_game(file, generator);
     }
     fputs("\n]}\n", file);
 }

@@ -130,10 +130,23 @@ bool scenario_traffic_receive(struct scenario_traffic *traffic, const struct ue_
     return good;
 }
 
+static json_t *result_of(const struct sim_scenario *scenario, uint64_t sent, uint64_t received, uint64_t wrong,
+                         uint64_t left_out) {
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "scenario", scenario->name, "sent", (json_int_t)sent, "received",
+                     (json_int_t)received, "wrong", (json_int_t)wrong, "left_out", (json_int_t)left_out);
+}
+
 json_t *scenario_traffic_result(const struct scenario_traffic *traffic) {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "scenario", traffic->scenario->name, "sent",
-                     (json_int_t)traffic->sent, "received", (json_int_t)traffic->received, "wrong",
-                     (json_int_t)traffic->wrong, "left_out", (json_int_t)traffic->left_out);
+    return result_of(traffic->scenario, traffic->sent, traffic->received, traffic->wrong, traffic->left_out);
+}
+
+json_t *scenario_traffic_game_result(const struct sim_scenario *scenario, const struct sim_game *game) {
+    struct sim_game_counts counts = {0};
+    if (game != NULL) {
+        counts = sim_game_counts(game);
+    }
+    return result_of(scenario, counts.calls_sent[0] + counts.calls_sent[1] + counts.values_sent,
+                     counts.calls_received[0] + counts.calls_received[1] + counts.values_received, counts.faults, 0);
 }
 
 char *scenario_traffic_scenario_names(void) {

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "tools/live/send_queue.h"
+#include "tools/sim/game.h"
 #include "tools/sim/scenario.h"
 
 struct scenario_traffic;
@@ -24,6 +25,8 @@ void scenario_traffic_tick(struct scenario_traffic *traffic, struct send_queue *
 bool scenario_traffic_receive(struct scenario_traffic *traffic, const struct ue_event *bunch);
 
 json_t *scenario_traffic_result(const struct scenario_traffic *traffic);
+/* The same of a scenario that is a game, which may not have begun (NULL): its calls and values. */
+json_t *scenario_traffic_game_result(const struct sim_scenario *scenario, const struct sim_game *game);
 
 /* The names of all scenarios, separated by ", ". Free it with g_free. */
 char *scenario_traffic_scenario_names(void);

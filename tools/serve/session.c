@@ -6,13 +6,17 @@
 /* of echoes in the send queue; a client that sends faster than it receives loses its connection */
 #define QUEUE_BYTES (1u << 20)
 
+static bool is_game(const struct serve_session *session) {
+    return session->options->service == SERVE_SERVICE_SCENARIO && session->options->scenario->game;
+}
+
 struct serve_session *serve_session_new(const struct serve_service_options *options, struct ue_peer *peer) {
     struct serve_session *session = g_new0(struct serve_session, 1);
     session->options = options;
     session->peer = peer;
     bool wraps = options->service == SERVE_SERVICE_SCENARIO && !options->no_login; /* an echo is wrapped already */
     send_queue_init(&session->queue, peer->conn, wraps, QUEUE_BYTES);
-    if (options->service == SERVE_SERVICE_SCENARIO) {
+    if (options->service == SERVE_SERVICE_SCENARIO && !options->scenario->game) {
         session->traffic = scenario_traffic_new(options->scenario, UE_ROLE_SERVER);
     }
     return session;
@@ -22,6 +26,7 @@ void serve_session_free(struct serve_session *session) {
     if (session != NULL) {
         send_queue_clear(&session->queue);
         scenario_traffic_free(session->traffic);
+        sim_game_free(session->game);
         g_free(session);
     }
 }
@@ -33,16 +38,27 @@ void serve_session_start(struct serve_session *session, uint64_t now_ns) {
         count = scenario_traffic_channel_count(session->options->scenario);
     }
     session->joined_ns = now_ns;
+    if (is_game(session)) {
+        session->game = sim_game_new(session->peer->conn, UE_ROLE_SERVER, session->options->scenario->seed, NULL, NULL);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         int64_t channel = is_scenario ? SIM_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1;
         session->channel_count += actor_message_open(session->peer->conn, now_ns, channel);
     }
 }
 
+void serve_session_handle_event(struct serve_session *session, uint64_t now_ns, const struct ue_event *event) {
+    if (session->game != NULL && sim_game_event(session->game, now_ns, event) != NULL) {
+        ue_conn_close(session->peer->conn, now_ns, UE_CLOSE_CORRUPT_DATA);
+    }
+}
+
 void serve_session_receive(struct serve_session *session, uint64_t now_ns, const struct ue_event *bunch) {
     const struct serve_service_options *options = session->options;
     struct ue_event message = *bunch;
-    if (session->traffic != NULL && bunch->channel == 0) {
+    bool is_scenario = options->service == SERVE_SERVICE_SCENARIO;
+    if (is_scenario && bunch->channel == 0) {
         return; /* the messages of a client that leaves without login are not part of the scenario */
     }
     message.data = options->no_login ? bunch->data : actor_message_unwrap(session->peer->conn, bunch->data);
@@ -57,6 +73,9 @@ void serve_session_receive(struct serve_session *session, uint64_t now_ns, const
 }
 
 void serve_session_tick(struct serve_session *session, uint64_t now_ns) {
+    if (session->game != NULL) {
+        sim_game_tick(session->game, now_ns, now_ns - session->joined_ns >= session->options->scenario->duration_ns);
+    }
     bool plays = session->traffic != NULL && session->joined_ns != 0 &&
                  now_ns - session->joined_ns < session->options->scenario->duration_ns;
     if (plays) {
@@ -73,6 +92,8 @@ json_t *serve_session_result(const struct serve_session *session) {
         json_pack("{s:I, s:I}", "messages", (json_int_t)session->messages, "message_bytes", (json_int_t)session->bytes);
     if (session->traffic != NULL) {
         json_object_update_new(result, scenario_traffic_result(session->traffic));
+    } else if (is_game(session)) {
+        json_object_update_new(result, scenario_traffic_game_result(session->options->scenario, session->game));
     }
     return result;
 }

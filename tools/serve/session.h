@@ -23,6 +23,7 @@ struct serve_session {
     struct ue_peer *peer;
     struct send_queue queue;
     struct scenario_traffic *traffic; /* NULL: none */
+    struct sim_game *game;            /* NULL: none, or not begun */
     struct live_error_timer sending;
     uint64_t joined_ns; /* 0: not logged in yet */
     uint32_t channel_count;
@@ -34,6 +35,8 @@ void serve_session_free(struct serve_session *session);
 
 /* The client has logged in: opens its channels. */
 void serve_session_start(struct serve_session *session, uint64_t now_ns);
+/* An event of the connection, before it is passed as a message. */
+void serve_session_handle_event(struct serve_session *session, uint64_t now_ns, const struct ue_event *event);
 /* A message on a channel of the service. */
 void serve_session_receive(struct serve_session *session, uint64_t now_ns, const struct ue_event *bunch);
 /* Call it once a tick. */

@@ -10,8 +10,10 @@
    packets in flight, channels with their state, and a base. These are limits of the test, twice what was observed, not
    limits of the protocol. */
 #define FLIGHT_BYTES 192
+#define GAME_FLIGHT_BYTES 1024 /* packets of a game carry many channels */
 #define CHANNEL_BYTES 256
 #define FLOOR_BYTES 8192u
+#define GAME_BYTES 16384u /* unfinished unreliable messages of a game */
 
 bool sim_checker_init(struct sim_checker *checker, const struct sim_scenario *scenario) {
     memset(checker, 0, sizeof *checker);
@@ -47,7 +49,7 @@ void sim_checker_ack(struct sim_checker *checker, enum ue_role side, uint64_t no
 }
 
 static uint32_t open_channels(const struct sim_scenario *scenario) {
-    uint32_t count = 2;
+    uint32_t count = 2 + (scenario->game ? SIM_GAME_CHANNELS_MAX : 0);
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         count += scenario->streams[i].every_ticks != 0 ? scenario->streams[i].channels + 1 : 0;
     }
@@ -72,7 +74,7 @@ void sim_checker_tick(struct sim_checker *checker, enum ue_role side, uint64_t n
 /* An unreliable message that lost a part stays in memory until the next one of its channel arrives, and at the end of a
    run none arrives. */
 static size_t unfinished_bytes(const struct sim_scenario *scenario, enum ue_role side) {
-    size_t bytes = 0;
+    size_t bytes = scenario->game ? GAME_BYTES : 0;
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &scenario->streams[i];
         if (stream->every_ticks != 0 && !stream->reliable && stream->from != side) {
@@ -85,7 +87,8 @@ static size_t unfinished_bytes(const struct sim_scenario *scenario, enum ue_role
 /* Rings keep the size to which they grew; the memory of messages and bunches is freed. */
 static size_t rest_bytes(const struct sim_checker *checker, enum ue_role side) {
     return checker->idle_bytes[side] + FLOOR_BYTES + open_channels(checker->scenario) * CHANNEL_BYTES +
-           (size_t)checker->most_in_flight[side] * FLIGHT_BYTES + unfinished_bytes(checker->scenario, side);
+           (size_t)checker->most_in_flight[side] * (checker->scenario->game ? GAME_FLIGHT_BYTES : FLIGHT_BYTES) +
+           unfinished_bytes(checker->scenario, side);
 }
 
 static void check_side(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {

@@ -31,8 +31,8 @@
         SERVER(7, 31, BITS(KIB_BITS / 2, 16 * KIB_BITS)),                                                              \
     }
 
-/* The traffic of a game: frequent small updates, some calls, now and then a large message. */
-#define GAME .streams = {SERVER(2, 3, RELIABLE, BYTES(200)), SERVER(2, 2, BYTES(600)), CLIENT(2, 1, BYTES(60))}
+/* Messages as often and as large as those of a game, for measurements. */
+#define STREAM .streams = {SERVER(2, 3, RELIABLE, BYTES(200)), SERVER(2, 2, BYTES(600)), CLIENT(2, 1, BYTES(60))}
 
 /* The same for sides with few ticks. */
 #define QUIET_GAME .streams = {SERVER(2, 5, RELIABLE, BYTES(200)), CLIENT(2, 3, BYTES(60))}
@@ -48,7 +48,9 @@
 static const struct sim_scenario scenarios[] = {
     SCENARIO("clean", "messages of every kind in both directions over a good network, connected from the start", SIDES,
              PATHS(0), MIXED, SHORT),
-    SCENARIO("game", "the traffic of a game, connected from the start", SIDES, PATHS(0), GAME, SHORT),
+    SCENARIO("game", "a game: actors with properties and calls, connected from the start", SIDES, PATHS(0),
+             .game = true, SHORT),
+    SCENARIO("stream", "streams of messages as often and as large as a game's", SIDES, PATHS(0), STREAM, SHORT),
     SCENARIO("lossy", "5 % loss", SIDES, PATHS(.loss = 0.05), MIXED, SHORT),
     SCENARIO("terrible", "40 % loss and jitter", SIDES, PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS), MIXED, SHORT),
     SCENARIO("burst", "losses in bursts", SIDES, PATHS(.loss = 0.05, .loss_burst = 3), MIXED, SHORT),
@@ -67,14 +69,15 @@ static const struct sim_scenario scenarios[] = {
                        {.delay_ns = 25 * NS_PER_MS, .outages = {{2 * NS_PER_S, 3 * NS_PER_S}}}},
              MIXED, SHORT),
     SCENARIO("thin", "a rate limit of 60 kB/s with a short queue", SIDES,
-             PATHS(.rate_bytes = 60000, .queue_bytes = 30000), GAME, SHORT),
+             PATHS(.rate_bytes = 60000, .queue_bytes = 30000), STREAM, SHORT),
     SCENARIO("bloat", "a buffer that releases its datagrams every 70 ms", SIDES, PATHS(.bloat_ns = 70 * NS_PER_MS),
-             GAME, SHORT),
+             STREAM, SHORT),
     SCENARIO("wrap", "packet and channel sequences wrap around",
              .sides = {{.tick_hz = 59.9, .first_seq = 16300}, {.tick_hz = 60, .first_seq = 16383}}, PATHS(.loss = 0.05),
              MIXED, SHORT),
-    SCENARIO("handshake", "a handshake that loses packets", SIDES, PATHS(.loss = 0.1), GAME, SHORT, .handshake = true),
-    SCENARIO("login-lossy", "a login that loses packets", SIDES, PATHS(.loss = 0.1), GAME, SHORT, .handshake = true,
+    SCENARIO("handshake", "a handshake that loses packets", SIDES, PATHS(.loss = 0.1), STREAM, SHORT,
+             .handshake = true),
+    SCENARIO("login-lossy", "a login that loses packets", SIDES, PATHS(.loss = 0.1), STREAM, SHORT, .handshake = true,
              .login = true),
     SCENARIO("channels", "200 channels", SIDES, PATHS(.loss = 0.05),
              .streams = {SERVER(2, 1, RELIABLE, BITS(1, 400), .channels = 200, .burst = 5),
@@ -87,7 +90,7 @@ static const struct sim_scenario scenarios[] = {
              .streams = {SERVER(2, 1, RELIABLE, BYTES(900), .burst = 1024, .total = 2000)},
              .duration_ns = 120 * NS_PER_S),
 
-    SCENARIO("login", "handshake, login, some traffic; the client disconnects", SIDES, PATHS(0), GAME, JOIN,
+    SCENARIO("login", "handshake, login, some traffic; the client disconnects", SIDES, PATHS(0), STREAM, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("mixed", "messages of every kind in both directions, over a network with every impairment", SIDES,
              PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT,
@@ -96,7 +99,7 @@ static const struct sim_scenario scenarios[] = {
              .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
              PATHS(.loss = 0.02, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT, .ending = SIM_ENDING_CLIENT),
     SCENARIO("loss-burst", "the traffic of a game with 10 % loss in runs of four", SIDES,
-             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S), GAME, JOIN, SHORT,
+             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S), STREAM, JOIN, SHORT,
              .ending = SIM_ENDING_CLIENT),
     SCENARIO("big-bunch", "reliable and unreliable messages of up to 64 KiB, in fragments of which some are lost",
              SIDES, PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
@@ -119,7 +122,7 @@ static const struct sim_scenario scenarios[] = {
              .actors = true, JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("frame-time", "the client asks for the server's frame times; one frame in twenty lasts three ticks",
              .sides = {{.tick_hz = 59.9}, {.tick_hz = 60, .long_frame_every = 20, .long_frame_ticks = 3}}, PATHS(0),
-             GAME, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
+             STREAM, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
     SCENARIO(
         "overload", "the server sends more than a rate limit of 40 kB/s carries", SIDES,
         .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
@@ -129,14 +132,14 @@ static const struct sim_scenario scenarios[] = {
     SCENARIO("restart", "the client's address changes: restart handshake, and the connection continues (from 4.22)",
              .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(0), QUIET_GAME, JOIN, .duration_ns = 14 * NS_PER_S,
              .move_ns = 11500 * NS_PER_MS, .ending = SIM_ENDING_CLIENT),
-    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), GAME, JOIN, .duration_ns = NS_PER_S,
+    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), STREAM, JOIN, .duration_ns = NS_PER_S,
              .ending = SIM_ENDING_SERVER),
     SCENARIO("timeout", "the network loses everything, and both sides time out",
              .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}), QUIET_GAME,
              JOIN, .duration_ns = 3 * NS_PER_S, .timeout_ns = 3 * NS_PER_S, .ending = SIM_ENDING_TIMEOUT),
-    SCENARIO("refused", "the server refuses the login with a Failure", SIDES, PATHS(0), GAME, JOIN,
+    SCENARIO("refused", "the server refuses the login with a Failure", SIDES, PATHS(0), STREAM, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_FAILURE),
-    SCENARIO("upgrade", "the server refuses another network version with an Upgrade", SIDES, PATHS(0), GAME, JOIN,
+    SCENARIO("upgrade", "the server refuses another network version with an Upgrade", SIDES, PATHS(0), STREAM, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_UPGRADE),
     SCENARIO("close-reasons", "actor channels that close with each of the engine's reasons", SIDES,
              PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),

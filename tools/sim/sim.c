@@ -183,6 +183,13 @@ static bool is_closed(const struct simulation *sim) {
            sim_endpoint_is_closed(&sim->endpoints[UE_ROLE_SERVER]);
 }
 
+/* Whether the client has what the server's game replicates. */
+static bool is_game_equal(const struct simulation *sim) {
+    struct sim_game *server = sim->endpoints[UE_ROLE_SERVER].game;
+    const struct sim_game *client = sim->endpoints[UE_ROLE_CLIENT].game;
+    return sim->scenario->unchecked || server == NULL || client == NULL || sim_game_is_equal(server, client);
+}
+
 /* Whether everything reliable has arrived and both sides know it. A connection with corrupted datagrams may never reach
    this. */
 static bool is_agreed(const struct simulation *sim) {
@@ -191,7 +198,7 @@ static bool is_agreed(const struct simulation *sim) {
     }
     bool is_acked = sim_endpoint_is_acked(&sim->endpoints[UE_ROLE_CLIENT]) &&
                     sim_endpoint_is_acked(&sim->endpoints[UE_ROLE_SERVER]);
-    return is_acked && count_missing(sim) == 0;
+    return is_acked && count_missing(sim) == 0 && is_game_equal(sim);
 }
 
 static bool has_run(const struct simulation *sim) {
@@ -251,15 +258,22 @@ static bool has_drained(const struct simulation *sim) {
     return sim->scenario->ending > SIM_ENDING_SERVER || sim->now_ns >= sim->until_ns || is_agreed(sim);
 }
 
+static void report_final(struct simulation *sim, bool may_miss) {
+    if (sim->endpoints[UE_ROLE_SERVER].game != NULL && !may_miss) {
+        sim_game_report_final(sim->endpoints[UE_ROLE_SERVER].game, sim->now_ns);
+    }
+}
+
 static void after_draining(struct simulation *sim) {
     bool may_miss = sim->scenario->ending > SIM_ENDING_SERVER;
     if (count_missing(sim) > 0 && !may_miss) {
         sim_failure_set(&sim->checker.failure, sim->now_ns, "%" PRIu64 " reliable messages are still missing",
                         count_missing(sim));
-    } else if (sim->scenario->ending == SIM_ENDING_QUIET) {
-        start_settling(sim);
+    } else if (!is_game_equal(sim) && !may_miss && !sim->scenario->hostile) {
+        sim_failure_set(&sim->checker.failure, sim->now_ns, "the client's actors are not equal to the server's");
     } else {
-        start_leaving(sim);
+        report_final(sim, may_miss);
+        (sim->scenario->ending == SIM_ENDING_QUIET ? start_settling : start_leaving)(sim);
     }
 }
 
@@ -279,6 +293,16 @@ static void advance(struct simulation *sim) {
     }
 }
 
+/* Calls of a game are compared with those of the other side. */
+static void connect_games(struct simulation *sim) {
+    struct sim_game *games[2] = {sim->endpoints[0].game, sim->endpoints[1].game};
+    bool is_checked = !sim->scenario->hostile && !sim->scenario->unchecked;
+    if (games[0] != NULL && games[1] != NULL && is_checked) {
+        sim_game_set_peer(games[0], games[1]);
+        sim_game_set_peer(games[1], games[0]);
+    }
+}
+
 bool sim_step(struct simulation *sim) {
     advance(sim);
     if (sim->phase == PHASE_OVER) {
@@ -289,17 +313,29 @@ bool sim_step(struct simulation *sim) {
     struct sim_endpoint *next = sim_endpoint_next_ns(client) <= sim_endpoint_next_ns(server) ? client : server;
     sim->now_ns = sim_endpoint_next_ns(next);
     sim->client_address = sim->scenario->move_ns != 0 && sim->now_ns >= sim->scenario->move_ns;
+    connect_games(sim);
     sim_endpoint_tick(next, sim->now_ns);
     return true;
 }
 
 /* ---- results ---- */
 
+/* Calls of a game count as messages. */
+static void add_calls(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
+    const struct sim_game *game = sim->endpoints[role].game;
+    const struct sim_game *peer = sim->endpoints[!role].game;
+    for (size_t reliable = 0; game != NULL && peer != NULL && reliable < 2; reliable++) {
+        side->sent[reliable] += sim_game_counts(game).calls_sent[reliable];
+        side->received[reliable] += sim_game_counts(peer).calls_received[reliable];
+    }
+}
+
 static void fill_side(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
     const struct delivery_checker *delivery = &sim->checker.delivery;
     memcpy(side->sent, delivery->sent[role], sizeof side->sent);
     memcpy(side->received, delivery->received[role], sizeof side->received);
     side->received_bytes = delivery->received_bytes[role];
+    add_calls(sim, role, side);
     if (sim->endpoints[role].conn != NULL) {
         side->counters = *ue_conn_counters(sim->endpoints[role].conn);
         ue_conn_memory_bytes(sim->endpoints[role].conn, &side->peak_memory_bytes);

@@ -5,6 +5,7 @@
 #ifndef UERUDP_TOOLS_SIM_SIM_H
 #define UERUDP_TOOLS_SIM_SIM_H
 
+#include "tools/sim/game.h"
 #include "tools/sim/scenario.h"
 
 #define SIM_FAILURE_CHARS 256
@@ -51,6 +52,7 @@ struct sim_callbacks {
     void (*datagram)(void *user, const struct sim_datagram *datagram);
     void (*reported)(void *user, enum ue_role side, int64_t packet_id, bool delivered);
     void (*closed)(void *user, enum ue_role side, enum ue_close_reason reason);
+    sim_game_watch *game;
     void *user;
 };
 

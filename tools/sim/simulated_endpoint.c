@@ -36,6 +36,7 @@ static void configure(struct sim_endpoint *endpoint) {
                                                .timeout_ns = endpoint->scenario->timeout_ns,
                                                .connect_timeout_ns = endpoint->scenario->timeout_ns,
                                                .options = side->options};
+    endpoint->config.report_packets |= endpoint->scenario->game;
     endpoint->config.settings.reliable_buffer = side->reliable_buffer;
     if (endpoint->scenario->ending == SIM_ENDING_UPGRADE) {
         endpoint->config.network_version = NETWORK_VERSION + (uint32_t)endpoint->role;
@@ -89,6 +90,7 @@ bool sim_endpoint_init(struct sim_endpoint *endpoint, const struct sim_scenario 
 }
 
 void sim_endpoint_free(struct sim_endpoint *endpoint) {
+    sim_game_free(endpoint->game);
     ue_login_free(endpoint->login);
     ue_conn_free(endpoint->conn);
     ue_listener_free(endpoint->listener);
@@ -116,6 +118,13 @@ static void start_traffic(struct sim_endpoint *endpoint, uint64_t now_ns) {
 
 static void connected(struct sim_endpoint *endpoint, uint64_t now_ns) {
     sim_checker_connect(endpoint->checker, endpoint->role, endpoint->conn);
+    if (endpoint->scenario->game && endpoint->game == NULL) {
+        endpoint->game = sim_game_new(endpoint->conn, endpoint->role, endpoint->scenario->seed, endpoint->watch->game,
+                                      endpoint->watch->user);
+        if (endpoint->game == NULL) {
+            sim_failure_set(&endpoint->checker->failure, now_ns, "no memory for the game");
+        }
+    }
     if (!endpoint->has_login && endpoint->role == UE_ROLE_CLIENT) {
         start_traffic(endpoint, now_ns);
     }
@@ -191,13 +200,14 @@ static void receive_exports(struct sim_endpoint *endpoint, uint64_t now_ns, cons
     struct sim_bit_writer w = {.bytes = bytes};
     const struct sim_world_message identity = {event->channel, 0, is_notice(endpoint, event->channel)};
     sim_world_write_exports(&w, &identity);
-    if (sim_endpoint_is_checked(endpoint) && !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
+    if (endpoint->game == NULL && sim_endpoint_is_checked(endpoint) &&
+        !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
         report_mismatch(endpoint, now_ns, event, "not what was exported");
     }
 }
 
 static void receive_bunch(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
-    if (event->channel != 0 && sim_endpoint_is_checked(endpoint)) {
+    if (event->channel != 0 && endpoint->game == NULL && sim_endpoint_is_checked(endpoint)) {
         if (sim_scenario_is_actor_channel(endpoint->scenario, event->channel)) {
             receive_actor(endpoint, now_ns, event);
         } else if (sim_scenario_is_voice_channel(endpoint->scenario, event->channel)) {
@@ -244,7 +254,17 @@ static void handle_fault(struct sim_endpoint *endpoint, uint64_t now_ns, const s
     }
 }
 
+static void pass_to_game(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
+    const char *problem = sim_game_event(endpoint->game, now_ns, event);
+    if (problem != NULL && sim_endpoint_is_checked(endpoint)) {
+        sim_failure_set(&endpoint->checker->failure, now_ns, "side %d: %s", (int)endpoint->role, problem);
+    }
+}
+
 static void handle_event(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
+    if (endpoint->game != NULL) {
+        pass_to_game(endpoint, now_ns, event);
+    }
     if (!endpoint->scenario->unchecked) {
         hash_event(endpoint, now_ns, event);
     }
@@ -400,6 +420,9 @@ void sim_endpoint_tick(struct sim_endpoint *endpoint, uint64_t now_ns) {
     if (endpoint->may_send_streams && !endpoint->is_silent) {
         sim_endpoint_send_streams(endpoint, now_ns);
     }
+    if (endpoint->may_send_streams && endpoint->game != NULL && !sim_endpoint_is_closed(endpoint)) {
+        sim_game_tick(endpoint->game, now_ns, endpoint->is_silent);
+    }
     ue_conn_tick(endpoint->conn, now_ns);
     handle_events(endpoint, now_ns);
     send_datagrams(endpoint, now_ns);
@@ -423,8 +446,10 @@ bool sim_endpoint_is_acked(const struct sim_endpoint *endpoint) {
     if (endpoint->conn == NULL) {
         return true;
     }
-    if (ue_conn_unacked(endpoint->conn, 0) != 0) {
-        return false;
+    for (uint32_t channel = 0; channel <= (endpoint->game != NULL ? SIM_GAME_CHANNELS_MAX : 0); channel++) {
+        if (ue_conn_unacked(endpoint->conn, channel) != 0) {
+            return false;
+        }
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &endpoint->scenario->streams[i];
@@ -446,5 +471,5 @@ bool sim_endpoint_is_done(const struct sim_endpoint *endpoint) {
             return false;
         }
     }
-    return true;
+    return !endpoint->scenario->game;
 }

@@ -7,6 +7,7 @@
 #include <uerudp/server.h>
 #include <uerudp/endpoint.h>
 #include "tools/sim/checker.h"
+#include "tools/sim/game.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
 #include "tools/sim/sim.h"
@@ -30,6 +31,7 @@ struct sim_endpoint {
     struct ue_conn *conn;         /* NULL: not accepted yet */
     struct ue_login *login;       /* where has_login */
     bool has_login;
+    struct sim_game *game; /* NULL: not connected yet, or the scenario has none */
     struct ue_conn_config config;
     uint8_t seed[UE_SEED_BYTES];
     uint8_t key[UE_KEY_BYTES]; /* and its name: where the scenario encrypts */
@@ -69,7 +71,7 @@ void sim_endpoint_close(struct sim_endpoint *endpoint, uint64_t now_ns);
 bool sim_endpoint_is_closed(const struct sim_endpoint *endpoint);
 /* Whether all reliable bunches that it sent on the scenario's channels and the control channel are acknowledged. */
 bool sim_endpoint_is_acked(const struct sim_endpoint *endpoint);
-/* Whether every stream of this side has a total and has reached it. */
+/* Whether every stream of this side has a total and has reached it. A game never ends. */
 bool sim_endpoint_is_done(const struct sim_endpoint *endpoint);
 
 #endif

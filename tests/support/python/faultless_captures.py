@@ -10,7 +10,7 @@ import uerudp
 
 GENERATIONS = ("4.13", "4.14", "4.16", "4.18", "4.20", "4.22", "4.24", "4.25", "4.26", "5.1", "5.4", "5.5", "5.8")
 POINTS = ("client", "server", "between")
-SCENARIOS = ("clean", "game", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "sealed", "outage",
+SCENARIOS = ("clean", "game", "stream", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "sealed", "outage",
              "thin", "bloat", "wrap", "handshake", "login-lossy", "channels", "churn", "bulk", "login", "mixed",
              "loss-burst", "big-bunch", "actor-world", "voice", "overload", "restart", "kick", "timeout", "refused",
              "upgrade", "close-reasons")

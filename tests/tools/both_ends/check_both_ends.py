@@ -104,7 +104,7 @@ class Truth(Folder):
     def test_scenarios(self):
         for scenario, options in (("clean", ()), ("mixed", ()), ("lossy", ()), ("burst", ()), ("duplicate", ()), ("legacy", ()),
                                   ("jitter", ()), ("wrap", ()), ("login-lossy", ()), ("sealed", ("--corrupt", "0")),
-                                  ("game", ("--generation", "4.13", "--loss", "0.05")), ("mixed", ("--seed", "7"))):
+                                  ("stream", ("--generation", "4.13", "--loss", "0.05")), ("mixed", ("--seed", "7"))):
             with self.subTest(scenario, options=options):
                 ends = self.generate(scenario, *options)
                 (connection,), said = info(ends.client, ends.server)
@@ -112,7 +112,7 @@ class Truth(Folder):
                 self.assertIn("client.pcapng and server.pcapng have the same packets of 1 connection", said)
 
     def test_connections(self):
-        ends = self.generate("game", "--connections", "3", "--loss", "0.1", "--duration", "5")
+        ends = self.generate("stream", "--connections", "3", "--loss", "0.1", "--duration", "5")
         connections, _ = info(ends.client, ends.server)
         self.assertEqual(3, len(connections))
         for connection in connections:
@@ -141,7 +141,7 @@ class Clocks(Folder):
         """Of a quarter of a second, and of years."""
         for shift in (0.25, -0.25, 3600, -100_000_000):
             with self.subTest(shift):
-                ends = self.generate("game", "--loss", "0.02", "--jitter", "5")
+                ends = self.generate("stream", "--loss", "0.02", "--jitter", "5")
                 shifted = self.path / "shifted.pcapng"
                 uerudp.run("edit", f"--shift={shift}", ends.server, shifted)
                 (connection,), _ = info(ends.client, shifted)
@@ -152,7 +152,7 @@ class Clocks(Folder):
                 self.assertAlmostEqual(-1000 * shift, connection["both_ends"]["clock"]["offset_ms"], delta=0.5)
 
     def test_drift(self):
-        ends = self.generate("game", "--duration", "60", "--jitter", "4", "--loss", "0.02")
+        ends = self.generate("stream", "--duration", "60", "--jitter", "4", "--loss", "0.02")
         packets = pcapng.read(ends.server)
         begin = packets[0].time_ns
         for ppm in (80, -80):
@@ -167,14 +167,14 @@ class Clocks(Folder):
     def test_no_drift(self):
         """Delays that vary are no drift."""
         for seed in range(1, 6):
-            ends = self.generate("game", "--duration", "20", "--jitter", "30", "--seed", seed)
+            ends = self.generate("stream", "--duration", "20", "--jitter", "30", "--seed", seed)
             (connection,), _ = info(ends.client, ends.server)
             self.assertIsNone(self.compare(ends, connection)["clock"]["drift_ppm"])
         self.assertIn("shows no drift", text_of(ends.client, ends.server))
 
     def test_asymmetry(self):
         """Half of the difference goes into the offset; the sum of the delays stays right."""
-        ends = self.generate("game")
+        ends = self.generate("stream")
         slow = self.write("slow.pcap", sorted((packet._replace(time_ns=packet.time_ns + 20 * MS) if packet.destination == SERVER_PORT
                                                else packet for packet in pcapng.read(ends.server)), key=lambda packet: packet.time_ns))
         (connection,), _ = info(ends.client, slow)
@@ -187,7 +187,7 @@ class Clocks(Folder):
 
     def test_clock_was_set(self):
         """A step of the clock explains what no straight line does: no delay is stated, and losses are still right."""
-        ends = self.generate("game", "--loss", "0.05")
+        ends = self.generate("stream", "--loss", "0.05")
         packets = pcapng.read(ends.server)
         middle = packets[len(packets) // 2].time_ns
         stepped = self.write("stepped.pcap", [packet._replace(time_ns=packet.time_ns + (500 * MS if packet.time_ns > middle else 0))
@@ -205,7 +205,7 @@ class Clocks(Folder):
 class Captures(Folder):
     def test_nat(self):
         """The server sees other addresses than the client."""
-        ends = self.generate("game", "--loss", "0.05")
+        ends = self.generate("stream", "--loss", "0.05")
         behind = self.write("nat.pcap", pcapng.read(ends.client), client_ip=bytes([192, 168, 0, 7]), client_port=61000)
         (connection,), _ = info(behind, ends.server)
         self.compare(ends, connection)
@@ -240,7 +240,7 @@ class Captures(Folder):
 
     def test_rotated(self):
         """Files of one capture have no packet in common: they are read as one, and nothing is compared."""
-        ends = self.generate("game", "--loss", "0.05")
+        ends = self.generate("stream", "--loss", "0.05")
         parts = [self.path / f"part{number}.pcapng" for number in range(2)]
         for part, frames in zip(parts, ("1-300", "301-100000")):
             uerudp.run("edit", f"--frames={frames}", ends.client, part)
@@ -257,7 +257,7 @@ class Captures(Folder):
 
     def test_same_network_chatter(self):
         """Equal datagrams of another protocol in files of one capture do not make them both ends."""
-        ends = self.generate("game")
+        ends = self.generate("stream")
         packets = pcapng.read(ends.client)
         chatter = [pcapng.Packet("", 0, 5353, 5353, b"announcement %d" % number, "") for number in range(20)]
         parts = [self.write(f"{number}.pcap", sorted(part + [packet._replace(time_ns=part[5].time_ns) for packet in chatter],
@@ -270,8 +270,8 @@ class Captures(Folder):
 
     def test_other_connections(self):
         """Captures of two clients have nothing in common."""
-        one = self.generate("game", "--seed", "5").client.rename(self.path / "one.pcapng")
-        two = self.generate("game", "--seed", "6").client
+        one = self.generate("stream", "--seed", "5").client.rename(self.path / "one.pcapng")
+        two = self.generate("stream", "--seed", "6").client
         connections, said = info(one, two)
         self.assertIn("2 files are read as one capture", said)
         self.assertFalse(any("both_ends" in connection for connection in connections))
@@ -287,7 +287,7 @@ class Captures(Folder):
     def test_incomplete(self):
         """Packets that the receiver acknowledged were not lost, although its capture lacks them; packets that its sender's
         capture lacks did not come from nowhere."""
-        ends = self.generate("game")
+        ends = self.generate("stream")
         packets = pcapng.read(ends.server)
         dropped = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][100:110]
         lacking = self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in dropped])
@@ -303,7 +303,7 @@ class Captures(Folder):
 
     def test_part(self):
         """A capture of a part of the time: what it cannot have is neither sent nor lost."""
-        ends = self.generate("game", "--loss", "0.1")
+        ends = self.generate("stream", "--loss", "0.1")
         part = self.path / "part.pcapng"
         uerudp.run("edit", "--from=0", "--to=3", ends.server, part)
         (connection,), _ = info(ends.client, part)
@@ -331,7 +331,7 @@ class Captures(Folder):
 
     def test_one_direction(self):
         """Packets of one side only show neither end nor delay; with --vantage they show losses."""
-        ends = self.generate("game", "--loss", "0.05")
+        ends = self.generate("stream", "--loss", "0.05")
         only = [self.write(f"{path.stem}.pcap", [packet for packet in pcapng.read(path) if packet.destination == SERVER_PORT])
                 for path in (ends.client, ends.server)]
         (connection,), _ = info(*only)
@@ -352,7 +352,7 @@ class OtherEnd(Folder):
 
     def test_same_report(self):
         """It is reported as when it is the only file."""
-        for scenario, *options in ("lossy",), ("game", "--connections=3", "--duration=5"), ("restart", "--generation", "5.4", "--tick", "5"):
+        for scenario, *options in ("lossy",), ("stream", "--connections=3", "--duration=5"), ("restart", "--generation", "5.4", "--tick", "5"):
             ends = self.generate(scenario, *options)
             connections, _ = info(ends.client, ends.server)
             alone, _ = info(ends.server)
@@ -364,7 +364,7 @@ class OtherEnd(Folder):
     def test_findings(self):
         """The sender's capture has all stalls. Those that the receiver's has, too, are marked in both; and each end alone says
         that its file shows no more, or what more it shows."""
-        ends = self.generate("game", "--loss=0.15", "--duration=40")
+        ends = self.generate("stream", "--loss=0.15", "--duration=40")
         shifted = self.path / "shifted.pcapng"
         uerudp.run("edit", "--shift=3600", ends.server, shifted, status=None)
         (connection,), _ = info("--findings=1000", ends.client, shifted)
@@ -449,8 +449,8 @@ class Vantage(Folder):
         self.assertIn("the times contradict --vantage", text_of(ends.client, ends.server, "--vantage=server,client"))
 
     def test_nothing_in_common(self):
-        one = self.generate("game", "--seed", "5").client.rename(self.path / "one.pcapng")
-        two = self.generate("game", "--seed", "6").client
+        one = self.generate("stream", "--seed", "5").client.rename(self.path / "one.pcapng")
+        two = self.generate("stream", "--seed", "6").client
         for command in "info", "trace":
             said = uerudp.run(command, one, two, "--vantage=client,server", status=2).stderr.decode()
             self.assertIn("no connection in common", said)

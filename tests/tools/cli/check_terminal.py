@@ -142,7 +142,7 @@ class Wrapping(unittest.TestCase):
 class Progress(unittest.TestCase):
     def test_generate(self):
         master, slave = pty.openpty()
-        command = [uerudp.PROGRAM, "generate", "game", "--connections=20", "--duration=20", "--output", "-"]
+        command = [uerudp.PROGRAM, "generate", "stream", "--connections=20", "--duration=20", "--output", "-"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave)
         os.close(slave)
         time.sleep(1.5)  # the pipe is full, so that the program is still running then

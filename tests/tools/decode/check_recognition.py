@@ -46,13 +46,13 @@ class Recognition(unittest.TestCase):
             for point in SIDES:
                 with self.subTest(release=release, point=point):
                     path = self.folder / "game.pcapng"
-                    uerudp.run("generate", "game", "--generation", release, "--duration=6", "--capture-at", point, "--no-sidecar", "-o", path)
+                    uerudp.run("generate", "stream", "--generation", release, "--duration=6", "--capture-at", point, "--no-sidecar", "-o", path)
                     frames = len(uerudp.run("decode", "--fields=frame", path).stdout.splitlines()) - 1
                     self.check(self.second_half(path, frames))
 
     def test_loss(self):
         path = self.folder / "game.pcapng"
-        uerudp.run("generate", "game", "--duration=20", "--loss=0.05", "--jitter=10", "--no-sidecar", "-o", path)
+        uerudp.run("generate", "stream", "--duration=20", "--loss=0.05", "--jitter=10", "--no-sidecar", "-o", path)
         whole = self.info(path)
         self.check(self.second_half(path, whole["frames"]["last"]))
 
@@ -87,14 +87,14 @@ class Recognition(unittest.TestCase):
         self.assertTrue(info["server_known"])
 
         path = self.folder / "game.pcapng"
-        uerudp.run("generate", "game", "--generation=4.25", "--duration=6", "--no-sidecar", "-o", path)
+        uerudp.run("generate", "stream", "--generation=4.25", "--duration=6", "--no-sidecar", "-o", path)
         half = self.second_half(path, self.info(path)["frames"]["last"])
         self.assertFalse(self.info(half, UNKNOWN_PORT)["server_known"])
         self.assertIn("assumed: the side with the lower port", uerudp.run("info", UNKNOWN_PORT, half).stdout.decode())
 
     def test_sides_with_equal_ports(self):
         path = self.folder / "game.pcapng"
-        uerudp.run("generate", "game", "--generation=4.25", "--duration=6", "--no-sidecar", "-o", path)
+        uerudp.run("generate", "stream", "--generation=4.25", "--duration=6", "--no-sidecar", "-o", path)
         half = self.second_half(path, self.info(path)["frames"]["last"])
         lines = uerudp.run("decode", "--json", half).stdout.replace(b":50000", b":7777")
         equal = self.folder / "equal.pcapng"

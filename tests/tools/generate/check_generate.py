@@ -280,7 +280,7 @@ class Truth(Case):
 
 class Network(Case):
     def events(self, *arguments):
-        path, sent = self.generate("game", "--duration=2", *arguments)
+        path, sent = self.generate("stream", "--duration=2", *arguments)
         return path, collections.Counter(fate for datagram in sent["datagrams"] for fate in datagram["fate"]), sent
 
     def test_options(self):
@@ -297,7 +297,7 @@ class Network(Case):
 
     def test_tick(self):
         """A lower tick rate sends fewer datagrams."""
-        seldom, often = (len(self.generate("game", f"--tick={hz}")[1]["datagrams"]) for hz in (10, 60))
+        seldom, often = (len(self.generate("stream", f"--tick={hz}")[1]["datagrams"]) for hz in (10, 60))
         self.assertLess(seldom * 4, often)
 
     def test_bursts(self):
@@ -311,7 +311,7 @@ class Network(Case):
     def test_comments(self):
         for point, phrases in (("client", ("lost after this point", "duplicate", "late by")),
                                ("sender", ("lost after this point", "duplicated after this point", "overtaken"))):
-            path, sent = self.generate("game", "--loss=0.05", "--dup=0.05", "--reorder=0.05", "--jitter=20",
+            path, sent = self.generate("stream", "--loss=0.05", "--dup=0.05", "--reorder=0.05", "--jitter=20",
                                        "--capture-at", point)
             comments = self.comments(path)
             for phrase in phrases:
@@ -319,7 +319,7 @@ class Network(Case):
             for datagram in sent["datagrams"]:
                 if datagram["frame"] is not None and datagram["fate"] == ["lost"]:
                     self.assertEqual("lost after this point", comments[datagram["frame"]])
-        self.assertEqual({}, self.comments(self.generate("game")[0]))
+        self.assertEqual({}, self.comments(self.generate("stream")[0]))
 
     def test_corruption(self):
         """The comment names the first corrupted bit."""
@@ -372,7 +372,7 @@ class ScenarioFile(Case):
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
                    "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "notice=false")
-        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "actors=true", "hostile=false",
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "actors=true", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}
@@ -399,6 +399,7 @@ class ScenarioFile(Case):
             self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
         self.assertIn("actors", self.complaint("[scenario]\nactors=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\n"
                                                "bits=64-524288\n"))
+        self.assertIn("no streams", self.complaint("[scenario]\ngame=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\nbits=64\n"))
         self.assertIn("streams", self.complaint("".join(f"[stream {i}]\nevery=0\n" for i in range(9))))
         self.assertIn("outages=3", self.complaint("[path client]\noutages=3\n"))
         self.assertIn("scenario.ini", self.complaint("loss=1\n"))
@@ -461,13 +462,13 @@ class Info(Case):
     def test_before_the_generation_is_known(self):
         """Packets count that were decoded as another generation at first: packets after packet 0 are missing."""
         for generation in ("4.20", "4.22", "5.4", "5.5", "5.8"):
-            self.compare(generation, "server", "game", "--duration=2", "--loss=0.1", "--seed=3")
+            self.compare(generation, "server", "stream", "--duration=2", "--loss=0.1", "--seed=3")
 
     def test_lost_acks(self):
         """Up to 4.21 acks are lost. Most are known; the unknown ones follow gaps of the capture."""
         for generation, point, loss, seed, unknown in (("4.13", "server", 0.02, 3, 1), ("4.18", "server", 0.1, 2, 5),
                                                        ("4.20", "client", 0.1, 3, 1), ("4.18", "sender", 0.1, 4, 0)):
-            arguments = ("game", f"--loss={loss}", f"--seed={seed}", "--duration=3")
+            arguments = ("stream", f"--loss={loss}", f"--seed={seed}", "--duration=3")
             wanted, info = self.compare(generation, point, *arguments)
             self.assertEqual(unknown, wanted["not_acked"]["s2c"] - info["not_acked"]["s2c"], arguments)
 

@@ -95,7 +95,7 @@ class Figures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             paths = [pathlib.Path(folder) / f"{seconds}.pcapng" for seconds in (20, 40)]
             for path in paths:
-                uerudp.run("generate", "game", "--duration", path.stem, "--loss", "0.05", "--output", path)
+                uerudp.run("generate", "stream", "--duration", path.stem, "--loss", "0.05", "--output", path)
             result = compare(*paths)
             self.assertIs(result["same_duration"], False)
             for key in ("loss_s2c_percent", "bytes_per_s_s2c", "packets_per_s_c2s"):

@@ -100,7 +100,7 @@ class Waits(unittest.TestCase):
         return count
 
     def test_against_the_receiver(self):
-        for scenario, *options in (("lossy",), ("game", "--loss=0.1"), ("burst",), ("mixed", "--reorder=0", "--dup=0", "--corrupt=0", "--rate=0"), ("churn", "--loss=0.05"),
+        for scenario, *options in (("lossy",), ("stream", "--loss=0.1"), ("burst",), ("mixed", "--reorder=0", "--dup=0", "--corrupt=0", "--rate=0"), ("churn", "--loss=0.05"),
                                    ("bulk", "--loss=0.02", "--duration=1", "--rate=0"), ("wrap", "--loss=0.05"), ("loss-burst",)):
             with self.subTest(scenario):
                 self.assertGreater(self.check(scenario, "--jitter=0", *options), 0)
@@ -115,7 +115,7 @@ class Waits(unittest.TestCase):
         infos = []
         with tempfile.TemporaryDirectory() as folder:
             for point in ("sender", "client"):
-                run = Run(folder, "game", "--loss=0.1", "--jitter=0", f"--capture-at={point}")
+                run = Run(folder, "stream", "--loss=0.1", "--jitter=0", f"--capture-at={point}")
                 infos.append({each["channel"]: (each["bunches"], round(each["total_ms"])) for each in run.info["waits"]
                               if each["direction"] == "s2c"})
         self.assertTrue(infos[0])
@@ -124,7 +124,7 @@ class Waits(unittest.TestCase):
     def test_a_capture_that_lacks_packets(self):
         """What waits for a bunch that may have arrived is not counted: never more than there is."""
         with tempfile.TemporaryDirectory() as folder:
-            run = Run(folder, "game", "--loss=0.1", "--jitter=0", "--capture-at=sender", "--duration=10")
+            run = Run(folder, "stream", "--loss=0.1", "--jitter=0", "--capture-at=sender", "--duration=10")
             part = pathlib.Path(folder) / "part.pcapng"
             kept = ",".join(f"{first}-{first + 5}" for first in range(1, max(run.sent), 7))  # each seventh is missing
             uerudp.run("edit", "--frames", kept, run.path, part)
@@ -173,8 +173,8 @@ class SeenAtTheReceiver(unittest.TestCase):
     def test_against_both_ends(self):
         found = collections.Counter()
         for scenario, *options in (("overload", "--loss=0.05", "--duration=5"), ("overload", "--loss=0.05", "--duration=5", "--generation=4.18"),
-                                   ("actor-world", "--loss=0.15", "--duration=10", "--seed=4"), ("game", "--loss=0.1", "--duration=20"),
-                                   ("game", "--loss=0.1", "--duration=20", "--generation=4.18"), ("game", "--loss=0.1", "--reorder=0.1", "--seed=2", "--duration=20")):
+                                   ("actor-world", "--loss=0.15", "--duration=10", "--seed=4"), ("stream", "--loss=0.1", "--duration=20"),
+                                   ("stream", "--loss=0.1", "--duration=20", "--generation=4.18"), ("stream", "--loss=0.1", "--reorder=0.1", "--seed=2", "--duration=20")):
             with self.subTest((scenario, options)), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "a.pcapng"
                 uerudp.run("generate", scenario, *options, "--capture-at=both", "--output", path, status=None)
@@ -191,14 +191,14 @@ class Pace(unittest.TestCase):
     def test_tick(self):
         """The clocks of the packets show the tick of both sides, whatever the network does."""
         for hz, ms in ((20, 50), (50, 20), (100, 10)):
-            run = self.run_of("game", f"--tick={hz}", "--jitter=30", "--loss=0.05", "--duration=10")
+            run = self.run_of("stream", f"--tick={hz}", "--jitter=30", "--loss=0.05", "--duration=10")
             for way in WAYS:
                 self.assertEqual(ms, run.info["send_interval_ms"][way]["p50"], (hz, way))
                 self.assertEqual(len(run.page[f"paces{WAYS.index(way)}"]), run.info["send_interval_ms"][way]["samples"])
 
     def test_no_clock(self):
         """Packets up to 4.21 carry no clock."""
-        run = self.run_of("game", "--generation=4.18", "--duration=3")
+        run = self.run_of("stream", "--generation=4.18", "--duration=3")
         self.assertEqual({"c2s": None, "s2c": None}, run.info["send_interval_ms"])
 
     def test_longest_interval(self):
@@ -231,7 +231,7 @@ class Pace(unittest.TestCase):
     def test_ack_delay(self):
         """From arrival to the packet that acknowledges, as the simulator knows both; the path takes the same time always."""
         with tempfile.TemporaryDirectory() as folder:
-            run = Run(folder, "game", "--jitter=0", "--loss=0", "--tick=20", "--duration=20", "--capture-at=sender")
+            run = Run(folder, "stream", "--jitter=0", "--loss=0", "--tick=20", "--duration=20", "--capture-at=sender")
         for way, other in (WAYS, WAYS[::-1]):
             arrived = {run.sent[each["frame"]]["packet_id"]: int(run.sent[each["frame"]]["arrived"][0]) for each in run.decoded
                        if run.sent[each["frame"]]["dir"] == way and run.sent[each["frame"]]["arrived"]}

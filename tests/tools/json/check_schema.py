@@ -140,6 +140,7 @@ class Invalid(unittest.TestCase):
                                           for message in bunch.get("content", [])))
         yield "connection", output("info", "--json", "--bits", LOSS)[0]
         yield "sent", sidecar("mixed", "--duration=1")
+        yield "sent", sidecar("game", "--duration=1")
         log, *events = output("decode", "--events=-", LOSS)
         yield "log", log
         for name in sorted({event["name"] for event in events}):

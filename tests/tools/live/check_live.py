@@ -127,18 +127,23 @@ class Jobs(unittest.TestCase):
         self.assertEqual(left["message_bytes"], 100000)
 
     def test_scenario(self):
-        play = ["--scenario", "game"]
-        with live.Server(*play) as server:
-            events, _ = live.client(server, *play)
-            left, = server.wait_for("left")
-        for side in (events["scenario"], left):
-            self.assertEqual(side["wrong"], 0)
-            self.assertGreater(side["received"], 10)
+        for name in ("stream", "game"):
+            play = ["--scenario", name]
+            with self.subTest(name), live.Server(*play) as server:
+                events, _ = live.client(server, *play)
+                left, = server.wait_for("left")
+                for side in (events["scenario"], left):
+                    self.assertEqual(side["wrong"], 0)
+                    self.assertGreater(side["received"], 10)
+                self.assertGreater(events["scenario"]["received"], 400 if name == "game" else 10)
 
     def test_wrong_scenario(self):
-        with live.Server("--scenario", "game") as server:
+        with live.Server("--scenario", "stream") as server:
             _, errors = live.client(server, "--scenario", "channels", status=1)
         self.assertIn("does the server run it?", errors)
+        with live.Server("--scenario", "channels") as server:
+            _, errors = live.client(server, "--scenario", "game", status=1)
+        self.assertIn("does the server run the scenario?", errors)
 
     def test_check_needs_an_echo(self):
         with live.Server("--mode", "sink") as server:

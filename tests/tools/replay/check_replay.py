@@ -67,7 +67,7 @@ class Clean(uerudp.unittest.TestCase):
             self.assert_same(path, "--generation", generation)
 
     def test_several_connections(self):
-        self.assertEqual(len(self.assert_same(generated("game", "--duration=2", "--connections=5"))), 5)
+        self.assertEqual(len(self.assert_same(generated("stream", "--duration=2", "--connections=5"))), 5)
 
 
 class Observe(uerudp.unittest.TestCase):

@@ -89,7 +89,7 @@ class Faults(uerudp.unittest.TestCase):
             bunch["ch_seq"] += 1
             change.expected = str(bunch["ch_seq"] - 1)
             return o["frame"]
-        difference = self.assert_found(generated("game", "--duration=5"), change, type="ch-seq",
+        difference = self.assert_found(generated("stream", "--duration=5"), change, type="ch-seq",
                                        side="server", field="bunch.ch_seq")
         self.assertEqual(difference["expected_value"], change.expected)
 
@@ -118,7 +118,7 @@ class Faults(uerudp.unittest.TestCase):
             missing = sent_by(objects, 1)[60]
             objects.remove(missing)
             change.id = missing["packet"]["id"]
-        _, difference = self.difference(generated("game", "--duration=5"), change)
+        _, difference = self.difference(generated("stream", "--duration=5"), change)
         self.assertEqual((difference["type"], difference["side"], difference["other_id"]),
                          ("uncaptured", "server", change.id))
 

@@ -122,7 +122,7 @@ class Live(unittest.TestCase):
 
     def test_other_channels(self):
         """Data of other channel indices goes to the channels that the new server opens."""
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         lines = uerudp.decode("--generation=5.5", captured)
         for line in lines:
             for bunch in line.get("bunches", []):
@@ -138,7 +138,7 @@ class Live(unittest.TestCase):
         self.assertEqual(after, {channel - 20: data for channel, data in before.items()})
 
     def test_speed(self):
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         started = time.monotonic()
         slow, _ = self.play(captured, "--generation=5.5", "--speed=0.2")
         self.assertGreater(time.monotonic() - started, slow["replayed"]["seconds"])
@@ -146,7 +146,7 @@ class Live(unittest.TestCase):
         self.assertGreater(slow["replayed"]["seconds"], 2 * fast["replayed"]["seconds"])
 
     def test_differences(self):
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         with live.Server("--once", "--mode", "sink") as server:
             events, _ = replay(server, captured, "--generation=5.5", status=1)
             server.wait()
@@ -155,7 +155,7 @@ class Live(unittest.TestCase):
                          [17, 1, True])
 
     def test_server_that_stops(self):
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         with live.Server() as server:
             process = start(server, captured, "--generation=5.5", "--speed=0.1")
             server.wait_for("joined")
@@ -168,7 +168,7 @@ class Live(unittest.TestCase):
         self.assertIn(b"ended before everything was sent", errors)
 
     def test_signal(self):
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         with live.Server("--once") as server:
             process = start(server, captured, "--generation=5.5", "--speed=0.1")
             server.wait_for("joined")
@@ -180,7 +180,7 @@ class Live(unittest.TestCase):
         self.assertIn(b'"replayed"', output)
 
     def test_mistakes(self):
-        captured = self.record("game", "--generation=5.5")
+        captured = self.record("stream", "--generation=5.5")
         late = uerudp.decode("--generation=5.5", captured)[100:]
         port = next(line["dst"] for line in late if line["direction"] == 1).rpartition(":")[2]
         without = self.path("late")

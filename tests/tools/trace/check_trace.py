@@ -133,7 +133,7 @@ class Data(unittest.TestCase):
     def test_withdrawn_acks(self):
         """Up to 4.21 an ack may be lost, so that its sender regards the packet as lost; info has the same count."""
         with tempfile.TemporaryDirectory() as folder:
-            path = generate(folder, "game", "--generation=4.18", "--loss=0.1", "--duration=3", "--no-sidecar")
+            path = generate(folder, "stream", "--generation=4.18", "--loss=0.1", "--duration=3", "--no-sidecar")
             page, info = data_of(trace(path, status=None)), info_of(path)
         self.check_counts(page, info)
         self.assertTrue(any(each["state"] == ACK_LOST for each in packets_of(page)))
@@ -183,7 +183,7 @@ class Data(unittest.TestCase):
     def test_loss_against_the_sidecar(self):
         """The packets that the simulator lost are those that the page shows as lost."""
         with tempfile.TemporaryDirectory() as folder:
-            path = generate(folder, "game", "--duration=60", "--loss=0.02", "--seed=4")
+            path = generate(folder, "stream", "--duration=60", "--loss=0.02", "--seed=4")
             sent = json.loads(path.with_suffix(".sent.json").read_text())["connections"][0]
             page = data_of(trace(path))
         for side, way in enumerate(WAYS):
@@ -317,7 +317,7 @@ class Picture(unittest.TestCase):
     def test_far(self):
         """From afar 2 % loss is 2 % of the area of all packets, and each direction has the area of its packets."""
         with tempfile.TemporaryDirectory() as folder:
-            _, page, panels = self.picture(folder, generate(folder, "game", "--no-sidecar", "--duration=200", "--loss=0.02"))
+            _, page, panels = self.picture(folder, generate(folder, "stream", "--no-sidecar", "--duration=200", "--loss=0.02"))
 
         def area(path):
             return sum(float(width) * abs(float(height)) for width, height in re.findall(r"h(-?[\d.]+)v(-?[\d.]+)", path or ""))

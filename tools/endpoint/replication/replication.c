@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicas: actors on one connection, from the opening of their channels to the end. replication_update.c sends. */
+/* Replicators: the actors of one connection, from the opening of their channels to the end. */
 #include "tools/endpoint/replication/replication.h"
 
 #include <assert.h>
@@ -7,6 +7,7 @@
 
 #include "tools/endpoint/core/connection.h"
 #include "tools/endpoint/replication/replication_content.h"
+#include "tools/endpoint/replication/replica.h"
 #include "tools/endpoint/replication/replication_update.h"
 
 void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue_package_map *map) {
@@ -15,21 +16,6 @@ void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue
 }
 
 /* ---- replicas ---- */
-
-void ue_object_replicator_drop_held(struct ue_share *share, struct ue_object_replicator *o) {
-    while (o->held != NULL) {
-        struct ue_held_call *next = o->held->next;
-        ue_share_free_block(share, o->held);
-        o->held = next;
-    }
-    o->held_count = 0;
-}
-
-void ue_object_replicator_free(struct ue_share *share, struct ue_object_replicator *o) {
-    o->object->watchers--;
-    ue_object_replicator_drop_held(share, o);
-    ue_share_free_block(share, o);
-}
 
 static void free_replica(struct ue_replicator *r, struct ue_replica *replica) {
     while (replica->objects != NULL) {
@@ -69,25 +55,6 @@ void ue_replicator_free(struct ue_replicator *r) {
     r->export_count = 0;
 }
 
-struct ue_object_replicator *ue_replica_add_object(struct ue_replicator *r, struct ue_replica *replica,
-                                                   struct ue_replicated_object *object) {
-    struct ue_object_replicator *o = ue_share_alloc(&r->map->share, sizeof *o);
-    if (o == NULL) {
-        return NULL;
-    }
-    memset(o, 0, sizeof *o);
-    o->object = object;
-    o->is_actor = object == replica->actor->object;
-    o->reliable_seq = UE_NO_RELIABLE;
-    object->watchers++;
-    struct ue_object_replicator **end = &replica->objects;
-    while (*end != NULL) {
-        end = &(*end)->next;
-    }
-    *end = o;
-    return o;
-}
-
 struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicated_actor *actor) {
     struct ue_replica *replica = ue_share_alloc(&r->map->share, sizeof *replica);
     if (replica == NULL) {
@@ -101,6 +68,14 @@ struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicat
         return NULL;
     }
     push_last(r, replica);
+    return replica;
+}
+
+struct ue_replica *ue_replicator_find(const struct ue_replicator *r, const struct ue_replicated_actor *actor) {
+    struct ue_replica *replica = r->first;
+    while (replica != NULL && replica->actor != actor) {
+        replica = replica->next;
+    }
     return replica;
 }
 
@@ -146,15 +121,6 @@ enum ue_status ue_replicator_destroy_static(struct ue_replicator *r, uint64_t no
     return send_notice(r, now_ns, actor, &channel);
 }
 
-static enum ue_status close_channel(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
-                                    enum ue_channel_close reason) {
-    const struct ue_outgoing close = {
-        .channel = replica->channel, .reliable = true, .close = true, .close_reason = (uint8_t)reason};
-    enum ue_status status = ue_conn_send(r->conn, now_ns, &close, NULL);
-    replica->is_closing |= status == UE_OK;
-    return status;
-}
-
 enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                     enum ue_channel_close reason) {
     if (replica->is_closing) {
@@ -165,20 +131,7 @@ enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, st
         replica->is_closing |= status == UE_OK;
         return status;
     }
-    return close_channel(r, now_ns, replica, reason);
-}
-
-/* An actor may become dormant when everything that was sent of it is acknowledged (ReadyForDormancy;
-   endpoint.md 37.8). */
-void ue_replica_become_dormant(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
-    const struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
-    bool is_ready = replica->is_opened && channel->open_acked && channel->out_count == 0;
-    for (const struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
-        is_ready &= o->sent.count == 0 && o->before_ack == 0 && o->seen == o->object->changes.end && o->held == NULL;
-    }
-    if (is_ready) {
-        replica->becomes_dormant = close_channel(r, now_ns, replica, UE_CHANNEL_DORMANCY) == UE_OK;
-    }
+    return ue_replica_close(r, now_ns, replica, reason);
 }
 
 /* ---- events ---- */

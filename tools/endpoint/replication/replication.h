@@ -115,6 +115,8 @@ void ue_replicator_free(struct ue_replicator *r);
 
 /* Replicates an actor on a new channel, from the next tick on. NULL: no channel or no memory. */
 struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicated_actor *actor);
+/* NULL: the connection does not replicate the actor, or no longer. */
+struct ue_replica *ue_replicator_find(const struct ue_replicator *r, const struct ue_replicated_actor *actor);
 /* Closes the channel with an engine's reason; the replica is freed when the close is acknowledged. A dormant actor's
    channel is opened to close it. Errors of ue_conn_send: nothing changed. */
 enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,

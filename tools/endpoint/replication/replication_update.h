@@ -13,12 +13,4 @@ enum ue_status ue_replicator_send(struct ue_replicator *r, uint64_t now_ns, cons
 /* Sends what is new of an actor, or starts its dormancy. */
 void ue_replica_update(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica);
 
-/* replication.c */
-void ue_replica_become_dormant(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica);
-/* NULL: no memory. */
-struct ue_object_replicator *ue_replica_add_object(struct ue_replicator *r, struct ue_replica *replica,
-                                                   struct ue_replicated_object *object);
-void ue_object_replicator_drop_held(struct ue_share *share, struct ue_object_replicator *o);
-void ue_object_replicator_free(struct ue_share *share, struct ue_object_replicator *o);
-
 #endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* connect --scenario game: plays the client's side of the simulated game with a server that plays the other side. */
+#include "tools/connect/mode.h"
+#include "tools/live/scenario_traffic.h"
+#include "tools/sim/game.h"
+
+struct game_mode {
+    struct connect_mode mode;
+    const struct sim_scenario *scenario;
+    struct sim_game *game; /* NULL before the first event */
+};
+
+static bool is_acked(const struct game_mode *g) {
+    for (uint32_t channel = 0; channel <= SIM_GAME_CHANNELS_MAX; channel++) {
+        if (ue_conn_unacked(g->mode.conn, channel) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void tick(struct connect_mode *mode, uint64_t now_ns) {
+    struct game_mode *g = (struct game_mode *)mode;
+    bool is_over = now_ns - mode->start_ns >= g->scenario->duration_ns;
+    if (g->game != NULL) {
+        sim_game_tick(g->game, now_ns, is_over);
+    }
+    if (is_over && is_acked(g)) {
+        mode->state = CONNECT_MODE_DONE;
+    }
+}
+
+static void handle_event(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *event) {
+    struct game_mode *g = (struct game_mode *)mode;
+    if (g->game == NULL) {
+        g->game = sim_game_new(mode->conn, UE_ROLE_CLIENT, g->scenario->seed, NULL, NULL);
+    }
+    const char *problem = g->game != NULL ? sim_game_event(g->game, now_ns, event) : "no memory";
+    if (problem != NULL) {
+        connect_mode_fail(mode, "%s (does the server run the scenario?)", problem);
+    }
+}
+
+static json_t *result(const struct connect_mode *mode) {
+    const struct game_mode *g = (const struct game_mode *)mode;
+    return scenario_traffic_game_result(g->scenario, g->game);
+}
+
+static void clear(struct connect_mode *mode) {
+    sim_game_free(((struct game_mode *)mode)->game);
+}
+
+struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario) {
+    static const struct connect_mode_type kind = {
+        .name = "scenario", .handle_event = handle_event, .tick = tick, .result = result, .clear = clear};
+    struct game_mode *g = g_new0(struct game_mode, 1);
+    g->mode.kind = &kind;
+    g->scenario = scenario;
+    return &g->mode;
+}

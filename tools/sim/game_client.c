@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The client of the simulated game: it moves each tick, and fires. */
+#include "tools/sim/game_state.h"
+
+#define FIRE_TICKS 20
+
+/* The newest actor of the player's class. */
+static const struct ue_mirror_actor *find_pilot(const struct sim_game *game) {
+    const struct ue_mirror_actor *actor = game->mirror.actors;
+    while (actor != NULL && actor->objects->layout != game_class(GAME_CLASS_PILOT)) {
+        actor = actor->next;
+    }
+    return actor;
+}
+
+static void call_server(struct sim_game *game, const struct ue_mirror_actor *pilot, enum game_function id,
+                        const struct ue_value *parameters) {
+    if (ue_mirror_call(&game->mirror, game->now_ns, pilot, pilot->objects->guid, game_function(id), parameters) ==
+        UE_OK) {
+        game_call_sent(game, pilot->objects->guid, pilot->channel, pilot->objects->layout, id, parameters);
+    }
+}
+
+static uint64_t any_ship(struct sim_game *game) {
+    for (const struct ue_mirror_actor *a = game->mirror.actors; a != NULL; a = a->next) {
+        if (a->objects->layout == game_class(GAME_CLASS_SHIP) && sim_rng_below(&game->rng, 4) == 0) {
+            return a->objects->guid;
+        }
+    }
+    return 0;
+}
+
+void game_client_tick(struct sim_game *game, bool is_quiet) {
+    const struct ue_mirror_actor *pilot = find_pilot(game);
+    if (pilot == NULL || is_quiet) {
+        return;
+    }
+    int32_t time = (int32_t)game->ticks;
+    const struct ue_value move[] = {
+        game_number(UE_VALUE_INT32, (uint32_t)time), game_vector(game, time * 7 % 60000, -time * 3 % 40000, 885),
+        game_turn((uint16_t)(time * 64), (uint16_t)(time * 128)), game_number(UE_VALUE_BYTE, (uint32_t)time & 3)};
+    call_server(game, pilot, GAME_SERVER_MOVE, move);
+    if (game->ticks % FIRE_TICKS == 0) {
+        const struct ue_value fire[] = {game_number(UE_VALUE_INT32, (uint32_t)++game->shots),
+                                        game_reference(any_ship(game)),
+                                        game_number(UE_VALUE_BOOL, (uint32_t)sim_rng_below(&game->rng, 2))};
+        call_server(game, pilot, GAME_SERVER_FIRE, fire);
+    }
+}
