@@ -52,11 +52,17 @@ static void store(struct uerudp_frame_state *state, const struct ue_finding *fin
                                                                         .number = wmem_array_get_count(results) - 1});
 }
 
-/* Every malformed datagram has its own item. */
+/* On the first frame that the finding names, else on the last datagram of the stream. Every malformed datagram has its
+   own item. */
 static void on_finding(void *user _U_, const struct ue_finding *finding) {
-    if (finding->id != UE_FINDING_MALFORMED) {
-        store(current->last, finding);
+    struct uerudp_frame_state *state = NULL;
+    if (finding->id == UE_FINDING_MALFORMED) {
+        return;
     }
+    if (finding->frame_count != 0) {
+        state = uerudp_sequence_analysis_find_datagram(current->last, finding->frames[0], NULL);
+    }
+    store(state != NULL ? state : current->last, finding);
 }
 
 static const struct ue_findings_callbacks callbacks = {.finding = on_finding};
@@ -102,21 +108,11 @@ void uerudp_finding_results_end(const struct ue_observed_items *items) {
     }
 }
 
-/* On the first frame that the finding names, else on the last datagram of the stream. */
-static void on_late_finding(void *user _U_, const struct ue_finding *finding) {
-    struct uerudp_frame_state *state = NULL;
-    if (finding->frame_count != 0) {
-        state = uerudp_sequence_analysis_find_datagram(current->last, finding->frames[0], NULL);
-    }
-    store(state != NULL ? state : current->last, finding);
-}
-
 void uerudp_finding_results_finish(int64_t end_ns) {
-    const struct ue_findings_callbacks late = {.finding = on_late_finding};
     for (guint i = 0; streams != NULL && i < streams->len; i++) {
         current = &g_array_index(streams, struct stream_findings, i);
         if (current->findings != NULL) {
-            ue_findings_finish(current->findings, end_ns, &late);
+            ue_findings_finish(current->findings, end_ns, &callbacks);
             ue_findings_free(current->findings);
             current->findings = NULL;
         }

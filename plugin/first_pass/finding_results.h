@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The findings of each stream (uerudp/findings.h), with the datagram where each became known. The first pass writes
-   them; later passes only read. */
+/* The findings of each stream (uerudp/findings.h), on the datagram that each names first: a stall on the packet
+   that was lost. The first pass writes them; later passes only read. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_FINDING_RESULTS_H
 #define UERUDP_PLUGIN_FIRST_PASS_FINDING_RESULTS_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Colour and button Loss of the profile find each lost packet itself, not only the packet that reports it: compared with
-what the simulator and a link dropped."""
+"""Colour and button Loss of the profile find each lost packet itself, not only the packet that reports it, and a stall is
+on the packet whose loss began it: compared with what the simulator and a link dropped."""
 import csv
 import json
 import os
@@ -66,12 +66,17 @@ class Lost(unittest.TestCase):
 
     def test_simulator(self):
         """Captured at the sender, each packet is in the capture; the numbers of reports are those of the endpoints."""
-        total = 0
+        total = stalls = 0
         for seed in SEEDS:
             path, sent = self.generate("--capture-at=sender", f"--seed={seed}", "--duration=8")
             lost = {datagram["frame"] for datagram in sent["datagrams"] if not datagram["arrived"]}
             total += self.check(path, lost, sum(sent["connections"][0]["not_acked"].values()))
+            stalled = self.frames(path, "uerudp.analysis.stall")
+            self.assertEqual(set(), stalled - lost, "delivered packets")
+            self.assertLessEqual(stalled, self.frames(path, "uerudp.analysis.retransmitted_in"))
+            stalls += len(stalled)
         self.assertGreater(total, 50)
+        self.assertGreater(stalls, 5)
 
     def test_without_loss(self):
         path = self.stage.copy(decoded.path_of("ue5.5"))

@@ -96,6 +96,7 @@ class Profile(unittest.TestCase):
             found |= set(text.split("\n"))
         self.assertLessEqual(found - {""}, set(names))
         self.assertGreaterEqual(len(found), 7)
+        self.assertIn("Unreal: reliable stall", found, "the packet matches the colour of lost packets, too")
 
     def test_columns(self):
         """In the order of the profile; Wireshark 4.4 has no fields for custom columns."""
