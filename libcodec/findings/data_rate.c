@@ -22,7 +22,7 @@ void ue_data_rate_add(struct ue_findings *findings, unsigned side, uint64_t leng
         end_second(rate, findings->course.requested_rate);
         rate->second = second;
     }
-    rate->latest_bytes = length_bytes + UE_DATAGRAM_OVERHEAD_BYTES;
+    rate->latest_bytes = length_bytes + UE_IPV4_UDP_BYTES;
     rate->bytes += rate->latest_bytes;
     rate->total_bytes += rate->latest_bytes;
     rate->total_datagrams++;

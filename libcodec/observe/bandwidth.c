@@ -18,8 +18,6 @@
 #define CAPACITY_MIN 16u
 #define SMOOTHING 8
 #define DORMANCY 1 /* a close reason */
-#define IPV4_UDP_BYTES 28u
-#define IPV6_UDP_BYTES 48u
 
 /* The actor, or other user, of a channel. */
 struct owner {
@@ -433,7 +431,7 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
     totals->last_ns = datagram->time_ns;
     totals->datagrams[datagram->role]++;
     totals->ip_udp_bits[datagram->role] +=
-        8u * (datagram->record.connection->sides[0].size_bytes > 4 ? IPV6_UDP_BYTES : IPV4_UDP_BYTES);
+        8u * (datagram->record.connection->sides[0].size_bytes > 4 ? UE_IPV6_UDP_BYTES : UE_IPV4_UDP_BYTES);
     ue_bandwidth_split(&split, &parts);
     ue_saturation_add(&totals->saturation[datagram->role], datagram->time_ns, datagram->frame, datagram->length_bytes);
     bandwidth->item_count = 0;

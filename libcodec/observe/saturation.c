@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The bandwidth budget of a sender (QueuedBits, endpoint.md 30), rebuilt from the times and sizes of its packets. */
 #include <uerudp/saturation.h>
+#include <uerudp/datagram.h>
 #include <uerudp/time_ns.h>
 
-#define OVERHEAD_BYTES 28
 #define RATE_MIN 1800 /* servers allow at least this */
 #define BUCKET_NS INT64_C(1000000)
 #define PERCENT 25 /* of the gaps between packets: a sender skips ticks, but never sends twice in one with a gap */
@@ -88,7 +88,7 @@ void ue_saturation_add(struct ue_saturation *side, int64_t time_ns, uint64_t fra
     }
     int64_t tick_bits = bits_in(side, side->tick_ns), left = side->queued_bits - bits_in(side, gap_ns);
     left = left > -2 * tick_bits ? left : -2 * tick_bits;
-    side->queued_bits = left + 8 * ((int64_t)length_bytes + OVERHEAD_BYTES);
+    side->queued_bits = left + 8 * ((int64_t)length_bytes + UE_IPV4_UDP_BYTES);
     side->packets++;
     if (side->queued_bits > side->peak_bits) {
         side->peak_bits = side->queued_bits;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/bit_cost.h"
 
-#define IPV4_UDP_BITS (28 * 8)
-#define IPV6_UDP_BITS (48 * 8)
-
 /* One datagram whose bits are being assigned to parts. */
 struct tally {
     struct info_cost *cost;
@@ -126,7 +123,7 @@ void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *data
     cost->not_captured[side] += (datagram->length_bytes - datagram->captured_bytes) * 8;
     cost->datagrams[side]++;
     cost->total[side] += datagram->length_bytes * 8;
-    cost->overhead[side] += datagram->is_ipv6 ? IPV6_UDP_BITS : IPV4_UDP_BITS;
+    cost->overhead[side] += 8 * (datagram->is_ipv6 ? UE_IPV6_UDP_BYTES : UE_IPV4_UDP_BYTES);
 }
 
 /* ---- parts ---- */

@@ -11,7 +11,6 @@
 #include "tools/sim/simulated_endpoint.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define UDP_IP_BYTES 28
 #define SETTLE_NS NS_PER_S
 #define SETTLE_ROUNDS 3
 #define LEAVE_ROUNDS 2
@@ -60,7 +59,7 @@ static int64_t check_datagram(struct simulation *sim, enum ue_role from, const s
 static void count_sent(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
     struct sim_side *side = &result->sides[from];
     side->datagrams++;
-    side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
+    side->wire_bytes += report->size_bytes + UE_IPV4_UDP_BYTES;
 }
 
 static void note_bytes(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {

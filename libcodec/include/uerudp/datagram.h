@@ -17,6 +17,10 @@
 extern "C" {
 #endif
 
+/* Headers of UDP and IP. Engines count those of IPv4 for each packet. */
+#define UE_IPV4_UDP_BYTES 28u
+#define UE_IPV6_UDP_BYTES 48u
+
 /* An item of a packet: a bunch, or, in legacy packets, an ack. */
 struct ue_item {
     bool is_ack;

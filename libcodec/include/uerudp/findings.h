@@ -193,9 +193,6 @@ struct ue_timing {
 /* The full round trip time of the handshake; -1: not seen. */
 int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 
-/* Of the headers of IP and UDP. */
-#define UE_DATAGRAM_OVERHEAD_BYTES 28
-
 /* Bytes per second of a side, with IP and UDP headers, without packets that the network duplicated and those that
    another capture point captured before. */
 struct ue_side_rate {

@@ -26,7 +26,7 @@ static int32_t saturated(int64_t bits) {
 
 /* endpoint.md 30.1. */
 void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes) {
-    b->queued_bits = saturated(b->queued_bits + 8 * ((int64_t)packet_bytes + UE_PACKET_OVERHEAD_BYTES));
+    b->queued_bits = saturated(b->queued_bits + 8 * ((int64_t)packet_bytes + UE_IPV4_UDP_BYTES));
 }
 
 /* Bits that a speed allows in a time. More seconds than any speed needs to fill 32 bits count as that many. */

@@ -25,8 +25,6 @@ void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t
 /* IsNetReady; saturate: clears what was sent too much first. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
-#define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
-
 /* Counters of the current second, and the rates of the last full one. */
 struct ue_traffic {
     uint64_t second_begin_ns;

@@ -463,9 +463,9 @@ static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *b
 }
 
 static void count_in(struct ue_common *common, size_t size_bytes) {
-    common->statistics.counters.in_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    common->statistics.counters.in_bytes += size_bytes + UE_IPV4_UDP_BYTES;
     common->statistics.traffic.in_packets++;
-    common->statistics.traffic.in_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    common->statistics.traffic.in_bytes += (uint32_t)size_bytes + UE_IPV4_UDP_BYTES;
 }
 
 /* endpoint.md 7.1, 39.7. */

@@ -349,9 +349,9 @@ static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
 /* endpoint.md 27.4, 30.1. */
 static void count_out(struct ue_sender *s, size_t size_bytes) {
     s->common->statistics.counters.out_packets++;
-    s->common->statistics.counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    s->common->statistics.counters.out_bytes += size_bytes + UE_IPV4_UDP_BYTES;
     s->common->statistics.traffic.out_packets++;
-    s->common->statistics.traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    s->common->statistics.traffic.out_bytes += (uint32_t)size_bytes + UE_IPV4_UDP_BYTES;
     s->common->statistics.counters.ack_packets += s->send_buffer.bunches == 0;
     ue_send_budget_sent(&s->budget, (uint32_t)size_bytes);
 }
