@@ -42,6 +42,9 @@ static struct ue_channel_order *require_channel(struct ue_findings *findings, ui
 
 /* The first bunch that is sent is the next one to take effect, also if it is lost. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
+    if (findings->callbacks->wait == NULL) {
+        return;
+    }
     struct ue_channel_order *order = require_channel(findings, event->bunch.decoded->channel);
     if (order != NULL && order->next_ids[event->side] < 0 && event->bunch.copy == 1 && !event->bunch.is_jump) {
         order->next_ids[event->side] = event->bunch.reliable_id;
@@ -91,9 +94,7 @@ static void report(struct ue_findings *findings, struct ue_channel_waits *waits,
     }
     waits->bunches += wait->bunches;
     waits->total_ns = ue_time_ns_add(waits->total_ns, wait->total_ns);
-    if (findings->callbacks->wait != NULL) {
-        findings->callbacks->wait(findings->callbacks->user, wait);
-    }
+    findings->callbacks->wait(findings->callbacks->user, wait);
 }
 
 /* The bunch takes effect, and with it those that waited for it alone. */
@@ -120,6 +121,9 @@ static void release(struct ue_findings *findings, struct ue_channel_order *order
 }
 
 void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_reliable_arrival *arrival) {
+    if (findings->callbacks->wait == NULL) {
+        return;
+    }
     struct ue_channel_order *order = require_channel(findings, arrival->channel);
     if (order == NULL) {
         return;

@@ -19,6 +19,7 @@ static struct {
     int64_t newest[2][CHANNELS]; /* reliable id of each channel; 0: none */
     struct counting_allocator memory;
     struct ue_findings *findings;
+    struct ue_findings_callbacks callbacks;
     struct ue_context context;
     struct ue_connection attempts[2];
     struct ue_stream streams[2]; /* of the attempts */
@@ -30,6 +31,17 @@ static struct {
     size_t count;
 } fixture;
 
+static void on_finding(void *user, const struct ue_finding *finding) {
+    (void)user;
+    assert_true(fixture.count < FOUND_MAX);
+    fixture.found[fixture.count++] = *finding;
+}
+
+static void on_wait(void *user, const struct ue_channel_wait *wait) {
+    (void)user;
+    (void)wait;
+}
+
 int findings_fixture_set_up(void **state) {
     (void)state;
     memset(&fixture, 0, sizeof fixture);
@@ -39,6 +51,7 @@ int findings_fixture_set_up(void **state) {
     fixture.attempts[0].stream = &fixture.streams[0];
     fixture.attempts[1].stream = &fixture.streams[1];
     fixture.streams[0].tracker = (struct ue_tracker *)&fixture; /* never followed */
+    fixture.callbacks = (struct ue_findings_callbacks){.finding = on_finding, .wait = on_wait};
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -49,22 +62,18 @@ int findings_fixture_tear_down(void **state) {
     return fixture.memory.blocks == 0 ? 0 : -1;
 }
 
+void findings_fixture_want_no_waits(void) {
+    fixture.callbacks.wait = NULL;
+}
+
 void findings_fixture_exhaust_memory(void) {
     fixture.memory.limit_bytes = fixture.memory.used_bytes;
 }
 
 /* ---- events ---- */
 
-static void on_finding(void *user, const struct ue_finding *finding) {
-    (void)user;
-    assert_true(fixture.count < FOUND_MAX);
-    fixture.found[fixture.count++] = *finding;
-}
-
-static const struct ue_findings_callbacks callbacks = {.finding = on_finding};
-
 static void feed(const struct ue_observed_event *event) {
-    ue_findings_on_event(fixture.findings, &fixture.context, event, &callbacks);
+    ue_findings_on_event(fixture.findings, &fixture.context, event, &fixture.callbacks);
 }
 
 /* frame, time: of fixture.packet. */
@@ -75,7 +84,7 @@ static struct ue_observed_datagram feed_datagram(unsigned side, uint64_t frame, 
                                             .role = side,
                                             .is_cut = is_cut,
                                             .context = fixture.context};
-    ue_findings_on_datagram(fixture.findings, &datagram, &callbacks);
+    ue_findings_on_datagram(fixture.findings, &datagram, &fixture.callbacks);
     fixture.attempts[fixture.attempt].stream->tracker = (struct ue_tracker *)&fixture; /* never followed */
     return datagram;
 }
@@ -190,7 +199,7 @@ void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t 
 
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {
     struct ue_observed_datagram datagram = feed_datagram(side, fixture.packet.frame + 1, is_cut);
-    ue_findings_on_result(fixture.findings, &datagram, result, &callbacks);
+    ue_findings_on_result(fixture.findings, &datagram, result, &fixture.callbacks);
 }
 
 void findings_fixture_drop_tracker(void) {
@@ -240,7 +249,7 @@ void findings_fixture_finish(int64_t ms, bool is_closed) {
     if (is_closed) {
         findings_fixture_close();
     }
-    ue_findings_finish(fixture.findings, 0, &callbacks);
+    ue_findings_finish(fixture.findings, 0, &fixture.callbacks);
 }
 
 /* ---- findings ---- */

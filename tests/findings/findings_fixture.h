@@ -13,6 +13,9 @@ enum { CLIENT, SERVER };
 int findings_fixture_set_up(void **state);
 int findings_fixture_tear_down(void **state);
 
+/* From now on the callbacks want no waits. */
+void findings_fixture_want_no_waits(void);
+
 /* From now on allocations fail. */
 void findings_fixture_exhaust_memory(void);
 

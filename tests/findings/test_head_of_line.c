@@ -119,6 +119,16 @@ static void test_not_reported(void **state) {
     assert_int_equal(0, waits_of_channel()->bunches);
 }
 
+/* The plugin, which shows no waits, does not pay for them. */
+static void test_not_wanted(void **state) {
+    (void)state;
+    findings_fixture_want_no_waits();
+    lose_first();
+    size_t count;
+    ue_findings_channel_orders(findings_fixture_findings(), &count);
+    assert_int_equal(0, count);
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     findings_fixture_exhaust_memory();
@@ -135,6 +145,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_captured, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_reported, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_wanted, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

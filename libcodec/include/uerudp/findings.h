@@ -310,7 +310,7 @@ struct ue_findings;
 struct ue_findings_callbacks {
     void (*finding)(void *user, const struct ue_finding *finding);
     void *user;
-    void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: not wanted */
+    void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: waits of channels are not measured */
 };
 
 /* Returns NULL if there is no memory. Copies the allocator, whose user must outlive the findings. */
@@ -351,7 +351,7 @@ const char *ue_login_step_name(const struct ue_login_step *step);
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
-/* By channel; some have no waits. */
+/* By channel, if waits are measured; some have none. */
 const struct ue_channel_order *ue_findings_channel_orders(const struct ue_findings *findings, size_t *count);
 /* Before the close of the connection, if it was closed. */
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
