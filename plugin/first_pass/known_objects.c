@@ -155,8 +155,8 @@ static wmem_array_t *find_spawns(struct uerudp_known_objects_spawns *spawns, uin
 
 bool uerudp_known_objects_is_first_opaque(const struct uerudp_known_objects *objects, uint32_t frame, uint32_t item) {
     uint64_t position = (uint64_t)frame << 32 | item;
-    if (objects->first_opaque != NULL) {
-        *objects->first_opaque = MIN(*objects->first_opaque, position);
+    if (objects->first_opaque != NULL && *objects->first_opaque == UINT64_MAX) {
+        *objects->first_opaque = position;
     }
     return objects->first_opaque == NULL || *objects->first_opaque == position;
 }
@@ -191,30 +191,29 @@ static const struct channel_spawn *find_spawn(const struct uerudp_known_objects 
     return spawn != NULL && spawn->guids.guid != 0 ? spawn : NULL;
 }
 
-const char *uerudp_known_objects_find_actor_name(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
-                                                 uint32_t channel, uint64_t frame) {
-    const struct channel_spawn *spawn = find_spawn(objects, channel, frame);
-    if (spawn == NULL || spawn->name != NULL) {
-        return spawn != NULL ? spawn->name : NULL;
-    }
-    const char *path = path_of(objects, &spawn->guids, frame);
-    return path != NULL ? uerudp_label_text_mask_controls(wmem_strdup(pool, ue_actor_class_name(path))) : NULL;
-}
-
 bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
                                      uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor) {
     const struct channel_spawn *spawn = find_spawn(objects, channel, frame);
+    *actor = (struct uerudp_known_objects_actor){0};
     if (spawn == NULL) {
         return false;
     }
-    const struct ue_actor_guids *guids = &spawn->guids;
-    bool has_class = guids->archetype != 0;
-    const char *path = uerudp_known_objects_find_path(objects, pool, has_class ? guids->archetype : guids->guid, frame);
-    *actor = (struct uerudp_known_objects_actor){guids->guid, spawn->frame, path};
-    if (has_class && path != NULL) {
-        char class_path[UE_GUID_MAP_PATH_MAX + 1];
-        ue_actor_class_path(path, class_path, sizeof class_path);
-        actor->class_path = wmem_strdup(pool, class_path);
+    *actor = (struct uerudp_known_objects_actor){spawn->guids, spawn->name};
+    const char *path = spawn->name == NULL ? path_of(objects, &spawn->guids, frame) : NULL;
+    if (path != NULL) {
+        actor->name = uerudp_label_text_mask_controls(wmem_strdup(pool, ue_actor_class_name(path)));
     }
     return true;
+}
+
+const char *uerudp_known_objects_find_class_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                                 const struct ue_actor_guids *guids, uint64_t frame) {
+    char class_path[UE_GUID_MAP_PATH_MAX + 1];
+    bool has_class = guids->archetype != 0;
+    const char *path = uerudp_known_objects_find_path(objects, pool, has_class ? guids->archetype : guids->guid, frame);
+    if (path == NULL || !has_class) {
+        return path;
+    }
+    ue_actor_class_path(path, class_path, sizeof class_path);
+    return wmem_strdup(pool, class_path);
 }

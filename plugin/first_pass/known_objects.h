@@ -23,14 +23,13 @@ struct uerudp_known_objects {
     const struct ue_observed_connection *connection;
     struct uerudp_known_objects_spawns *spawns; /* NULL: no actor channel was opened */
     struct uerudp_channel_set channels;         /* channels with at least one message that is not empty */
-    uint64_t *first_opaque;                     /* frame and bunch of the first content that did not decode so far */
+    uint64_t *first_opaque;                     /* frame and bunch of the content that is reported as not decoded */
 };
 
-/* The actor of a channel, with its class path; or with its own path, where the class is not known. */
+/* The actor of a channel. An actor of the map has no archetype, and its own name. */
 struct uerudp_known_objects_actor {
-    uint64_t guid;
-    uint64_t frame;         /* frame that opened the channel */
-    const char *class_path; /* allocated in pool; NULL: not known */
+    struct ue_actor_guids guids;
+    const char *name; /* of its class, or its own; in file scope or allocated in pool; NULL: not known */
 };
 
 void uerudp_known_objects_register(void);
@@ -45,21 +44,20 @@ bool uerudp_known_objects_add_message(struct uerudp_known_objects *objects, cons
 /* Adds that a channel opens in a frame, for an actor that no message of the frame names. */
 void uerudp_known_objects_add_open(struct uerudp_known_objects *objects, uint32_t channel, uint64_t frame);
 
-/* Whether no bunch before this one is known to have content that does not decode. Any pass may ask; where no stream is
-   known, every bunch is the first. */
+/* Whether this bunch, whose content does not decode, is the first of its stream that any pass asks about; where no
+   stream is known, every bunch is. */
 bool uerudp_known_objects_is_first_opaque(const struct uerudp_known_objects *objects, uint32_t frame, uint32_t item);
 
 /* The path of a net GUID at this frame, allocated in pool; NULL: not known. */
 const char *uerudp_known_objects_find_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
                                            uint64_t guid, uint64_t frame);
 
-/* The name of the class of a channel's actor at this frame, or the name of an actor of the map; in file scope or
-   allocated in pool; NULL: not known. */
-const char *uerudp_known_objects_find_actor_name(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
-                                                 uint32_t channel, uint64_t frame);
-
-/* The actor of a channel at this frame; false: none was seen. */
+/* The actor of a channel at this frame; false: none was seen, and *actor is zeroed. */
 bool uerudp_known_objects_find_actor(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
                                      uint32_t channel, uint64_t frame, struct uerudp_known_objects_actor *actor);
+
+/* The path of an actor's class at this frame, or of an actor of the map, allocated in pool; NULL: not known. */
+const char *uerudp_known_objects_find_class_path(const struct uerudp_known_objects *objects, wmem_allocator_t *pool,
+                                                 const struct ue_actor_guids *guids, uint64_t frame);
 
 #endif

@@ -62,7 +62,8 @@ struct uerudp_tap_bunch {
 struct uerudp_tap_actor {
     bool is_actor;
     uint64_t guid;    /* 0: not known, or no actor */
-    const char *name; /* of its class, or of the channel if it has no actor; NULL: not known */
+    const char *name; /* of its class, of an actor of the map its own, or of the channel if it has no actor; NULL: not
+                         known */
 };
 
 /* An ack or nak of a packet of the other side, reported here first. */
@@ -119,7 +120,7 @@ struct uerudp_tap_message {
     const char *generation;
     uint32_t channel;
     const char *channel_name; /* NULL: not known */
-    const char *actor;        /* name of the class of the channel's actor; NULL: none, or not known */
+    const char *actor;        /* name of the channel's actor, as in struct uerudp_tap_actor; NULL: none, or not known */
     enum ue_content_kind kind;
     bool is_reliable, is_open, is_close, is_reassembled, has_exports, has_mapped;
     tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */

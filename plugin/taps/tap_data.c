@@ -68,7 +68,8 @@ static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *d, struct ue_view dat
     return tvb_new_child_real_data(d->buffer.tvb, uerudp_field_item_copy_bits(&d->buffer, data), size, (int)size);
 }
 
-static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name) {
+static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name,
+                        enum ue_content_kind kind) {
     struct uerudp_tap_message message = {
         .stream = d->tap.stream,
         .item = d->item,
@@ -76,7 +77,7 @@ static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch,
         .generation = d->tap.generation,
         .channel = bunch->channel,
         .channel_name = name,
-        .kind = kind_of_name(name),
+        .kind = kind,
         .is_reliable = bunch->reliable,
         .is_open = bunch->open,
         .is_close = bunch->close,
@@ -92,8 +93,9 @@ static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch,
 
 static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
     const char *name = channel_name(d, bunch);
+    enum ue_content_kind kind = kind_of_name(name);
     if (d->messages != NULL) {
-        add_message(d, bunch, name);
+        add_message(d, bunch, name, kind);
     }
     return (struct uerudp_tap_bunch){
         .item = d->item,
@@ -101,7 +103,7 @@ static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struc
         .channel_name = name,
         .reliable_id = -1,
         .data_bits = (uint32_t)bunch->data.bits,
-        .kind = kind_of_name(name),
+        .kind = kind,
         .close_reason = bunch->close_reason,
         .is_opening = bunch->open,
         .reliable = bunch->reliable,
@@ -282,8 +284,8 @@ static void add_to_bunch(const struct uerudp_tap_data *d, const struct uerudp_an
     bunch->reassembled_frame = result->type == UERUDP_RESULT_REASSEMBLED_IN ? result->frame : bunch->reassembled_frame;
     bool has_kind = result->type == UERUDP_RESULT_MESSAGE || result->type == UERUDP_RESULT_CHANNEL_KIND;
     if (has_kind && bunch->channel_name == NULL) {
-        bunch->channel_name = ue_content_kind_name((enum ue_content_kind)result->number);
-        bunch->kind = kind_of_name(bunch->channel_name);
+        bunch->kind = (enum ue_content_kind)result->number;
+        bunch->channel_name = ue_content_kind_name(bunch->kind);
     }
 }
 
@@ -334,12 +336,10 @@ static struct uerudp_tap_actor actor_of(const struct uerudp_tap *tap, const stru
         return (struct uerudp_tap_actor){.name = bunch->channel_name != NULL ? bunch->channel_name
                                                                              : ue_content_kind_name(kind)};
     }
-    bool is_known =
-        objects != NULL && uerudp_known_objects_find_actor(objects, d->pinfo->pool, bunch->channel, frame, &actor);
-    return (struct uerudp_tap_actor){
-        .is_actor = true,
-        .guid = is_known ? actor.guid : 0,
-        .name = is_known && actor.class_path != NULL ? ue_actor_class_name(actor.class_path) : NULL};
+    if (objects == NULL || !uerudp_known_objects_find_actor(objects, d->pinfo->pool, bunch->channel, frame, &actor)) {
+        return (struct uerudp_tap_actor){.is_actor = true};
+    }
+    return (struct uerudp_tap_actor){.is_actor = true, .guid = actor.guids.guid, .name = actor.name};
 }
 
 static const uint8_t *terminated(const struct uerudp_tap_data *d) {
@@ -368,9 +368,6 @@ static void complete_message(const struct uerudp_tap_data *d, struct uerudp_tap_
     message->actor = actor.is_actor ? actor.name : NULL;
     message->channel_name = bunch->channel_name;
     message->kind = bunch->kind;
-    if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
-        message->tvb = NULL;
-    }
 }
 
 /* The reassembled message that a bunch completes; the message of the bunch itself holds exports. Its bytes are in file
@@ -395,6 +392,12 @@ static void queue_message(const struct uerudp_tap_data *d, struct uerudp_tap_mes
                           const struct uerudp_tap_bunch *bunch) {
     const struct uerudp_reassembly_result *reassembly =
         bunch->partial ? uerudp_reassembly_results_find_message(d->state, bunch->item) : NULL;
+    if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
+        message->tvb = NULL;
+    }
+    if (message->tvb == NULL && reassembly == NULL) {
+        return;
+    }
     complete_message(d, message, bunch);
     if (message->tvb != NULL) {
         uerudp_tap_message_queue(d->pinfo, message);

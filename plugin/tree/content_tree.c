@@ -101,8 +101,9 @@ static const char *class_of_block(const struct content_pass *pass, const struct 
                                          content_tree->subdissector_data.channel, content_tree->pinfo->num, &actor)) {
         return NULL;
     }
-    *guid = actor.guid;
-    return actor.class_path;
+    *guid = actor.guids.guid;
+    return uerudp_known_objects_find_class_path(content_tree->objects, content_tree->pinfo->pool, &actor.guids,
+                                                content_tree->pinfo->num);
 }
 
 static void queue_block(const struct content_pass *pass, const struct content_level *level) {

@@ -102,8 +102,10 @@ static void name_content(struct datagram_tree *t, const struct uerudp_analysis_r
     uint32_t channel = t->info.bunch.header.channel;
     name_channel(t, results);
     if (channel != 0) {
-        t->info.bunch.actor = uerudp_known_objects_find_actor_name(t->content_tree.objects, t->pinfo->pool, channel,
-                                                                   frame_of_actor(t, results));
+        struct uerudp_known_objects_actor actor;
+        uerudp_known_objects_find_actor(t->content_tree.objects, t->pinfo->pool, channel, frame_of_actor(t, results),
+                                        &actor);
+        t->info.bunch.actor = actor.name;
     } else if (t->info.bunch.messages == NULL && !t->content_tree.context->settings.internal_ack) {
         name_messages(t);
     }

@@ -95,11 +95,10 @@ static void show_message(const struct uerudp_reassembly_tree *bunch,
         return;
     }
     size_t bits = reassembly->content.data.bits;
-    const char *subject = uerudp_known_objects_find_actor_name(bunch->content_tree->objects, bunch->pinfo->pool,
-                                                               reassembly->channel, bunch->pinfo->num);
-    if (subject == NULL) {
-        subject = ue_content_kind_name(reassembly->content.kind);
-    }
+    struct uerudp_known_objects_actor actor;
+    uerudp_known_objects_find_actor(bunch->content_tree->objects, bunch->pinfo->pool, reassembly->channel,
+                                    bunch->pinfo->num, &actor);
+    const char *subject = actor.name != NULL ? actor.name : ue_content_kind_name(reassembly->content.kind);
     const char *name =
         wmem_strdup_printf(bunch->pinfo->pool, "Reassembled %s, Ch %u%s%s, %u fragments",
                            reassembly->content.is_custom_exports ? "custom exports" : "message", reassembly->channel,

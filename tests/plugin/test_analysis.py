@@ -208,6 +208,20 @@ class Ways(unittest.TestCase):
                 self.assertEqual(streams, first)
         self.assertGreater(opaque, 10)
 
+    def test_opaque_content_is_reported_once_in_any_order(self):
+        """Also where the last frame is looked at first."""
+        for name in ("mixed", "two-clients"):
+            with self.subTest(name):
+                path = self.stage.copy(path_of(name))
+                packets = self.stage.packets(path)
+                streams = {packet.texts("stream")[0] for packet in packets.values() if packet.texts("content.opaque")}
+                requests = [("load", {"file": path})]
+                requests += [("frame", {"frame": frame, "proto": True}) for frame in sorted(packets, reverse=True)]
+                text = "".join(harness.request(i, method, **params) for i, (method, params) in enumerate(requests, 1))
+                answers = self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()
+                self.assertEqual(len(streams), sum("reported once for the connection" in line for line in answers))
+                self.assertNotEqual(set(), streams)
+
     def test_without_analysis(self):
         for packet in self.stage.packets(self.stage.copy(path_of("mixed")), {"analyse": "FALSE"}).values():
             self.assertEqual(packet.analysis(), [])
