@@ -114,11 +114,13 @@ static bool detect_exact(const struct ue_settings *settings, const uint8_t *byte
     return false;
 }
 
-static bool versioned_fits(const struct ue_settings *settings, bool ids, bool features, const uint8_t *bytes,
-                           size_t end_bit, struct ue_handshake *h) {
-    return read_handshake(settings, features ? ROW_54 : ROW_51, ids, features, bytes, end_bit, h) &&
-           h->min_version <= h->version && h->version <= 15 && (ids ? h->version >= 3 : h->version <= 2) &&
-           h->version >= 1 && h->random.bits >= RANDOM_BITS_MIN && h->random.bits <= UE_HANDSHAKE_RANDOM_BITS_MAX &&
+static bool version_fits(const struct ue_handshake *h, bool ids) {
+    return h->min_version <= h->version && h->version <= 15 && (ids ? h->version >= 3 : h->version <= 2) &&
+           h->version >= 1;
+}
+
+static bool rest_fits(const struct ue_handshake *h) {
+    return h->random.bits >= RANDOM_BITS_MIN && h->random.bits <= UE_HANDSHAKE_RANDOM_BITS_MAX &&
            (!h->has_body || body_is_plausible(ROW_51, h));
 }
 
@@ -131,8 +133,13 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
                              struct ue_handshake_match *match) {
     struct ue_handshake with;
     struct ue_handshake without;
-    bool with_fits = versioned_fits(settings, ids, true, bytes, end_bit, &with) && with.version >= 2;
-    bool without_fits = versioned_fits(settings, ids, false, bytes, end_bit, &without);
+    bool without_reads = read_handshake(settings, ROW_51, ids, false, bytes, end_bit, &without);
+    if (without_reads && !version_fits(&without, ids)) {
+        return false; /* the versions precede the features: most datagrams of other protocols need no second reading */
+    }
+    bool with_reads = read_handshake(settings, ROW_54, ids, true, bytes, end_bit, &with);
+    bool with_fits = with_reads && version_fits(&with, ids) && rest_fits(&with) && with.version >= 2;
+    bool without_fits = without_reads && rest_fits(&without);
     if (!with_fits && !without_fits) {
         return false;
     }
@@ -169,21 +176,28 @@ bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
     return size_bytes >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
 }
 
+/* The handshake bit is the first of these, or, after the ids of versions 3 and later, the last. */
+#define HEAD_BITS 6
+
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                                 struct ue_handshake_match *match) {
     size_t prefix = prefix_bits(settings);
-    size_t end = ue_profile_match_is_too_long(settings, size_bytes) ? 0 : payload_bits(bytes, size_bytes);
+    if (size_bytes * 8 <= prefix || ue_profile_match_is_too_long(settings, size_bytes)) {
+        return false;
+    }
+    size_t left = size_bytes * 8 - prefix;
+    uint64_t head = ue_bits_load(bytes, size_bytes, prefix, left < HEAD_BITS ? (unsigned)left : HEAD_BITS);
+    bool first = (head & 1) != 0, sixth = (head >> (HEAD_BITS - 1)) != 0;
+    size_t end = first || sixth ? payload_bits(bytes, size_bytes) : 0;
     if (end < prefix + 2) {
         return false;
     }
     size_t bits = end - prefix;
-    bool first = ue_bits_load(bytes, size_bytes, prefix, 1) != 0;
     if (first && detect_exact(settings, bytes, end, bits, match)) {
         return true;
     }
-    bool sixth = bits > 6 && ue_bits_load(bytes, size_bytes, prefix + 5, 1) != 0;
     unsigned residue = (unsigned)(bits % 8);
-    if (sixth && (residue == 0 || residue == 7)) {
+    if (sixth && bits > HEAD_BITS && (residue == 0 || residue == 7)) {
         return detect_versioned(settings, true, bytes, end, match);
     }
     return first && (residue == 3 || residue == 2) && bits > 32 && detect_versioned(settings, false, bytes, end, match);
