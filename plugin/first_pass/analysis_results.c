@@ -232,6 +232,11 @@ static struct uerudp_analysis_result decode_result(const struct uerudp_frame_sta
     struct uerudp_analysis_result result = {.is_set = (**from & SET_BIT) != 0};
     result.type = (enum uerudp_analysis_result_type)(*(*from)++ & ~SET_BIT);
     unsigned has = members[result.type];
+    if (has == (ITEM | NUMBER) && ((*from)[0] | (*from)[1]) < 0x80) { /* see encode_result */
+        result.item = *(*from)++;
+        result.number = *(*from)++;
+        return result;
+    }
     result.item = (has & ITEM) != 0 ? (uint32_t)read_number(from) : 0;
     result.frame = (has & FRAME) != 0 ? read_frame(state, from) : 0;
     result.first_frame = (has & FIRST) != 0 ? read_frame(state, from) : 0;
