@@ -58,7 +58,7 @@ static void add_settings(GOptionGroup *group) {
         g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         const GOptionEntry entries[] = {
             {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)add_setting, row->description,
-             "NUMBER"},
+             row->max == 0 ? "LIST" : "NUMBER"},
             {0},
         };
         if (is_for_endpoints(row->key)) {
