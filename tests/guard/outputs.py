@@ -52,6 +52,8 @@ def generated(number):
     generation = GENERATIONS[(number + 8 * turn) % len(GENERATIONS)]
     if scenario == "restart" and generation < "4.22":
         generation = "5.4"  # other generations have no restart handshake
+    if scenario == "sealed" and generation < "4.18":
+        generation = "4.18"  # the login of earlier ones has no encryption token
     options, settings = VARIATIONS[(number + 2 * turn) % len(VARIATIONS)]
     name = f"{number:03}-{scenario}-{generation}"
     if scenario == "sealed":

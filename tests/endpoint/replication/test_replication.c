@@ -233,6 +233,33 @@ static void objects_are_exported_until_the_export_is_acknowledged(void **state) 
     }
 }
 
+/* Of an object that each tick's message names, though ticks are shorter than the round trip, the first ack ends the
+   exports. */
+static void newer_exports_do_not_hide_the_ack_of_an_earlier_one(void **state) {
+    (void)state;
+    enum { TICKS_PER_TRIP = 4, ACTORS = 16 };
+    const struct sim_link_config slow = {.delay_ns = TICKS_PER_TRIP / 2 * UINT64_C(33333333)};
+    replication_fixture_init(ue_profile_at(UE_PROFILE_COUNT - 1));
+    replication_fixture.down = sim_link_new(&slow, 1, 1, 0);
+    replication_fixture.up = sim_link_new(&slow, 1, 1, 1);
+    struct ue_replicated_actor actors[ACTORS];
+    for (uint64_t k = 0; k < ACTORS; k++) {
+        actors[k] = replication_new_actor(ACTOR + 2 * k, GUID_BYTES);
+        add(&actors[k]);
+        replication_tick();
+    }
+    assert_true(counters()->exports <= 2 * (TICKS_PER_TRIP + 3));
+    replication_run(10);
+    for (size_t k = 0; k < ACTORS; k++) {
+        assert_true(replication_equal(&actors[k]));
+    }
+    ue_replicator_free(&replication_fixture.replicator);
+    for (size_t k = 1; k < ACTORS; k++) {
+        ue_replicated_actor_free(&actors[k]);
+    }
+    replication_fixture_free_with(&actors[0]);
+}
+
 static void references_in_properties_are_exported(void **state) {
     (void)state;
     replication_fixture_init(ue_profile_find("5.5"));
@@ -540,6 +567,7 @@ int main(void) {
         cmocka_unit_test(large_updates_pause_replication_until_acknowledged),
         cmocka_unit_test(an_exhausted_budget_ends_the_update_round),
         cmocka_unit_test(objects_are_exported_until_the_export_is_acknowledged),
+        cmocka_unit_test(newer_exports_do_not_hide_the_ack_of_an_earlier_one),
         cmocka_unit_test(references_in_properties_are_exported),
         cmocka_unit_test(sub_objects_are_created_changed_and_deleted),
         cmocka_unit_test(a_retransmission_does_not_leave_an_older_value),

@@ -13,6 +13,18 @@ import uerudp
 FAST = "--tick=120"
 
 
+class Repeat(unittest.TestCase):
+    def test_copies(self):
+        """Each side that has the option sends copies, and the other, which has it not, sends none."""
+        for with_option in ("server", "client"):
+            options = {side: ["--delay=30"] + ["--repeat=2"] * (side == with_option) for side in ("server", "client")}
+            with live.Server(FAST, *options["server"]) as server:
+                events, _ = live.client(server, FAST, "--check", *options["client"])
+                ends = {"server": server.reported("left"), "client": events["connection"]}
+            for side, end in ends.items():
+                self.assertEqual(side == with_option, end["counters"]["repeated"] > 0, side)
+
+
 class Login(unittest.TestCase):
     def test_names_and_url(self):
         with live.Server(FAST, "--map=/Game/Maps/Hill", "--game=/Script/Hill.Mode") as server:

@@ -91,7 +91,7 @@ struct ue_channel {
     struct ue_in_rec *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;
-    int64_t progress; /* stall.c: the newest number for which bunches waited, and since when it has been that */
+    int64_t progress; /* tick.c: the newest number for which bunches waited, and since when it has been that */
     uint64_t progress_ns;
     uint8_t close_reason;
 };

@@ -227,9 +227,13 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     }
 }
 
-/* Of a bunch whose data are cut off: its header counts first (endpoint.md 16.1, 16.3, 16.4). */
-static enum ue_close_reason refused_cut(const struct ue_channel_table *channels, const struct ue_bunch *bunch) {
-    return refused_header(channels->common, ue_channel_find(channels, bunch->channel), bunch);
+/* Of a bunch that is cut off: what was read of its header counts first (endpoint.md 16.1, 16.3, 16.4). */
+static enum ue_close_reason refused_cut(const struct ue_channel_table *channels, const struct ue_bunch *bunch,
+                                        const struct ue_fault *fault) {
+    if (fault->field == UE_F_BUNCH_DATA) {
+        return refused_header(channels->common, ue_channel_find(channels, bunch->channel), bunch);
+    }
+    return bunch->channel >= channels->common->config.max_channels ? UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX : UE_CLOSE_NONE;
 }
 
 /* endpoint.md 8.9, 16.5. */
@@ -241,8 +245,7 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
         struct ue_item item;
         struct ue_fault fault;
         if (ue_datagram_next(&r->common->in_context, bytes, &rest, &item, 1, &fault) == 0) {
-            enum ue_close_reason reason =
-                fault.field == UE_F_BUNCH_DATA ? refused_cut(r->channels, &item.bunch) : UE_CLOSE_NONE;
+            enum ue_close_reason reason = refused_cut(r->channels, &item.bunch, &fault);
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_want_close_for_fault(r->common, reason, &fault, 0);
             return true;

@@ -342,9 +342,11 @@ static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct rece
     return is_delivered;
 }
 
-/* endpoint.md 8.3. */
-static bool has_our_ids(const struct ue_common *common, const struct ue_prefix *prefix) {
-    return !common->in_context.ids ||
+/* False: the prefix was read, and is of another connection (endpoint.md 8.3). */
+static bool has_our_ids(const struct ue_common *common, const struct received_packet *p) {
+    const struct ue_prefix *prefix = &p->head.prefix;
+    bool is_read = 8 * p->from.size_bytes > common->limits.prefix_bits;
+    return !common->in_context.ids || !is_read ||
            (prefix->session_id == common->session_id && prefix->client_id == common->client_id);
 }
 
@@ -355,7 +357,7 @@ static bool is_header_usable(const struct received_packet *p) {
 /* Whether the datagram has only prefix and handlers, with or without a terminator after them: then nothing is wrong
    (endpoint.md 8.1). */
 static bool holds_nothing(const struct ue_common *common, const struct received_packet *p) {
-    size_t begin = common->limits.prefix_bits;
+    size_t begin = header_bit(common, p);
     size_t bits = 8 * p->from.size_bytes;
     size_t end;
     return ue_bits_last_set(p->from.bytes, bits - 8, bits, &end) && end >= begin &&
@@ -390,10 +392,10 @@ static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival f
     }
     if (is_forged(&c->receiver, &p)) {
         c->common.statistics.counters.malformed++;
+    } else if (!has_our_ids(&c->common, &p)) {
+        c->common.statistics.counters.wrong_ids++;
     } else if (!is_header_usable(&p)) {
         refuse(&c->sender, now_ns, &p);
-    } else if (!has_our_ids(&c->common, &p.head.prefix)) {
-        c->common.statistics.counters.wrong_ids++;
     } else if (p.head.handlers.is_opaque) {
         fail(&c->sender, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {

@@ -518,6 +518,6 @@ struct ue_bunch_outcome ue_receive_raw_bunch(struct ue_receiver *r, uint64_t now
         entry->channel->in_count == 0) {
         return outcome;
     }
-    struct ue_bunch_outcome rest = deliver_waiting(r, now_ns, entry);
-    return (struct ue_bunch_outcome){outcome.is_refused || rest.is_refused, rest.is_over};
+    outcome.is_over = deliver_waiting(r, now_ns, entry).is_over;
+    return outcome;
 }

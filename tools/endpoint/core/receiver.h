@@ -16,7 +16,7 @@ struct ue_hook {
 struct ue_receiver {
     struct ue_common *common;
     struct ue_channel_table *channels;
-    struct ue_sender *sender; /* for acks among bunches */
+    struct ue_sender *sender; /* for what packets report, and for the reports on packets */
     int64_t in_packet_id;     /* InPacketId: newest received */
     struct ue_order_cache order_cache;
     uint64_t order_cache_since_ns; /* when its oldest packet came */

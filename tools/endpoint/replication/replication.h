@@ -83,7 +83,7 @@ struct ue_replication_counters {
 
 /* What a connection's peer knows of a named object (NetGUIDAckStatus). */
 struct ue_export_state {
-    struct ue_packet_range range; /* of the packets that carried the newest export */
+    struct ue_packet_range range; /* of the packets that carried an export, until it is reported */
     bool is_pending;
     bool is_acked;
 };

@@ -82,9 +82,14 @@ static enum ue_status write_exports(struct ue_replicator *r, struct export_list 
     return UE_OK;
 }
 
+/* An export that waits for its report is not forgotten for a newer one: else an object that each message names would
+   never be known. */
 static void record_exports(struct ue_replicator *r, const struct export_list *list, struct ue_packet_range range) {
     for (uint32_t i = 0; i < list->object_count; i++) {
-        r->exports[list->objects[i]] = (struct ue_export_state){.range = range, .is_pending = true};
+        struct ue_export_state *state = &r->exports[list->objects[i]];
+        if (!state->is_pending) {
+            *state = (struct ue_export_state){.range = range, .is_pending = true};
+        }
     }
     r->counters.exports += list->object_count;
 }
