@@ -41,6 +41,7 @@ struct ue_capture_pauses {
 struct ue_reliable_stalls {
     struct ue_array in_flight[2]; /* struct ue_unacked_bunch by packet id, for each sender */
     size_t first[2];              /* index in in_flight of the first entry that is not acknowledged */
+    bool has_copies[2];           /* a bunch was sent more than once */
     struct ue_array overdue[2];   /* struct ue_overdue_bunch */
 
     bool has_group; /* bunches that arrived with the same packet */

@@ -15,6 +15,7 @@ struct ue_unacked_bunch {
     uint64_t frame;
     uint32_t channel;
     uint32_t ch_seq;
+    bool is_delivered; /* another copy was acknowledged: the fate of this one tells nothing */
 };
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
@@ -59,7 +60,9 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
                                                .time_ns = event->time_ns,
                                                .frame = event->frame,
                                                .channel = event->bunch.decoded->channel,
-                                               .ch_seq = event->bunch.decoded->ch_seq};
+                                               .ch_seq = event->bunch.decoded->ch_seq,
+                                               .is_delivered = event->bunch.is_spurious};
+    stalls->has_copies[event->side] |= event->bunch.copy > 1;
     size_t place = stalls->in_flight[event->side].count;
     while (place > stalls->first[event->side] &&
            in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
@@ -202,6 +205,15 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
     ue_array_remove(&stalls->overdue[side], place, 1);
 }
 
+/* Further copies may be in flight, from before the ack could be known. */
+static void mark_copies(struct ue_reliable_stalls *stalls, unsigned side, const struct ue_unacked_bunch *arrived) {
+    for (size_t place = stalls->first[side]; stalls->has_copies[side] && place < stalls->in_flight[side].count;
+         place++) {
+        struct ue_unacked_bunch *other = ue_array_at(&stalls->in_flight[side], place);
+        other->is_delivered |= other->reliable_id == arrived->reliable_id && other->channel == arrived->channel;
+    }
+}
+
 static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_reliable_stalls *stalls = &findings->stalls;
@@ -222,8 +234,9 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
                                                         .time_ns = reported->time_ns,
                                                         .frame = reported->frame};
             arrive(findings, side, reported);
+            mark_copies(stalls, side, reported);
             ue_head_of_line_on_arrival(findings, &arrival);
-        } else {
+        } else if (!reported->is_delivered) {
             lose(findings, side, reported, event->time_ns);
         }
     }

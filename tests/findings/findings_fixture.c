@@ -181,9 +181,11 @@ void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id)
 static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight) {
     struct ue_bunch bunch = {.channel = channel, .reliable = true, .ch_seq = (uint32_t)reliable_id % 1024};
     struct ue_observed_event event = event_of(UE_OBSERVED_BUNCH);
-    event.bunch = (struct ue_observed_bunch){
-        .decoded = &bunch, .reliable_id = reliable_id, .copy = 1, .in_flight = {in_flight, in_flight}};
     int64_t *newest = &fixture.newest[event.side][channel % CHANNELS];
+    event.bunch = (struct ue_observed_bunch){.decoded = &bunch,
+                                             .reliable_id = reliable_id,
+                                             .copy = reliable_id > *newest ? 1 : 2,
+                                             .in_flight = {in_flight, in_flight}};
     event.bunch.is_gap = *newest != 0 && reliable_id > *newest + 1;
     *newest = reliable_id > *newest ? reliable_id : *newest;
     feed(&event);

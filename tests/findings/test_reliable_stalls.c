@@ -92,6 +92,23 @@ static void test_undelivered(void **state) {
     assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
 }
 
+/* A copy that was sent before the ack of the first one could be known is lost: the bunch has arrived. */
+static void test_lost_copy(void **state) {
+    (void)state;
+    uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    uint64_t second = findings_fixture_packet(20, CLIENT, 2);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(60, SERVER, 1);
+    findings_fixture_ack(1, first, 60);
+    findings_fixture_nak(2, second);
+    for (int64_t ms = 200; ms < 2000; ms += 200) {
+        findings_fixture_packet(ms, CLIENT, 2 + ms / 200);
+    }
+    findings_fixture_finish(2000, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
+}
+
 /* The capture ends before the retransmission can be expected. */
 static void test_end_of_capture(void **state) {
     (void)state;
@@ -115,6 +132,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_copy, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
     };
