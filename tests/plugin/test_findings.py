@@ -19,7 +19,7 @@ PREFIX = "uerudp.finding."
 MALFORMED = "uerudp.expert.malformed"  # the finding is the item of the datagram
 GENERATED = int(os.environ.get("UERUDP_FINDING_CONNECTIONS", 500))
 PER_CAPTURE = 25
-SCENARIOS = ("lossy", "login", "bulk", "game", "stream")
+SCENARIOS = ("lossy", "login", "bulk", "game")
 GENERATIONS = ("4.13", "4.20", "4.22", "5.1", "5.4", "5.8")
 LOSSES = ("0", "0.02", "0.1", "0.3")
 

@@ -107,7 +107,7 @@ class Opaque(Case):
 
 class Buffer(Case):
     """Reliable bunches in flight."""
-    EXCEEDED = r"not acknowledged; the sender's buffer holds 256"
+    EXCEEDED = r"not acknowledged by a captured packet; the sender's buffer holds 256"
 
     def test_limit_of_an_uncertain_generation(self):
         """5.4 holds 512; nothing distinguishes it from 5.1, which stands for 5.2 and 5.3, too."""

@@ -94,7 +94,6 @@ static void print_help(GOptionContext *context) {
     g_autofree char *raw = help_of(context);
     g_autofree char *text = cli_wrap_help(raw);
     fputs(text, stdout);
-    leave(context);
 }
 
 /* ---- unknown options ---- */
@@ -131,6 +130,7 @@ bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
     for (int i = 1; i < *argc && strcmp((*argv)[i], "--") != 0; i++) {
         if (strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0) {
             print_help(context);
+            leave(context);
         }
         if (strcmp((*argv)[i], "--version") == 0) {
             cli_print_version();

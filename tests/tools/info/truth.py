@@ -53,8 +53,12 @@ class Run:
 
     def captured(self, way, first=0, last=float("inf")):
         """The packets of a direction between two frames, in the order of the capture."""
-        return [each for frame, each in sorted(self.by_frame.items())
+        return [each for frame, each in sorted(self.first_views())
                 if each.way == way and each.packet_id is not None and first < frame < last]
+
+    def first_views(self):
+        """Copies of another capture point, or of a mirror port, are no further datagrams."""
+        return ((frame, each) for frame, each in self.by_frame.items() if frame == min(each.frames))
 
     # ---- each kind: the text of the finding, and its frames ----
 
@@ -118,7 +122,7 @@ class Run:
 
     def pause(self, text, _):
         first, last = int(text["frame"]), int(text["last"])
-        check(not [frame for frame in self.by_frame if first < frame < last], "there are datagrams in between")
+        check(not [frame for frame, _ in self.first_views() if first < frame < last], "there are datagrams in between")
 
     def burst(self, text, _):
         way = WAYS[text["way"]]
@@ -190,8 +194,8 @@ class Run:
         self.at_most(text, sum(record.length > len(record.data) for record in self.records), "are cut")
 
     def set_back(self, text, frames):
-        ahead = {number: self.clock[number] - self.times[number] for number in self.clock}
-        check(ahead[frames[0]] < max(ahead[number] for number in range(1, frames[0])), "the clock was not set before this frame")
+        earlier = max(self.clock[number] for number in range(1, frames[0]))
+        check(self.clock[frames[0]] < earlier, "times do not go back at this frame")
 
     def handshakes(self, text, _):
         """Messages of the handshake, which the sidecar does not list: datagrams without packet ids."""
