@@ -43,6 +43,8 @@ void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
 /* Its next packet shows that they were never sent. */
 void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
+/* A bunch that was sent before. */
+void findings_fixture_copy(uint32_t channel, int64_t reliable_id);
 /* A reliable bunch after which in_flight bunches of its channel are not acknowledged. */
 void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight);
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */

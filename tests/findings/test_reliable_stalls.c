@@ -98,7 +98,7 @@ static void test_lost_copy(void **state) {
     uint64_t first = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     uint64_t second = findings_fixture_packet(20, CLIENT, 2);
-    findings_fixture_bunch(3, 70);
+    findings_fixture_copy(3, 70);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_ack(1, first, 60);
     findings_fixture_nak(2, second);
