@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Options, output formats, exit statuses and damaged files."""
-import contextlib
 import gzip
 import json
 import os
@@ -16,6 +15,7 @@ import unittest
 
 import uerudp
 import recordings
+from terminal import everything_from
 
 HELLO = {"bunches": [{"open": True, "reliable": True, "messages": [{"hello": {"network_version": 2360933683}}]}]}
 CAPTURES = recordings.ROOT / "captures"
@@ -25,16 +25,6 @@ LOSS = recordings.path("utcp-loss")
 
 def errors(*arguments, status=2, data=b""):
     return uerudp.run(*arguments, status=status, data=data).stderr.decode()
-
-
-def everything_from(terminal):
-    """The text that was written to a terminal whose other end is closed."""
-    text = b""
-    with contextlib.suppress(OSError):  # the end
-        while chunk := os.read(terminal, 65536):
-            text += chunk
-    os.close(terminal)
-    return text
 
 
 class Surface(unittest.TestCase):
