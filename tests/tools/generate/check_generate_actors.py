@@ -8,30 +8,7 @@ import tempfile
 import unittest
 
 import uerudp
-
-
-class Bits:
-    def __init__(self, bunch):
-        self.value, self.left = int.from_bytes(bytes.fromhex(bunch["data"]), "little"), bunch["data_bits"]
-
-    def read(self, count):
-        assert count <= self.left, "too short"
-        value, self.value, self.left = self.value & ((1 << count) - 1), self.value >> count, self.left - count
-        return value
-
-    def packed(self):
-        group = self.read(8)
-        return group >> 1 | (self.packed() << 7 if group & 1 else 0)
-
-    def text(self):
-        return bytes(self.read(8) for _ in range(self.read(32)))[:-1].decode()
-
-    def bounded(self, bound):
-        value, mask = 0, 1
-        while value + mask < bound:
-            value += self.read(1) * mask
-            mask *= 2
-        return value
+from game_client import Bits, read_packed_vector
 
 
 def read_reference(bits, paths):
@@ -60,13 +37,7 @@ def read_vector(bits, netver):
     if netver >= 13 and not bits.read(1):
         width, form = (64, "<d") if netver >= 22 else (32, "<f")
         return tuple(struct.unpack(form, bits.read(width).to_bytes(width // 8, "little"))[0] for _ in range(3))
-    if netver < 23:
-        width = bits.bounded(24) + 2
-        return tuple((bits.read(width) - (1 << (width - 1))) / 10 for _ in range(3))
-    width = bits.read(6)
-    assert bits.read(1)
-    raw = [bits.read(width) for _ in range(3)]
-    return tuple((value - (value >> (width - 1) << width)) / 10 for value in raw)
+    return read_packed_vector(bits, netver)
 
 
 def read_actor(bits, netver, channel):
@@ -126,7 +97,7 @@ class Actors(unittest.TestCase):
 
     def read_bunch(self, bunch, direction, netver):
         """Read the exports and then the message, which fits into one bunch."""
-        bits = Bits(bunch)
+        bits = Bits.of(bunch["data"], bunch["data_bits"])
         if bunch["has_exports"]:
             read_exports(bits, self.paths)
             return
