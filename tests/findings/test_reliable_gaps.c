@@ -9,12 +9,17 @@
 
 #define MS INT64_C(1000000)
 
-/* Bunches 1 and 4 of a channel, and the bunches 2 and 3 between them at late_ms. */
-static void fill_late(int64_t late_ms) {
+/* Bunch 1 of a channel is in packet 1, the following bunches in packet 3, at 10 ms: packet 2 is missing. */
+static void lose_second_packet(void) {
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(5, 1);
     findings_fixture_packet(10, SERVER, 3);
     findings_fixture_lost(SERVER, 2, 2);
+}
+
+/* Bunches 1 and 4 of a channel, and the bunches 2 and 3 between them at late_ms. */
+static void fill_late(int64_t late_ms) {
+    lose_second_packet();
     findings_fixture_bunch(5, 4);
     findings_fixture_packet(late_ms, SERVER, 4);
     findings_fixture_bunch(5, 2);
@@ -45,10 +50,7 @@ static void test_reordered(void **state) {
 /* Packet 2, which the capture lacks, was acknowledged: it may have held bunches 2 and 3. Acknowledged before it: they
    were not in packet 1. */
 static void acknowledge_unseen(int64_t id) {
-    findings_fixture_packet(0, SERVER, 1);
-    findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 3);
-    findings_fixture_lost(SERVER, 2, 2);
+    lose_second_packet();
     findings_fixture_bunch(5, 4);
     findings_fixture_packet(20, CLIENT, 1);
     findings_fixture_ack(id, 0, -1);
@@ -73,10 +75,7 @@ static void test_earlier_arrived_unseen(void **state) {
 static void lose_both_sides(enum ue_packet_layout layout) {
     findings_fixture_layout(layout);
     findings_fixture_packet(0, CLIENT, 1);
-    findings_fixture_packet(0, SERVER, 1);
-    findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 3);
-    findings_fixture_lost(SERVER, 2, 2);
+    lose_second_packet();
     findings_fixture_bunch(5, 3);
     findings_fixture_packet(20, CLIENT, 3);
     findings_fixture_lost(CLIENT, 2, 2);
@@ -99,10 +98,7 @@ static void test_repeated_acks_missing(void **state) {
 /* Bunch 2 of a channel is in packet 2, which is missing since the packet at 10 ms; bunch 3 comes at later_ms, bunch 2
    at late_ms. */
 static void lose_bunch(int64_t later_ms, int64_t late_ms) {
-    findings_fixture_packet(0, SERVER, 1);
-    findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 3);
-    findings_fixture_lost(SERVER, 2, 2);
+    lose_second_packet();
     findings_fixture_bunch(8, 1);
     findings_fixture_packet(later_ms, SERVER, 4);
     findings_fixture_bunch(5, 3);
@@ -126,10 +122,7 @@ static void test_since_loss(void **state) {
 /* The bunch was sent at the latest in the packet that was lost last, so that an earlier loss does not count. */
 static void test_since_latest_loss(void **state) {
     (void)state;
-    findings_fixture_packet(0, SERVER, 1);
-    findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 3);
-    findings_fixture_lost(SERVER, 2, 2);
+    lose_second_packet();
     findings_fixture_packet(150, SERVER, 5);
     findings_fixture_lost(SERVER, 4, 4);
     findings_fixture_bunch(5, 3);
@@ -188,10 +181,7 @@ static void test_damaged_sequence(void **state) {
 
 static void test_missing(void **state) {
     (void)state;
-    findings_fixture_packet(0, SERVER, 1);
-    findings_fixture_bunch(5, 1);
-    findings_fixture_packet(10, SERVER, 3);
-    findings_fixture_lost(SERVER, 2, 2);
+    lose_second_packet();
     findings_fixture_bunch(5, 4);
     findings_fixture_finish(20, true);
     const struct ue_finding *gap = findings_fixture_expect(UE_FINDING_GAP);
