@@ -151,6 +151,18 @@ static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
 }
 
+/* Two packets of the server have a bunch of channel 5 and the ack of 10. The client acknowledges last_accepted, and the
+   packet after the two. */
+static void refuse_two(int64_t first_id, int64_t last_accepted) {
+    for (int64_t id = first_id; id <= first_id + 1; id++) {
+        tracker_fixture_bunch(&shared_fixture, 5);
+        tracker_fixture_ack(&shared_fixture, 10);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, last_accepted);
+    tracker_fixture_ack(&shared_fixture, first_id + 2);
+}
+
 /* Two packets after it depend on the channel that 2 opens: without it the receiver rejects them, but may have processed
    their acks. */
 static void refuse_by_need(int64_t last_between, bool is_resent) {
@@ -161,13 +173,7 @@ static void refuse_by_need(int64_t last_between, bool is_resent) {
     for (int64_t id = 3; id <= last_between; id++) {
         tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
     }
-    for (int64_t id = last_between + 1; id <= last_between + 2; id++) {
-        tracker_fixture_bunch(&shared_fixture, 5);
-        tracker_fixture_ack(&shared_fixture, 10);
-        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
-    }
-    tracker_fixture_ack(&shared_fixture, 1);
-    tracker_fixture_ack(&shared_fixture, last_between + 3);
+    refuse_two(last_between + 1, 1);
     if (is_resent) {
         tracker_fixture_reliable(&shared_fixture, 6, 9);
     }
@@ -205,13 +211,7 @@ static void refuse_without_opening(bool is_resent) {
         opening->control = opening->open = true;
     }
     tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
-    for (int64_t id = 4; id <= 5; id++) {
-        tracker_fixture_bunch(&shared_fixture, 5);
-        tracker_fixture_ack(&shared_fixture, 10);
-        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
-    }
-    tracker_fixture_ack(&shared_fixture, 2);
-    tracker_fixture_ack(&shared_fixture, 6);
+    refuse_two(4, 2);
     tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
