@@ -7,8 +7,7 @@ import struct
 import blocks
 import truth
 
-ETHERNET_BYTES, VLAN = 14, bytes((0x81, 0, 0, 7))
-ADDRESSES, PORTS = slice(26, 34), slice(34, 38)
+VLAN, PORTS = bytes((0x81, 0, 0, 7)), slice(34, 38)
 HEADERS = 42  # Ethernet, IPv4, UDP
 CLIENT_PORT = 50000
 PARTS = ("whole", "whole", "begins late", "ends early", "hole", "one direction", "lost before", "snapped", "twice",
@@ -39,7 +38,7 @@ def file_of(head, records):
 
 def with_port(record, port):
     """The client at another port."""
-    source, destination = struct.unpack_from(">HH", record.data, ETHERNET_BYTES + 20)
+    source, destination = struct.unpack_from(">HH", record.data, PORTS.start)
     ports = struct.pack(">HH", *(each if each < CLIENT_PORT else port for each in (source, destination)))
     return record._replace(data=record.data[:PORTS.start] + ports + record.data[PORTS.stop:PORTS.stop + 2] + bytes(2)
                            + record.data[PORTS.stop + 4:])
