@@ -340,14 +340,6 @@ static void receive_clear(struct replay_connection *connection, const struct inp
     }
 }
 
-static enum ue_handler cipher_of(const struct ue_settings *settings) {
-    size_t i = 0;
-    while (i + 1 < UE_HANDLERS_MAX && !ue_handler_encrypts(settings->handlers[i])) {
-        i++;
-    }
-    return settings->handlers[i];
-}
-
 static bool has_key(struct replay_check_context *all, enum ue_handler handler) {
     const uint8_t *key = all->cipher != NULL ? ue_cipher_key(all->cipher) : NULL;
     if (key == NULL || (all->encryption != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
@@ -363,7 +355,7 @@ static bool has_key(struct replay_check_context *all, enum ue_handler handler) {
 static bool decrypt(struct replay_check_context *all, struct input_datagram *seen) {
     bool was_clear;
     if (!seen->result.is_opened || seen->size_bytes > sizeof all->clear ||
-        !has_key(all, cipher_of(&seen->context.settings))) {
+        !has_key(all, ue_handlers_cipher(&seen->context.settings))) {
         return false;
     }
     seen->size_bytes =

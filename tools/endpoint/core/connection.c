@@ -64,13 +64,9 @@ static void init_contexts(struct ue_common *common) {
 
 /* Encrypts if it has a key and one of the handlers encrypts. False: libgcrypt failed. */
 static bool init_encryption(struct ue_common *common) {
-    const enum ue_handler *handlers = common->config.settings.handlers;
-    size_t i = 0;
-    while (i < UE_HANDLERS_MAX && !ue_handler_encrypts(handlers[i])) {
-        i++;
-    }
-    if (common->config.key != NULL && i < UE_HANDLERS_MAX) {
-        common->encryption = ue_encryption_new(handlers[i], common->config.key);
+    enum ue_handler cipher = ue_handlers_cipher(&common->config.settings);
+    if (common->config.key != NULL && cipher != UE_HANDLER_NONE) {
+        common->encryption = ue_encryption_new(cipher, common->config.key);
         return common->encryption != NULL;
     }
     return true;

@@ -5,14 +5,6 @@
 
 #define RUN_MAX 255
 
-static size_t component_of(const struct ue_context *context) {
-    size_t i = 0;
-    while (i < UE_HANDLERS_MAX && context->settings.handlers[i] != UE_HANDLER_OODLE) {
-        i++;
-    }
-    return i;
-}
-
 /* The bits of a byte, of which the last may be short. */
 static uint64_t load_byte(const uint8_t *bytes, size_t size_bytes, size_t bit, size_t end) {
     return ue_bits_load(bytes, size_bytes, bit, end - bit < 8 ? (unsigned)(end - bit) : 8);
@@ -70,7 +62,7 @@ size_t ue_compression_compress(const struct ue_context *context, const uint8_t *
                                uint8_t *out) {
     struct ue_handler_span span;
     size_t last; /* the inner terminator */
-    if (!ue_handler_span_find(context, component_of(context), clear, size_bytes, &span) || span.is_handshake ||
+    if (!ue_handler_span_find(context, UE_HANDLER_OODLE, clear, size_bytes, &span) || span.is_handshake ||
         ue_bits_load(clear, size_bytes, span.begin, 1) != 0 ||
         !ue_bits_last_set(clear, span.begin + 1, span.end, &last)) {
         return 0;
@@ -119,7 +111,7 @@ static bool get_runs(const uint8_t *bytes, size_t size_bytes, size_t bit, size_t
 size_t ue_compression_decompress(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  uint8_t *out) {
     struct ue_handler_span span;
-    if (!ue_handler_span_find(context, component_of(context), bytes, size_bytes, &span) || span.is_handshake ||
+    if (!ue_handler_span_find(context, UE_HANDLER_OODLE, bytes, size_bytes, &span) || span.is_handshake ||
         ue_bits_load(bytes, size_bytes, span.begin, 1) == 0) {
         return 0;
     }

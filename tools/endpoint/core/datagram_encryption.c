@@ -71,8 +71,9 @@ static size_t clear_bits(enum ue_handler handler, const uint8_t *bytes, size_t s
     }
 }
 
-bool ue_handler_span_find(const struct ue_context *context, size_t component, const uint8_t *bytes, size_t size_bytes,
-                          struct ue_handler_span *span) {
+bool ue_handler_span_find(const struct ue_context *context, enum ue_handler handler, const uint8_t *bytes,
+                          size_t size_bytes, struct ue_handler_span *span) {
+    size_t component = ue_handler_index(&context->settings, handler);
     size_t bit = (size_t)context->settings.skip_bytes * 8 + context->settings.magic_bits + (context->ids ? 5 : 0);
     *span = (struct ue_handler_span){.begin = bit + 1};
     if (component == UE_HANDLERS_MAX || size_bytes == 0 ||
@@ -122,15 +123,6 @@ static struct encrypted_form form_of(enum ue_handler handler, size_t begin) {
         break;
     }
     return f;
-}
-
-/* The component that the object encrypts for; UE_HANDLERS_MAX: the context lacks it. */
-static size_t component_of(const struct ue_encryption *encryption, const struct ue_context *context) {
-    size_t i = 0;
-    while (i < UE_HANDLERS_MAX && context->settings.handlers[i] != encryption->handler) {
-        i++;
-    }
-    return i;
 }
 
 static bool is_encrypted(const struct encrypted_form *f, const uint8_t *bytes, size_t size_bytes,
@@ -244,8 +236,7 @@ static bool write_tag(const struct ue_encryption *encryption, const struct encry
 size_t ue_encryption_encrypt(struct ue_encryption *encryption, const struct ue_context *context,
                              struct ue_random *random, const uint8_t *clear, size_t size_bytes, uint8_t *out) {
     struct ue_handler_span span;
-    if (!ue_handler_span_find(context, component_of(encryption, context), clear, size_bytes, &span) ||
-        span.is_handshake) {
+    if (!ue_handler_span_find(context, encryption->handler, clear, size_bytes, &span) || span.is_handshake) {
         return 0;
     }
     struct encrypted_form f = form_of(encryption->handler, span.begin);
@@ -347,7 +338,7 @@ size_t ue_encryption_decrypt(struct ue_encryption *encryption, const struct ue_c
                              size_t size_bytes, uint8_t *out, bool *was_clear) {
     struct ue_handler_span span;
     *was_clear = false;
-    if (!ue_handler_span_find(context, component_of(encryption, context), bytes, size_bytes, &span)) {
+    if (!ue_handler_span_find(context, encryption->handler, bytes, size_bytes, &span)) {
         return 0;
     }
     const struct encrypted_form f = form_of(encryption->handler, span.begin);

@@ -16,6 +16,25 @@ static inline bool ue_handler_encrypts(enum ue_handler handler) {
            handler == UE_HANDLER_DTLS;
 }
 
+/* The position of a component; UE_HANDLERS_MAX: it is not among the handlers. */
+static inline size_t ue_handler_index(const struct ue_settings *settings, enum ue_handler handler) {
+    size_t i = 0;
+    while (i < UE_HANDLERS_MAX && settings->handlers[i] != handler) {
+        i++;
+    }
+    return i;
+}
+
+/* The first component that encrypts; UE_HANDLER_NONE: there is none. */
+static inline enum ue_handler ue_handlers_cipher(const struct ue_settings *settings) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        if (ue_handler_encrypts(settings->handlers[i])) {
+            return settings->handlers[i];
+        }
+    }
+    return UE_HANDLER_NONE;
+}
+
 /* The bits from a component on, up to the outer terminator. */
 struct ue_handler_span {
     bool is_handshake; /* no component has a part of it */
@@ -23,10 +42,10 @@ struct ue_handler_span {
     size_t end;
 };
 
-/* Finds the span of the component with this index, before which all are clear. False: the datagram has no terminator,
-   or nothing from there on. */
-bool ue_handler_span_find(const struct ue_context *context, size_t component, const uint8_t *bytes, size_t size_bytes,
-                          struct ue_handler_span *span);
+/* Finds the span of a component, before which all are clear. False: the context lacks the component, or the datagram
+   has no terminator, or nothing from there on. */
+bool ue_handler_span_find(const struct ue_context *context, enum ue_handler handler, const uint8_t *bytes,
+                          size_t size_bytes, struct ue_handler_span *span);
 
 /* key: UE_KEY_BYTES. handler: one that encrypts. NULL: libgcrypt failed. Free it with ue_encryption_free. */
 struct ue_encryption *ue_encryption_new(enum ue_handler handler, const uint8_t *key);

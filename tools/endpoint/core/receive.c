@@ -285,12 +285,8 @@ static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const s
 
 /* The reliability handler's part of a packet; NULL: it is not among the handlers. */
 static const struct ue_handler_bits *reliability_of(const struct ue_common *common, const struct received_packet *p) {
-    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
-        if (common->in_context.settings.handlers[i] == UE_HANDLER_RELIABILITY) {
-            return &p->head.handlers.components[i];
-        }
-    }
-    return NULL;
+    size_t i = ue_handler_index(&common->in_context.settings, UE_HANDLER_RELIABILITY);
+    return i < UE_HANDLERS_MAX ? &p->head.handlers.components[i] : NULL;
 }
 
 /* Bits of a packed integer beyond a byte. */

@@ -39,11 +39,10 @@ static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
 
 /* The ids of the reliability handler; the one that this packet gets is counted when it leaves. */
 static void begin_handlers(const struct ue_sender *s, struct ue_datagram *head) {
-    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
-        if (s->common->out_context.settings.handlers[i] == UE_HANDLER_RELIABILITY) {
-            head->handlers.components[i].reliability_id = s->reliability.out_id + 1;
-            head->handlers.components[i].reliability_ack = s->reliability.in_id;
-        }
+    size_t i = ue_handler_index(&s->common->out_context.settings, UE_HANDLER_RELIABILITY);
+    if (i < UE_HANDLERS_MAX) {
+        head->handlers.components[i].reliability_id = s->reliability.out_id + 1;
+        head->handlers.components[i].reliability_ack = s->reliability.in_id;
     }
 }
 
