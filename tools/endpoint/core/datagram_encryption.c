@@ -221,10 +221,15 @@ static bool begin_encrypting(struct ue_encryption *encryption, const struct ue_c
     return gcry_cipher_setiv(encryption->handle, iv, sizeof iv) == 0;
 }
 
+/* SIZE_MAX: none. end: of the datagram, before its terminator. */
+static size_t tag_at(const struct encrypted_form *f, size_t end) {
+    return f->record != SIZE_MAX ? end - (size_t)UE_AES_TAG_BYTES * 8 : f->tag;
+}
+
 static bool write_tag(const struct ue_encryption *encryption, const struct encrypted_form *f, size_t end,
                       uint8_t *out) {
     uint8_t tag[UE_AES_TAG_BYTES];
-    size_t at = f->record != SIZE_MAX ? end - sizeof tag * 8 : f->tag;
+    size_t at = tag_at(f, end);
     if (at == SIZE_MAX) {
         return true;
     }
@@ -297,7 +302,7 @@ static bool begin_decrypting(const struct ue_encryption *encryption, const struc
 static bool check_tag(const struct ue_encryption *encryption, const struct encrypted_form *f, const uint8_t *bytes,
                       size_t end) {
     uint8_t tag[UE_AES_TAG_BYTES] = {0};
-    size_t at = f->record != SIZE_MAX ? end - sizeof tag * 8 : f->tag;
+    size_t at = tag_at(f, end);
     if (at == SIZE_MAX) {
         return true;
     }
