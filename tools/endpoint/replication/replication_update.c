@@ -131,6 +131,26 @@ static bool is_reliable_acked(const struct ue_object_replicator *o, const struct
     return channel->out_first == NULL || channel->out_first->ch_seq > o->reliable_seq;
 }
 
+/* The channel on which a replica can send; NULL: dormant, or its channel closes. */
+static struct ue_channel *sending_channel(const struct ue_replicator *r, const struct ue_replica *replica) {
+    struct ue_channel *channel = ue_channel_find(&r->conn->channels, replica->channel);
+    return channel != NULL && !channel->closing && !replica->is_closing ? channel : NULL;
+}
+
+static struct ue_object_replicator *find_object(const struct ue_replica *replica,
+                                                const struct ue_replicated_object *object) {
+    struct ue_object_replicator *o = replica->objects;
+    while (o != NULL && o->object != object) {
+        o = o->next;
+    }
+    return o;
+}
+
+/* Whether the next message creates the sub-object at the client. */
+static bool is_to_create(const struct ue_object_replicator *o) {
+    return !o->is_created && o->object->class_guid != 0;
+}
+
 /* What is new for this connection; and once the newest reliable bunch of the object is acknowledged, all that was sent
    unreliably since: a retransmission may have overwritten it with older values (endpoint.md 37.3). */
 static uint64_t new_handles(struct ue_object_replicator *o, const struct ue_channel *channel) {
@@ -146,11 +166,8 @@ static uint64_t new_handles(struct ue_object_replicator *o, const struct ue_chan
 /* Adds what the actor has that the replica does not. */
 static bool add_objects(struct ue_replicator *r, struct ue_replica *replica) {
     for (struct ue_replicated_object *object = replica->actor->object; object != NULL; object = object->next) {
-        const struct ue_object_replicator *o = replica->objects;
-        while (o != NULL && o->object != object) {
-            o = o->next;
-        }
-        if (o == NULL && !object->is_removed && ue_replica_add_object(r, replica, object) == NULL) {
+        if (!object->is_removed && find_object(replica, object) == NULL &&
+            ue_replica_add_object(r, replica, object) == NULL) {
             return false;
         }
     }
@@ -168,7 +185,7 @@ static struct update_plan plan_update(struct ue_replicator *r, struct ue_replica
     struct update_plan plan = {!replica->is_opened, !replica->is_opened};
     for (struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
         o->planned = ue_sent_begin(&o->sent, o->object->is_removed ? 0 : new_handles(o, channel), r->out_ack);
-        bool changes_existence = o->object->is_removed ? true : !o->is_created && o->object->class_guid != 0;
+        bool changes_existence = o->object->is_removed || is_to_create(o);
         plan.is_reliable |= changes_existence;
         plan.is_needed |= changes_existence || o->planned != 0 || o->held != NULL;
     }
@@ -183,7 +200,7 @@ static void write_mapped(struct ue_content_writer *w, const struct ue_replica *r
         ids[count++] = replica->actor->place.archetype;
     }
     for (const struct ue_object_replicator *o = replica->objects; o != NULL; o = o->next) {
-        if (!o->is_actor && !o->is_created && o->object->class_guid != 0 && count < UE_REFERENCES_MAX) {
+        if (!o->is_actor && is_to_create(o) && count < UE_REFERENCES_MAX) {
             ids[count++] = o->object->class_guid;
         }
     }
@@ -195,7 +212,7 @@ static void write_mapped(struct ue_content_writer *w, const struct ue_replica *r
 /* The values of now, whatever they were when they changed. */
 static void write_object(struct ue_replicator *r, struct ue_content_writer *w, const struct ue_object_replicator *o) {
     struct ue_content_writer payload;
-    bool is_new = !o->is_created && o->object->class_guid != 0;
+    bool is_new = is_to_create(o);
     if (o->object->is_removed) {
         ue_content_write_deletion(w, o->object->guid);
         return;
@@ -305,9 +322,8 @@ static bool may_replicate(const struct ue_conn *c, struct ue_channel *channel) {
 }
 
 void ue_replica_update(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica) {
-    struct ue_channel *channel =
-        replica->channel != UE_NO_CHANNEL ? ue_channel_find(&r->conn->channels, replica->channel) : NULL;
-    if (channel == NULL || channel->closing || replica->is_closing) {
+    struct ue_channel *channel = sending_channel(r, replica);
+    if (channel == NULL) {
         return;
     }
     if (!may_replicate(r->conn, channel)) {
@@ -401,14 +417,8 @@ static enum ue_status call_with(struct ue_replicator *r, uint64_t now_ns, const 
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                const struct ue_replicated_call *call) {
     const struct ue_replicated_object *target = call->target != NULL ? call->target : replica->actor->object;
-    struct ue_object_replicator *o = replica->objects;
-    while (o != NULL && o->object != target) {
-        o = o->next;
-    }
-    const struct ue_channel *channel =
-        replica->channel != UE_NO_CHANNEL ? ue_channel_find(&r->conn->channels, replica->channel) : NULL;
-    bool is_ready = channel != NULL && !channel->closing && !replica->is_closing && replica->is_opened;
-    if (!is_ready || o == NULL || !o->is_created ||
+    struct ue_object_replicator *o = find_object(replica, target);
+    if (sending_channel(r, replica) == NULL || !replica->is_opened || o == NULL || !o->is_created ||
         ue_class_field_index(&r->map->context, target->layout, call->function) == UINT32_MAX) {
         return UE_E_CONFLICT;
     }
