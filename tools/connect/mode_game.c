@@ -10,22 +10,13 @@ struct game_mode {
     struct sim_game *game; /* NULL before the first event */
 };
 
-static bool is_acked(const struct game_mode *g) {
-    for (uint32_t channel = 0; channel <= SIM_GAME_CHANNELS_MAX; channel++) {
-        if (ue_conn_unacked(g->mode.conn, channel) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void tick(struct connect_mode *mode, uint64_t now_ns) {
     struct game_mode *g = (struct game_mode *)mode;
     bool is_over = now_ns - mode->start_ns >= g->scenario->duration_ns;
     if (g->game != NULL) {
         sim_game_tick(g->game, now_ns, is_over);
     }
-    if (is_over && is_acked(g)) {
+    if (is_over && sim_game_is_acked(mode->conn)) {
         mode->state = CONNECT_MODE_DONE;
     }
 }

@@ -75,6 +75,15 @@ void sim_game_tick(struct sim_game *game, uint64_t now_ns, bool is_quiet) {
     game->ticks++;
 }
 
+bool sim_game_is_acked(const struct ue_conn *conn) {
+    for (uint32_t channel = 0; channel <= SIM_GAME_CHANNELS_MAX; channel++) {
+        if (ue_conn_unacked(conn, channel) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct sim_game_counts sim_game_counts(const struct sim_game *game) {
     struct sim_game_counts counts = game->counts;
     counts.values_received = game->role == UE_ROLE_CLIENT ? game->mirror.properties : 0;

@@ -57,6 +57,8 @@ const char *sim_game_event(struct sim_game *game, uint64_t now_ns, const struct 
 /* Call it once a tick, before ue_conn_tick. is_quiet: nothing changes any more, but what is not delivered is sent. */
 void sim_game_tick(struct sim_game *game, uint64_t now_ns, bool is_quiet);
 
+/* Whether all reliable bunches of one side of a game are acknowledged. */
+bool sim_game_is_acked(const struct ue_conn *conn);
 /* Server: whether everything was sent and acknowledged, and the client's copies equal the actors. */
 bool sim_game_is_equal(struct sim_game *server, const struct sim_game *client);
 /* Server: reports the values that the client must have in the end. */

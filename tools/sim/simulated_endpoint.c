@@ -446,10 +446,8 @@ bool sim_endpoint_is_acked(const struct sim_endpoint *endpoint) {
     if (endpoint->conn == NULL) {
         return true;
     }
-    for (uint32_t channel = 0; channel <= (endpoint->game != NULL ? SIM_GAME_CHANNELS_MAX : 0); channel++) {
-        if (ue_conn_unacked(endpoint->conn, channel) != 0) {
-            return false;
-        }
+    if (ue_conn_unacked(endpoint->conn, 0) != 0 || (endpoint->game != NULL && !sim_game_is_acked(endpoint->conn))) {
+        return false;
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &endpoint->scenario->streams[i];
