@@ -378,8 +378,7 @@ static bool check(const char *path, const struct sim_scenario *scenario) {
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         bool is_used = scenario->streams[i].every_ticks != 0;
         if (is_used && scenario->game) {
-            cli_error("%s: [scenario] game: has its own traffic, and no streams", path);
-            return false;
+            return cli_error("%s: [scenario] game: has its own traffic, and no streams", path);
         }
         if (is_used && !check_stream(path, i, scenario)) {
             return false;

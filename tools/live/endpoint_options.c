@@ -77,8 +77,7 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
          "AES key of 64 hex digits, equal on both sides: packets are encrypted after EncryptionAck", "HEX"},
         {"compress", 0, 0, G_OPTION_ARG_NONE, &o->compress,
          "packets that become smaller are marked as compressed; needs oodle among the handlers of both sides, which "
-         "must be "
-         "this program, because the data are not Oodle's",
+         "must be this program, because the data are not Oodle's",
          NULL},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text,
          "seed of secrets, random tails and impairment; for tests only", "NUMBER"},

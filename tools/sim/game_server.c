@@ -63,7 +63,7 @@ static void set(struct ue_replicated_object *object, uint32_t handle, struct ue_
     ue_replicated_object_set(object, handle, &value);
 }
 
-static uint64_t take_guid(struct sim_game *game) {
+static uint64_t new_guid(struct sim_game *game) {
     game->next_guid += 2;
     return game->next_guid;
 }
@@ -122,7 +122,7 @@ static void set_initial(struct sim_game *game, struct game_actor *a) {
 /* Creates the objects of an actor. */
 static bool create(struct sim_game *game, struct game_actor *a) {
     bool is_lamp = a->kind == GAME_CLASS_LAMP;
-    uint64_t guid = is_lamp ? GAME_GUID_LAMP(a->index) : take_guid(game);
+    uint64_t guid = is_lamp ? GAME_GUID_LAMP(a->index) : new_guid(game);
     a->actor = (struct ue_replicated_actor){ue_replicated_object_new(&game->map, game_class(a->kind), guid), {0}};
     if (a->actor.object == NULL) {
         return false;
@@ -197,7 +197,7 @@ static void work_label(struct sim_game *game, struct game_actor *a, uint64_t pha
     struct ue_replicated_object *label = a->actor.object->next;
     char text[32];
     if (phase == 60 && label == NULL) {
-        label = ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LABEL), take_guid(game));
+        label = ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LABEL), new_guid(game));
         if (label != NULL) {
             label->class_guid = GAME_GUID_CLASS(GAME_CLASS_LABEL);
             ue_replicated_actor_add(&a->actor, label);
@@ -301,7 +301,7 @@ static void work(struct sim_game *game, struct game_actor *a) {
     }
 }
 
-/* Gives an actor without replica its channel, after the time for which it was gone. */
+/* Opens a channel for an actor without replica, after the time for which it was gone. */
 static void enter(struct sim_game *game, struct game_actor *a) {
     if (a->is_leaving && !a->returns && a->actor.object != NULL) {
         ue_replicated_actor_free(&a->actor);

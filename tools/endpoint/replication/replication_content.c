@@ -20,7 +20,7 @@ void ue_content_writer_free(struct ue_content_writer *w) {
     w->bytes = NULL;
 }
 
-/* Makes room for a structure with this payload. */
+/* Reserves memory for a structure with this payload. */
 static bool reserve(struct ue_content_writer *w, size_t payload_bits) {
     size_t wanted_bytes = ue_bits_bytes(w->bits) + ue_bits_bytes(payload_bits) + SLACK_BYTES;
     if (w->status == UE_OK && w->size_bytes < wanted_bytes) {
