@@ -85,8 +85,7 @@ static void report_close(const struct ue_findings *findings, int gone) {
 static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     const struct ue_last_packet *last = ue_findings_last_packet(findings, gone);
     struct ue_finding_value silence_ns = ue_findings_silence_ns(findings, gone);
-    struct ue_finding finding = ue_finding_of_span(UE_FINDING_TIMEOUT, gone, silence_ns.at_least, last->frame, 0);
-    finding.values[UE_VALUE_SPAN] = silence_ns;
+    struct ue_finding finding = ue_finding_of_bounded_span(UE_FINDING_TIMEOUT, gone, silence_ns, last->frame, 0);
     ue_finding_set_time(&finding, last->time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
     ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - findings->course.first_ns);

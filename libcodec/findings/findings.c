@@ -30,6 +30,13 @@ struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64
                                .values = {[UE_VALUE_SPAN] = UE_EXACTLY(span_ns)}};
 }
 
+struct ue_finding ue_finding_of_bounded_span(enum ue_finding_id id, unsigned side, struct ue_finding_value span_ns,
+                                             uint64_t first_frame, uint64_t last_frame) {
+    struct ue_finding finding = ue_finding_of_span(id, side, span_ns.at_least, first_frame, last_frame);
+    finding.values[UE_VALUE_SPAN] = span_ns;
+    return finding;
+}
+
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id) {
     while (id > 0 && strcmp(ue_finding_rows[id - 1].name, ue_finding_rows[id].name) == 0) {
         id--;

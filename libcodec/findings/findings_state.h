@@ -158,6 +158,10 @@ struct ue_findings {
 
 void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding);
 
+/* As ue_finding_of_span, for a span that is known within bounds; its weight is the lower one. */
+struct ue_finding ue_finding_of_bounded_span(enum ue_finding_id id, unsigned side, struct ue_finding_value span_ns,
+                                             uint64_t first_frame, uint64_t last_frame);
+
 /* Advances to the time of a datagram. */
 void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
 /* Call for each lost packet, before its side's silence ends. */

@@ -76,8 +76,7 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
 
 static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
                                     struct ue_finding_value span_ns) {
-    struct ue_finding finding = ue_finding_of_span(id, side, span_ns.at_least, 0, 0);
-    finding.values[UE_VALUE_SPAN] = span_ns;
+    struct ue_finding finding = ue_finding_of_bounded_span(id, side, span_ns, 0, 0);
     ue_finding_set_time(&finding, overdue->first_ns);
     finding.frame_count = overdue->losses < UE_STALL_FRAMES_LISTED ? overdue->losses : UE_STALL_FRAMES_LISTED;
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);

@@ -29,9 +29,9 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     if (self->missing == 0 && self->handshake_frame > self->last.frame) {
         return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
     }
-    struct ue_finding finding = ue_finding_of_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE,
-                                                   event->side, gap_ns.at_least, self->last.frame, event->frame);
-    finding.values[UE_VALUE_SPAN] = gap_ns;
+    struct ue_finding finding =
+        ue_finding_of_bounded_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE, event->side,
+                                   gap_ns, self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
@@ -103,8 +103,7 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
 
 static void report_gap(const struct ue_findings *findings, struct ue_silence_side *self, unsigned side) {
     struct ue_finding finding =
-        ue_finding_of_span(UE_FINDING_ACK_GAP, side, self->gap_ns.at_least, self->gap_from_frame, self->gap_frame);
-    finding.values[UE_VALUE_SPAN] = self->gap_ns;
+        ue_finding_of_bounded_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
     ue_finding_set_time(&finding, self->gap_from_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
     self->gap_frame = 0;
@@ -222,8 +221,7 @@ void ue_silence_finish(struct ue_findings *findings) {
             continue; /* a side that went silent is reported as a timeout */
         }
         struct ue_finding finding =
-            ue_finding_of_span(UE_FINDING_LAST_SILENCE, side, gap_ns.at_least, self->last.frame, 0);
-        finding.values[UE_VALUE_SPAN] = gap_ns;
+            ue_finding_of_bounded_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last.frame, 0);
         ue_finding_set_time(&finding, self->last.time_ns);
         ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
         ue_findings_report(findings, &finding);
