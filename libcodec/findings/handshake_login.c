@@ -292,9 +292,7 @@ static const struct ue_login_step *latest_step(const struct ue_handshake_login *
 /* Until the end of the capture or the close; 0: not known. */
 static struct ue_finding_value span_since(const struct ue_findings *findings, int64_t time_ns) {
     const struct ue_stream_course *course = &findings->course;
-    return course->implausible != 0
-               ? (struct ue_finding_value){0, 0}
-               : ue_findings_span(findings, time_ns, course->is_closed ? course->closed_ns : course->end_ns);
+    return ue_findings_span(findings, time_ns, course->is_closed ? course->closed_ns : course->end_ns);
 }
 
 static struct ue_finding_value span_after(const struct ue_findings *findings, const struct ue_login_step *step) {
