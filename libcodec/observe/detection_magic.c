@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/observe/detection_magic.h"
 
+#include "libcodec/base/fnv1a.h"
+
 /* Minimum number of datagrams that begin with the same bits. */
 #define DATAGRAMS_MIN 8
-
-/* FNV-1a; never 0. */
-static uint32_t hash_of(const uint8_t cookie[UE_COOKIE_BYTES]) {
-    uint32_t hash = UINT32_C(2166136261);
-    for (size_t i = 0; i < UE_COOKIE_BYTES; i++) {
-        hash = (hash ^ cookie[i]) * UINT32_C(16777619);
-    }
-    return hash != 0 ? hash : 1;
-}
 
 static void add_handshake(struct ue_detection_magic *magic, unsigned bits, unsigned side,
                           const struct ue_handshake_match *match) {
     uint32_t flag = UINT32_C(1) << (bits - 1);
-    uint32_t hash = match->has_cookie ? hash_of(match->cookie) : 0;
+    uint32_t hash = match->has_cookie ? ue_fnv1a_hash(match->cookie, UE_COOKIE_BYTES) : 0;
     bool other = ((magic->sides & flag) != 0) != (side != 0);
     if (match->type == UE_HANDSHAKE_INITIAL && !match->has_cookie) {
         magic->initials |= flag;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The handshake, and restarts of it: a connection continues, possibly with other addresses (protocol.md 5.1). */
 #include <uerudp/time_ns.h>
+#include "libcodec/base/fnv1a.h"
 #include "libcodec/observe/tracker_state.h"
 
 /* A client begins a restart only this long after its last handshake message (endpoint.md 5.2): messages of a restart
@@ -141,19 +142,10 @@ void ue_handshake_tracker_follow(struct ue_tracker_step *p) {
 
 /* ---- messages ---- */
 
-/* FNV-1a, never 0. */
-static uint32_t hash_of(const struct ue_tracker_datagram *datagram) {
-    uint32_t hash = UINT32_C(2166136261);
-    for (size_t i = 0; i < datagram->size_bytes; i++) {
-        hash = (hash ^ datagram->bytes[i]) * UINT32_C(16777619);
-    }
-    return hash != 0 ? hash : 1;
-}
-
 /* Whether this message was captured before at another capture point. One that is sent again is captured again where it
    was captured first. */
 static bool is_other_view(const struct ue_tracker_step *p, enum ue_handshake_type type) {
-    const struct ue_handshake_view view = {hash_of(p->in), p->in->point, p->in->frame};
+    const struct ue_handshake_view view = {ue_fnv1a_hash(p->in->bytes, p->in->size_bytes), p->in->point, p->in->frame};
     struct ue_handshake_view *latest = &p->tracker->views[p->in->side][type];
     bool is_other = latest->hash == view.hash && latest->point != view.point;
     *latest = is_other ? *latest : view;
