@@ -126,25 +126,16 @@ void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *
     }
 }
 
-UE_INLINE void packed_vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+UE_INLINE void packed_vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
                                     struct ue_vector *m) {
     CLEAR(*m);
     IMPLIED(m->present, ACTOR_LOCATION_BITS, true);
     IMPLIED(m->quantized, ACTOR_LOCATION_BITS, true);
-    quantization(op, c, x, first, m);
-    components(op, c, x, first, m);
+    quantization(op, c, x, UE_F_ACTOR_HAS_LOCATION, m);
+    components(op, c, x, UE_F_ACTOR_HAS_LOCATION, m);
 }
 
-void ue_packed_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
-                          struct ue_vector *m) {
-    switch (op) {
-    case UE_DECODE: packed_vector_layout(UE_DECODE, c, x, first, m); break;
-    case UE_ENCODE: packed_vector_layout(UE_ENCODE, c, x, first, m); break;
-    case UE_TRACE: packed_vector_layout(UE_TRACE, c, x, first, m); break;
-    case UE_BUILD:
-    case UE_DECODE_FAST: break;
-    }
-}
+UE_DEFINE_CONTENT_RUN(ue_packed_vector, packed_vector_layout, struct ue_vector)
 
 /* Bits of the largest magnitude among the components, at least 1. */
 static unsigned magnitude_bits(const int32_t tenths[3]) {

@@ -121,7 +121,7 @@ UE_INLINE void value_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     switch (m->type) {
     case UE_VALUE_STRING: TEXT(m->text, PROPERTY_DATA); break;
     case UE_VALUE_OBJECT: ue_reference_run(op, c, x, UE_F_PROPERTY_DATA, &m->object); break;
-    case UE_VALUE_VECTOR: ue_packed_vector_run(op, c, x, UE_F_ACTOR_HAS_LOCATION, &m->vector); break;
+    case UE_VALUE_VECTOR: ue_packed_vector_run(op, c, x, &m->vector); break;
     case UE_VALUE_ROTATION: ue_rotation_run(op, c, x, &m->rotation); break;
     default: break;
     }
