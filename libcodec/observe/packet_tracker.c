@@ -101,7 +101,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     }
 }
 
-/* A packet far behind a jump shows that the sequence before the jump was damaged: no packets were lost there. */
+/* A later packet far below a jump shows that the sequence before the jump was damaged: no packets were lost there. */
 static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t id = p->packet_id;
     if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= UE_TRACKER_LATE_MAX) {

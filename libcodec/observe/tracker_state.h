@@ -150,7 +150,7 @@ struct ue_tracker_side {
     struct ue_tracker_window ack_states;
     struct ue_tracked_bunches reliables;
     int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
-    int64_t jump_id;     /* a packet far ahead of its predecessors; later packets behind it retract the jump */
+    int64_t jump_id;     /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
     int64_t jump_from;   /* the newest id before the jump */
     int64_t suspect_id;  /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
     int64_t first_id;    /* packets up to this one do not count as missing */
