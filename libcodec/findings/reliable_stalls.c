@@ -206,8 +206,8 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
 
 /* Further copies may be in flight, from before the ack could be known. */
 static void mark_copies(struct ue_reliable_stalls *stalls, unsigned side, const struct ue_unacked_bunch *arrived) {
-    for (size_t place = stalls->first[side]; stalls->has_copies[side] && place < stalls->in_flight[side].count;
-         place++) {
+    size_t end = stalls->has_copies[side] ? stalls->in_flight[side].count : 0;
+    for (size_t place = stalls->first[side]; place < end; place++) {
         struct ue_unacked_bunch *other = ue_array_at(&stalls->in_flight[side], place);
         other->is_delivered |= other->reliable_id == arrived->reliable_id && other->channel == arrived->channel;
     }
@@ -261,6 +261,7 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
         ue_array_clear(&findings->memory, &findings->stalls.in_flight[side]);
         ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
         findings->stalls.first[side] = 0;
+        findings->stalls.has_copies[side] = false;
     }
 }
 
