@@ -76,10 +76,10 @@ static void wait(struct ue_findings *findings, const struct ue_reliable_arrival 
 static void count_wait(const struct ue_findings *findings, struct ue_channel_wait *wait,
                        const struct ue_waiting_bunch *bunch, int64_t now_ns) {
     struct ue_finding_value known_ns = ue_findings_span(findings, bunch->arrived_ns, now_ns);
-    int64_t span_ns = known_ns.at_least > 0 ? known_ns.at_least : 0;
     if (known_ns.at_least != known_ns.at_most) {
         return; /* the clock may have been set meanwhile */
     }
+    int64_t span_ns = known_ns.at_least > 0 ? known_ns.at_least : 0;
     if (wait->bunches++ == 0 || span_ns > wait->span_ns) {
         wait->span_ns = span_ns;
         wait->begin_ns = bunch->arrived_ns;
