@@ -185,9 +185,7 @@ static void print_loss(struct text_buffer *out, const struct info_connection *in
     text_buffer_add_utf8(out, info->ends->captures[sender]->name, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, ')');
     if (info->course->implausible == 0) {
-        text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(loss->time_ns - info->course->first_ns));
-        info_print_time(out, loss->time_ns, "%H:%M:%S", 1);
-        text_buffer_add_char(out, ']');
+        info_print_moment(out, info, loss->time_ns);
     }
     text_buffer_add_char(out, '\n');
 }

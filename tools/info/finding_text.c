@@ -26,13 +26,10 @@ void info_print_severity(struct text_buffer *out, const struct ue_finding *findi
     text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
 }
 
-static void print_moment(struct text_buffer *out, const struct info_connection *info,
-                         const struct ue_finding *finding) {
-    if (finding->has_time) {
-        text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(finding->time_ns - info->course->first_ns));
-        info_print_time(out, finding->time_ns, "%H:%M:%S", 1);
-        text_buffer_add_char(out, ']');
-    }
+void info_print_moment(struct text_buffer *out, const struct info_connection *info, int64_t time_ns) {
+    text_buffer_add_format(out, " [%.3f s, ", phrase_seconds(time_ns - info->course->first_ns));
+    info_print_time(out, time_ns, "%H:%M:%S", 1);
+    text_buffer_add_char(out, ']');
 }
 
 void info_print_finding(struct text_buffer *out, const struct info_connection *info,
@@ -42,7 +39,9 @@ void info_print_finding(struct text_buffer *out, const struct info_connection *i
     text_buffer_add(out, "    ");
     info_print_severity(out, &finding->detected);
     text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
-    print_moment(out, info, &finding->detected);
+    if (finding->detected.has_time) {
+        info_print_moment(out, info, finding->detected.time_ns);
+    }
     text_buffer_wrap(out, line, FINDING_COLUMN);
     text_buffer_add_char(out, '\n');
 }

@@ -9,6 +9,9 @@
 /* Prints a time in UTC. format: of g_date_time_format; decimals of the second, 1 or 3, and the zone follow. */
 void info_print_time(struct text_buffer *out, int64_t time_ns, const char *format, int decimals);
 
+/* Appends a time since the first datagram of the connection, and in UTC: " [1.500 s, 12:00:01.5 UTC]". */
+void info_print_moment(struct text_buffer *out, const struct info_connection *info, int64_t time_ns);
+
 /* "warning", in its colour. */
 void info_print_severity(struct text_buffer *out, const struct ue_finding *finding);
 
