@@ -5,26 +5,13 @@
 #include <math.h>
 
 #include "tools/info/finding_text.h"
+#include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
 
 #define PPM 1e6
 #define NS_PER_MS 1e6
 
 /* ---- table ---- */
-
-static void row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
-    text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
-}
-
-static struct phrase number(uint64_t count) {
-    return phrase_format("%" PRIu64, count);
-}
-
-static void number_row(struct text_buffer *out, const char *label, uint64_t client, uint64_t server) {
-    if (client + server != 0) {
-        row(out, label, number(client), number(server));
-    }
-}
 
 static struct phrase packets_and_bytes(uint64_t packets, uint64_t bytes) {
     return phrase_format("%" PRIu64 ", %" PRIu64 " bytes", packets, bytes);
@@ -43,7 +30,7 @@ static struct phrase dropped(const struct one_way_counts *counts) {
 static struct phrase reordered(const struct one_way *way) {
     return way->counts.reordered != 0 ? phrase_format("%" PRIu64 ", by up to %.1f ms", way->counts.reordered,
                                                       phrase_milliseconds(way->reordered_by_ns))
-                                      : number(way->counts.reordered);
+                                      : info_text_number(way->counts.reordered);
 }
 
 static struct phrase delays(const struct one_way *way, unsigned first_percent, unsigned second_percent) {
@@ -60,25 +47,27 @@ static struct phrase jitter(const struct one_way *way) {
 static void print_table(struct text_buffer *out, const struct both_ends_connection *connection) {
     const struct one_way *ways = connection->ways;
     const struct one_way_counts *up = &ways[0].counts, *down = &ways[1].counts;
-    row(out, "sent", packets_and_bytes(up->sent, up->sent_bytes), packets_and_bytes(down->sent, down->sent_bytes));
-    row(out, "arrived", packets_and_bytes(up->arrived, up->arrived_bytes),
-        packets_and_bytes(down->arrived, down->arrived_bytes));
-    row(out, "lost on the way", share(up->lost, up->sent), share(down->lost, down->sent));
+    info_print_row(out, "sent", packets_and_bytes(up->sent, up->sent_bytes),
+                   packets_and_bytes(down->sent, down->sent_bytes));
+    info_print_row(out, "arrived", packets_and_bytes(up->arrived, up->arrived_bytes),
+                   packets_and_bytes(down->arrived, down->arrived_bytes));
+    info_print_row(out, "lost on the way", share(up->lost, up->sent), share(down->lost, down->sent));
     if (up->not_captured + down->not_captured != 0) {
-        row(out, "only acknowledged", share(up->not_captured, up->sent), share(down->not_captured, down->sent));
+        info_print_row(out, "only acknowledged", share(up->not_captured, up->sent),
+                       share(down->not_captured, down->sent));
     }
     if (up->dropped + down->dropped != 0) {
-        row(out, "arrived, not accepted", dropped(up), dropped(down));
+        info_print_row(out, "arrived, not accepted", dropped(up), dropped(down));
     }
-    number_row(out, "arrived again", up->copies, down->copies);
-    number_row(out, "not seen leaving", up->unsent, down->unsent);
-    number_row(out, "cannot be compared", up->outside, down->outside);
-    row(out, "out of order", reordered(&ways[0]), reordered(&ways[1]));
+    info_print_number_row(out, "arrived again", up->copies, down->copies);
+    info_print_number_row(out, "not seen leaving", up->unsent, down->unsent);
+    info_print_number_row(out, "cannot be compared", up->outside, down->outside);
+    info_print_row(out, "out of order", reordered(&ways[0]), reordered(&ways[1]));
     if (connection->fit.result == CLOCK_FIT_KNOWN) {
-        row(out, "delay p50, p99", delays(&ways[0], 50, 99), delays(&ways[1], 50, 99));
-        row(out, "delay least, most", delays(&ways[0], 0, 100), delays(&ways[1], 0, 100));
+        info_print_row(out, "delay p50, p99", delays(&ways[0], 50, 99), delays(&ways[1], 50, 99));
+        info_print_row(out, "delay least, most", delays(&ways[0], 0, 100), delays(&ways[1], 0, 100));
     }
-    row(out, "jitter", jitter(&ways[0]), jitter(&ways[1]));
+    info_print_row(out, "jitter", jitter(&ways[0]), jitter(&ways[1]));
 }
 
 /* ---- sentences ---- */

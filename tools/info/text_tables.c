@@ -11,17 +11,17 @@
 
 /* ---- traffic ---- */
 
-static struct phrase number(uint64_t value) {
+struct phrase info_text_number(uint64_t value) {
     return phrase_format("%" PRIu64, value);
 }
 
-static void row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
+void info_print_row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
     text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
 }
 
-static void number_row(struct text_buffer *out, const char *label, uint64_t client, uint64_t server) {
+void info_print_number_row(struct text_buffer *out, const char *label, uint64_t client, uint64_t server) {
     if (client + server != 0) {
-        row(out, label, number(client), number(server));
+        info_print_row(out, label, info_text_number(client), info_text_number(server));
     }
 }
 
@@ -35,14 +35,15 @@ static struct phrase not_acked(const struct ue_tracker_counts *counts) {
 
 struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
     uint64_t count;
-    return info_connection_lost_packets(info, side, &count) ? number(count) : (struct phrase){"not visible here"};
+    return info_connection_lost_packets(info, side, &count) ? info_text_number(count)
+                                                            : (struct phrase){"not visible here"};
 }
 
 struct phrase info_text_resends(const struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].totals->counts;
     return counts->spurious != 0
                ? phrase_format("%" PRIu64 " (%" PRIu64 " needless)", counts->resends, counts->spurious)
-               : number(counts->resends);
+               : info_text_number(counts->resends);
 }
 
 /* "4", "4-6", "4 or more" */
@@ -50,7 +51,7 @@ static struct phrase bounds(const struct ue_observed_bounds *bounds) {
     return bounds->at_most == UE_OBSERVED_UNBOUNDED ? phrase_format("%" PRIu32 " or more", bounds->at_least)
            : bounds->at_most != bounds->at_least
                ? phrase_format("%" PRIu32 "-%" PRIu32, bounds->at_least, bounds->at_most)
-               : number(bounds->at_least);
+               : info_text_number(bounds->at_least);
 }
 
 struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side) {
@@ -74,21 +75,22 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
     text_buffer_add_title(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
-    row(out, "datagrams", number(client->totals->datagrams), number(server->totals->datagrams));
-    row(out, "bytes", number(client->bytes), number(server->bytes));
+    info_print_row(out, "datagrams", info_text_number(client->totals->datagrams),
+                   info_text_number(server->totals->datagrams));
+    info_print_row(out, "bytes", info_text_number(client->bytes), info_text_number(server->bytes));
     if (info->course->implausible == 0 && info->course->last_ns - info->course->first_ns >= INT64_C(1000000000)) {
-        row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
+        info_print_row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
     }
-    number_row(out, "without a bunch", client->totals->empty, server->totals->empty);
-    number_row(out, "malformed", client->totals->malformed, server->totals->malformed);
-    row(out, "not acknowledged", not_acked(up), not_acked(down));
-    number_row(out, "  or more by", up->unsure, down->unsure);
-    row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
-    number_row(out, "out of order", up->late, down->late);
-    number_row(out, "duplicates", up->duplicates, down->duplicates);
-    row(out, "reliable bunches", number(up->reliable), number(down->reliable));
-    row(out, "resends of them", info_text_resends(info, 0), info_text_resends(info, 1));
-    row(out, "reliable buffer peak", info_text_buffer_peak(info, 0), info_text_buffer_peak(info, 1));
+    info_print_number_row(out, "without a bunch", client->totals->empty, server->totals->empty);
+    info_print_number_row(out, "malformed", client->totals->malformed, server->totals->malformed);
+    info_print_row(out, "not acknowledged", not_acked(up), not_acked(down));
+    info_print_number_row(out, "  or more by", up->unsure, down->unsure);
+    info_print_row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
+    info_print_number_row(out, "out of order", up->late, down->late);
+    info_print_number_row(out, "duplicates", up->duplicates, down->duplicates);
+    info_print_row(out, "reliable bunches", info_text_number(up->reliable), info_text_number(down->reliable));
+    info_print_row(out, "resends of them", info_text_resends(info, 0), info_text_resends(info, 1));
+    info_print_row(out, "reliable buffer peak", info_text_buffer_peak(info, 0), info_text_buffer_peak(info, 1));
 }
 
 /* ---- times ---- */
@@ -257,7 +259,7 @@ static struct phrase moment(const struct info_connection *info, uint64_t frame, 
 static void print_channel(struct text_buffer *out, const struct info_connection *info,
                           const struct info_channel *channel) {
     const char *reason = info_channel_close_reason(channel);
-    struct phrase index = number(channel->index);
+    struct phrase index = info_text_number(channel->index);
     if (channel->index == UINT32_MAX) {
         g_snprintf(index.text, sizeof index.text, "others");
     }
