@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <uerudp/profile.h>
+#include <uerudp/seq.h>
 #include <uerudp/time_ns.h>
 #include "tools/info/finding_text.h"
 #include "tools/info/text_tables.h"
@@ -11,7 +12,6 @@
 
 /* Times of the same finding differ by the way between the ends, and by what each end knows of its beginning. */
 #define TIME_DIFFERENCE_NS INT64_C(1000000000)
-#define PACKET_IDS 16384 /* on the wire */
 
 /* ---- the same finding ---- */
 
@@ -60,7 +60,7 @@ static bool are_same(const struct located_finding *a, const struct located_findi
     return (!have_sides || (a->finding->side ^ a->is_flipped) == (b->finding->side ^ b->is_flipped)) &&
            is_equal(a, b, UE_VALUE_CHANNEL) &&
            do_overlap(a, b, UE_VALUE_FIRST_SEQ, UE_VALUE_LAST_SEQ, UE_CH_SEQ_BOUND_STOCK) &&
-           do_overlap(a, b, UE_VALUE_FIRST_ID, UE_VALUE_LAST_ID, PACKET_IDS) && is_same_time(a, b);
+           do_overlap(a, b, UE_VALUE_FIRST_ID, UE_VALUE_LAST_ID, UE_PACKET_SEQ_MAX) && is_same_time(a, b);
 }
 
 /* ---- joining ---- */
@@ -148,7 +148,7 @@ static void print_title(struct text_buffer *out, const char *before, const char 
 }
 
 static void print_findings(struct text_buffer *out, const struct info_connection *there, const char *name) {
-    GPtrArray *findings = info_findings_sorted(&there->findings);
+    g_autoptr(GPtrArray) findings = info_findings_sorted(&there->findings);
     guint count = 0;
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
@@ -162,7 +162,6 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     if (count == 0) {
         print_title(out, "  ", name, " shows no other finding");
     }
-    g_ptr_array_unref(findings);
 }
 
 /* What two captures show of one side. */

@@ -174,7 +174,7 @@ static void print_pace(struct text_buffer *out, const struct info_connection *in
         0) {
         return;
     }
-    text_buffer_add_title(out, "%s",
+    text_buffer_add_title(out,
                           "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
     for (unsigned side = 0; side < 2; side++) {
         print_intervals(out, info, side);
@@ -229,7 +229,7 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     }
     g_array_sort(rows, by_total);
     if (rows->len != 0) {
-        text_buffer_add_title(out, "%s",
+        text_buffer_add_title(out,
                               "  reliable bunches that arrived, but took effect only after a lost one before them");
     }
     for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
@@ -259,10 +259,7 @@ static struct phrase moment(const struct info_connection *info, uint64_t frame, 
 static void print_channel(struct text_buffer *out, const struct info_connection *info,
                           const struct info_channel *channel) {
     const char *reason = info_channel_close_reason(channel);
-    struct phrase index = info_text_number(channel->index);
-    if (channel->index == UINT32_MAX) {
-        g_snprintf(index.text, sizeof index.text, "others");
-    }
+    struct phrase index = channel->index != UINT32_MAX ? info_text_number(channel->index) : (struct phrase){"others"};
     text_buffer_add_format(
         out, "    %7s %-12s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %-16s %-16s %s", index.text,
         channel->name[0] != '\0' ? channel->name : "-", channel->flows[0].bits / 8, channel->flows[1].bits / 8,
