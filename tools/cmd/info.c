@@ -280,37 +280,37 @@ static const GPtrArray *finish(struct info_capture *infos, const struct capture_
 }
 
 /* Joins the connections with those of the other end, whose capture is read without what only the first one is asked
-   for. A part of a capture by time or frame is not the same part of the other. */
+   for. */
 static enum cli_exit report_joined(struct info_arguments *command, struct capture_reader *reader, const GPtrArray *list,
                                    int file_count) {
     const struct selection everything = {0};
     const struct info_options options = {.findings_max = INFO_OTHER_END_FINDINGS, .rules = &command->rules};
     struct info_capture *infos = info_capture_new(&options);
     struct capture_reader other;
-    bool is_whole = time_range_is_all(&command->selection.range);
     capture_ends_start(&command->ends, 1, &other, &command->reader);
-    if (is_whole) {
-        read_all(&other, &everything, infos);
-    }
+    read_all(&other, &everything, infos);
     info_other_end_join(command->ends.found, list, finish(infos, &other, &everything), (unsigned)command->findings_max);
     enum cli_exit status = report(command, reader, list, file_count);
-    enum cli_exit other_status = is_whole ? capture_reader_exit_status(&other) : CLI_EXIT_OK;
+    enum cli_exit other_status = capture_reader_exit_status(&other);
     info_capture_free(infos);
     capture_reader_clear(&other);
     return other_status == CLI_EXIT_UNUSABLE ? other_status : status;
 }
 
-/* Of the captures of both ends, the first is reported, and what only the other shows. */
+/* Of the captures of both ends, the first is reported, and what only the other shows. A part of a capture by time or
+   frame is not the same part of the other: it is reported alone. */
 static enum cli_exit report_ends(struct info_arguments *command, int file_count) {
     struct info_options options = options_of(command);
-    struct info_capture *infos = info_capture_new(&options);
     struct capture_reader reader;
-    options.findings_max = INFO_OTHER_END_FINDINGS;
+    if (!options.is_part) {
+        options.findings_max = INFO_OTHER_END_FINDINGS;
+    }
+    struct info_capture *infos = info_capture_new(&options);
     capture_ends_start(&command->ends, 0, &reader, &command->reader);
     read_all(&reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, &reader, &command->selection);
     name_ends(command, list);
-    enum cli_exit status = report_joined(command, &reader, list, file_count);
+    enum cli_exit status = (options.is_part ? report : report_joined)(command, &reader, list, file_count);
     info_capture_free(infos);
     capture_reader_clear(&reader);
     return status;
