@@ -230,8 +230,8 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
 static void print_ends(const struct info_arguments *command, int file_count) {
     const struct both_ends *ends = command->ends.found;
     if (ends != NULL) {
-        fprintf(stderr, "%s and %s have the same packets of %s: both ends are compared\n", ends->captures[0]->name,
-                ends->captures[1]->name, phrase_count(ends->connections->len, "connection").text);
+        cli_print_line(stderr, "%s and %s have the same packets of %s: both ends are compared", ends->captures[0]->name,
+                       ends->captures[1]->name, phrase_count(ends->connections->len, "connection").text);
     } else if (file_count > 1 && command->reader.is_any) {
         fprintf(stderr, "%d files are read as one capture\n", file_count);
     }

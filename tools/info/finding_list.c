@@ -31,14 +31,19 @@ static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kin
     return findings->kinds[kind];
 }
 
-static char *sentence(const struct ue_finding *finding) {
-    char text[UE_FINDING_TEXT_BYTES];
+char *info_escape(const char *text) {
     struct text_buffer shown = {0};
-    ue_finding_text(finding, text, sizeof text);
     text_buffer_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
-    char *copy = g_strndup(shown.text, shown.length);
+    text_buffer_add_char(&shown, '\0');
+    char *copy = g_strdup(shown.text);
     text_buffer_free(&shown);
     return copy;
+}
+
+static char *sentence(const struct ue_finding *finding) {
+    char text[UE_FINDING_TEXT_BYTES];
+    ue_finding_text(finding, text, sizeof text);
+    return info_escape(text);
 }
 
 void info_findings_add(void *user, const struct ue_finding *finding) {

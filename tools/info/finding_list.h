@@ -42,6 +42,9 @@ void info_findings_limit(struct info_findings *findings, unsigned per_kind_max);
 /* Findings of this kind that were not kept. */
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind);
 
+/* Returns a text of a capture or a file name with its control characters escaped, for a terminal. Free with g_free. */
+char *info_escape(const char *text);
+
 void info_findings_clear(struct info_findings *findings);
 
 #endif

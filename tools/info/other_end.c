@@ -138,15 +138,6 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
 
 /* ---- text ---- */
 
-static void print_title(struct text_buffer *out, const char *before, const char *name, const char *after) {
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add(out, before);
-    text_buffer_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
-    text_buffer_add(out, after);
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
-    text_buffer_add_char(out, '\n');
-}
-
 static void print_findings(struct text_buffer *out, const struct info_connection *there, const char *name) {
     g_autoptr(GPtrArray) findings = info_findings_sorted(&there->findings);
     guint count = 0;
@@ -154,13 +145,13 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         const struct info_finding *finding = g_ptr_array_index(findings, i);
         if (!finding->is_in_both) {
             if (count++ == 0) {
-                print_title(out, "  only ", name, " shows, by its frames and its clock");
+                text_buffer_add_title(out, "  only %s shows, by its frames and its clock", name);
             }
             info_print_finding(out, there, finding);
         }
     }
     if (count == 0) {
-        print_title(out, "  ", name, " shows no other finding");
+        text_buffer_add_title(out, "  %s shows no other finding", name);
     }
 }
 
@@ -198,8 +189,9 @@ void info_other_end_print(struct text_buffer *out, const struct info_connection 
     }
     struct end_capture *const *captures = info->ends->captures;
     const struct two_views views = {{info, info->other_end}, info->both_ends->pair.is_flipped};
-    print_findings(out, info->other_end, captures[1]->name);
-    text_buffer_add_title(out, "  %-35s %24s  %24s", "what each capture shows", captures[0]->name, captures[1]->name);
+    g_autofree char *first = info_escape(captures[0]->name), *second = info_escape(captures[1]->name);
+    print_findings(out, info->other_end, second);
+    text_buffer_add_title(out, "  %-35s %24s  %24s", "what each capture shows", first, second);
     row(out, &views, "missing packets", info_text_missing);
     row(out, &views, "resends", info_text_resends);
     row(out, &views, "reliable buffer peak", info_text_buffer_peak);

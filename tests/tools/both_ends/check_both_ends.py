@@ -421,6 +421,14 @@ class OtherEnd(Folder):
         self.assertNotIn("other_end", connection)
         self.assertNotIn("what each capture shows", text_of("--from=1", "--to=2", ends.client, ends.server))
 
+    def test_control_characters(self):
+        """A file name cannot control the terminal."""
+        ends = self.generate("lossy")
+        client, server = (end.rename(end.with_name(f"{end.stem}\x1b[31m.pcapng")) for end in (ends.client, ends.server))
+        result = uerudp.run("info", client, server, status=None)
+        self.assertIn(b"what each capture shows", result.stdout)
+        self.assertNotIn(b"\x1b", result.stdout + result.stderr)
+
 
 class Vantage(Folder):
     def test_words(self):
