@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """uerudp edit: cuts, times, anonymous captures, other generations and formats, damaged files, memory."""
+import fcntl
 import gzip
 import json
 import os
@@ -9,6 +10,8 @@ import re
 import struct
 import subprocess
 import tempfile
+import termios
+import time
 import unittest
 
 import blocks
@@ -374,7 +377,7 @@ class Refusals(unittest.TestCase):
 
 class Memory(unittest.TestCase):
     def peak_mb(self, head, piece, times, *options):
-        """Peak memory of edit for a file of `head` and then `piece` many times."""
+        """Peak memory of edit for a file of `head` and then `piece` many times, when it has read all of it."""
         environment = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
         child = subprocess.Popen([uerudp.PROGRAM, "edit", *options, "-", os.devnull], stdin=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, env=environment)
@@ -382,6 +385,8 @@ class Memory(unittest.TestCase):
         for _ in range(times):
             child.stdin.write(piece)
         child.stdin.flush()
+        while child.poll() is None and any(fcntl.ioctl(child.stdin, termios.FIONREAD, bytes(4))):
+            time.sleep(0.01)
         status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
         child.stdin.close()
         self.assertEqual(child.wait(), 0)
