@@ -384,7 +384,7 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
 
 const char *ue_detection_reason_text(enum ue_detection_reason reason) {
     static const char *const texts[UE_DETECTION_REASON_COUNT] = {
-        [UE_DETECTION_REASON_NONE] = "no evidence yet, oldest possible",
+        [UE_DETECTION_REASON_NONE] = "no packet tells them apart yet, oldest possible",
         [UE_DETECTION_REASON_SETTING] = "given as a setting",
         [UE_DETECTION_REASON_HANDSHAKE] = "only generation with this form of handshake",
         [UE_DETECTION_REASON_ONLY_MATCH] = "only generation whose bunches end at the terminator",

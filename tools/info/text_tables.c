@@ -156,10 +156,10 @@ static void print_intervals(struct text_buffer *out, const struct info_connectio
     text_buffer_add(out, "), by its own clock\n");
 }
 
-/* Of the fastest acknowledgement, what is left is the path. */
+/* Of the fastest acknowledgement, what is left is the path; one alone has nothing to be compared with. */
 static void print_ack_delay(struct text_buffer *out, const struct info_connection *info, unsigned side) {
     const struct ue_histogram *half = &info->timing->halves[side];
-    if (half->count != 0) {
+    if (half->count > 1) {
         text_buffer_add_format(
             out, "    the %s acknowledges %.1f ms after its fastest time (median), 99 %% within %.1f ms\n",
             phrase_side(!side), (double)(ue_histogram_percentile(half, 50) - half->min) / 1e6,
@@ -169,9 +169,8 @@ static void print_ack_delay(struct text_buffer *out, const struct info_connectio
 
 static void print_pace(struct text_buffer *out, const struct info_connection *info) {
     const struct ue_timing *timing = info->timing;
-    if (timing->halves[0].count + timing->halves[1].count + timing->pace[0].interval_ms.count +
-            timing->pace[1].interval_ms.count ==
-        0) {
+    if (timing->halves[0].count <= 1 && timing->halves[1].count <= 1 &&
+        timing->pace[0].interval_ms.count + timing->pace[1].interval_ms.count == 0) {
         return;
     }
     text_buffer_add_title(out,

@@ -19,7 +19,7 @@ extern "C" {
 #define UE_DETECTION_VARIANT_COUNT 14
 
 enum ue_detection_reason {
-    UE_DETECTION_REASON_NONE,          /* no evidence yet: the oldest possible profile */
+    UE_DETECTION_REASON_NONE,          /* no packet tells the possible ones apart yet: the oldest */
     UE_DETECTION_REASON_SETTING,       /* the caller gave the generation */
     UE_DETECTION_REASON_HANDSHAKE,     /* only this profile sends such a handshake */
     UE_DETECTION_REASON_ONLY_MATCH,    /* the only profile in which the bunches end at the terminator */
