@@ -159,7 +159,7 @@ static bool header_is_plausible(const struct ue_detection *detection, const stru
    of them anyway, and all of them while several generations match. */
 static bool header_suffices(struct ue_detection *detection) {
     bool is_closed = detection->detection == UE_DETECTION_STATE_CLOSED;
-    bool matches = is_closed && detection->result.reason != UE_DETECTION_REASON_CLOSEST;
+    bool matches = is_closed && !ue_detection_is_guess(&detection->result);
     return detection->is_given || (detection->is_released && (matches || ue_detection_is_single(detection)));
 }
 
@@ -391,6 +391,7 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
+        [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets, not all",
         [UE_DETECTION_REASON_CLOSEST] = "no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers",
     };
     return (size_t)reason < UE_DETECTION_REASON_COUNT ? texts[reason] : "unknown";

@@ -49,6 +49,10 @@ enum ue_direction ue_detection_direction(const struct ue_detection *detection, u
     return (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
+bool ue_detection_is_guess(const struct ue_detection_result *result) {
+    return result->reason == UE_DETECTION_REASON_MOST_MATCH || result->reason == UE_DETECTION_REASON_CLOSEST;
+}
+
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
                          enum ue_detection_reason reason) {
     bool ids = ue_detection_has_ids(detection, profile);
@@ -202,6 +206,17 @@ static uint16_t best_profiles(const struct ue_detection *detection, unsigned var
     return mask;
 }
 
+/* The possible profiles that match as often as one of them. */
+static uint16_t equally_good(const struct ue_detection *detection, unsigned chosen, unsigned variant) {
+    uint16_t mask = 0;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if (is_possible(detection, row) && detection->fits[row][variant] == detection->fits[chosen][variant]) {
+            mask |= (uint16_t)(1u << row);
+        }
+    }
+    return mask;
+}
+
 /* After the release another profile must match half of the packets to replace the chosen one. */
 static void choose_closest(struct ue_detection *detection) {
     bool is_single = ue_profile_same_wire(detection->possible);
@@ -217,8 +232,12 @@ static void choose_closest(struct ue_detection *detection) {
             most = detection->fits[row][0];
         }
     }
-    ue_detection_choose(detection, best, variant, detection->possible,
-                        is_single ? UE_DETECTION_REASON_HANDSHAKE : UE_DETECTION_REASON_CLOSEST);
+    bool is_most = detection->fits[best][variant] * 2u > detection->trials;
+    ue_detection_choose(detection, best, variant,
+                        is_most ? equally_good(detection, best, variant) : detection->possible,
+                        is_single ? UE_DETECTION_REASON_HANDSHAKE
+                        : is_most ? UE_DETECTION_REASON_MOST_MATCH
+                                  : UE_DETECTION_REASON_CLOSEST);
     detection->result.matches_few =
         !is_single && detection->trials >= TRIALS_MIN && detection->fits[best][variant] < detection->trials / 2;
 }
@@ -384,7 +403,7 @@ static bool has_tried_enough(const struct ue_detection *detection) {
 
 static void close_detection(struct ue_detection *detection) {
     detection->detection = UE_DETECTION_STATE_CLOSED;
-    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST) {
+    if (ue_detection_is_guess(&detection->result)) {
         detection->pause = (uint16_t)(UE_DETECTION_HELD_MAX << detection->failures);
         if (detection->failures < PAUSE_SHIFT_MAX) {
             detection->failures++;
@@ -418,7 +437,7 @@ static bool narrow_candidates(struct ue_detection *detection, unsigned side, con
     struct ue_packet_match fit;
     enum sender sender;
     uint16_t left = 0;
-    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST || ue_profile_same_wire(detection->result.candidates)) {
+    if (ue_detection_is_guess(&detection->result) || ue_profile_same_wire(detection->result.candidates)) {
         return false;
     }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -474,7 +493,7 @@ void ue_detection_check_packet(struct ue_detection *detection, unsigned side, co
     if (is_closed && is_due(detection)) {
         compare_with_result(detection, side, bytes, size_bytes);
     }
-    bool is_in_doubt = detection->result.reason == UE_DETECTION_REASON_CLOSEST || detection->misses >= MISSES_MAX;
+    bool is_in_doubt = ue_detection_is_guess(&detection->result) || detection->misses >= MISSES_MAX;
     if (is_closed && is_in_doubt && detection->pause == 0) {
         reopen(detection);
     }

@@ -57,7 +57,7 @@ bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bit
     const struct ue_detection_magic *magic = &detection->magic;
     uint32_t lengths = magic->initials & magic->answers;
     bool is_one = lengths != 0 && (lengths & (lengths - 1)) == 0;
-    if (!is_one || magic->datagrams < DATAGRAMS_MIN || detection->result.reason != UE_DETECTION_REASON_CLOSEST) {
+    if (!is_one || magic->datagrams < DATAGRAMS_MIN || !ue_detection_is_guess(&detection->result)) {
         return false;
     }
     *bits = (unsigned)__builtin_ctz(lengths) + 1;

@@ -6,7 +6,7 @@
 
 bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct ue_decode_state *state) {
     const struct ue_detection_result *result = ue_detection_result_of(detection, state);
-    return (result->reason == UE_DETECTION_REASON_CLOSEST || result->reason == UE_DETECTION_REASON_NONE) &&
+    return (ue_detection_is_guess(result) || result->reason == UE_DETECTION_REASON_NONE) &&
            !detection->has_ids_evidence;
 }
 

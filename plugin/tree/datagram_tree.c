@@ -357,10 +357,10 @@ static void report_generation(const struct datagram_tree *t, const struct uerudp
     bool first = t->pinfo->num == state->connection->first_frame;
     if (first && (detection->is_released || uerudp_observer_is_finished())) {
         const struct ue_detection_result *detected = ue_detection_result_of(detection, &state->decode);
-        bool is_guess = detected->reason == UE_DETECTION_REASON_CLOSEST;
         char text[UE_RANGE_CHARS];
         expert_add_info_format(t->pinfo, root_item(t),
-                               is_guess ? &uerudp_experts.no_generation : &uerudp_experts.generation,
+                               ue_detection_is_guess(detected) ? &uerudp_experts.no_generation
+                                                               : &uerudp_experts.generation,
                                "Generation %s: %s", ue_detection_generations(detection, detected, text),
                                ue_detection_reason_text((enum ue_detection_reason)detected->reason));
         report_handlers(t, detection);

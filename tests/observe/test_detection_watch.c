@@ -52,7 +52,7 @@ static void a_chance_match_far_from_the_detection_changes_nothing(void **state) 
             traffic_feed_packet(&detection, &t, n % 2);
         }
     }
-    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_MOST_MATCH);
     assert_string_equal(ue_profile_at(detection.result.profile)->name, "5.5");
     for (unsigned n = 0; n < 3000; n++) {
         struct ue_decode_state frame = traffic_feed_packet(&detection, &t, n % 2);

@@ -129,8 +129,8 @@ uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns) {
 
 /* Whether something proves that the traffic is of this protocol. */
 static bool is_certain(const struct ue_observed_connection *connection) {
-    enum ue_detection_reason reason = (enum ue_detection_reason)connection->detection.result.reason;
-    return connection->has_handshake || (reason != UE_DETECTION_REASON_NONE && reason != UE_DETECTION_REASON_CLOSEST);
+    const struct ue_detection_result *result = &connection->detection.result;
+    return connection->has_handshake || (result->reason != UE_DETECTION_REASON_NONE && !ue_detection_is_guess(result));
 }
 
 const char *impair_client_generation(const struct impair_client *client) {

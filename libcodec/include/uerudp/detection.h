@@ -26,7 +26,8 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_OLDEST_MATCH,  /* the oldest of several profiles that match */
     UE_DETECTION_REASON_SPAWN,         /* the only profile in which the spawn data of actors ends with its message */
     UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
-    UE_DETECTION_REASON_CLOSEST,       /* no profile matches well: the one that matches most often */
+    UE_DETECTION_REASON_MOST_MATCH,    /* the oldest of those that match most often, more than half of the packets */
+    UE_DETECTION_REASON_CLOSEST,       /* no profile matches more than half: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
 
@@ -228,6 +229,9 @@ struct ue_detection_bounds {
 
 /* The bounds of a result. */
 struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result);
+
+/* Whether the result has one of the reasons MOST_MATCH and CLOSEST: not enough packets match for a better one. */
+bool ue_detection_is_guess(const struct ue_detection_result *result);
 
 /* Whether there is no evidence for the generation of a datagram. */
 bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct ue_decode_state *state);
