@@ -42,12 +42,21 @@ static void add_pause(struct ue_capture_pauses *pauses, int64_t begin_ns, int64_
 /* A side that stays connected sends about this often at least (KeepAliveTime is 0.2 s; embedding.md 8). */
 #define MISSING_EVERY_NS INT64_C(250000000)
 
+/* Whether a side that sends as before needs at least half of this time for the packets that are missing after it: a few
+   of many may be lost when a clock is set. */
+static bool takes_long(const struct ue_findings *findings, const struct ue_silence_side *side, int64_t missing,
+                       int64_t length_ns) {
+    int64_t sending_ns = ue_time_ns_since(side->last.time_ns, findings->course.first_ns);
+    double before_pause = (double)(side->packets - 1) * (double)length_ns;
+    return length_ns / MISSING_EVERY_NS <= missing && before_pause <= 2.0 * (double)missing * (double)sending_ns;
+}
+
 void ue_capture_clock_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_capture_pause *pause = latest_pause(&findings->pauses);
-    if (event->type == UE_OBSERVED_LOST && pause != NULL &&
-        findings->silence[event->side].last.time_ns <= pause->begin_ns) {
+    const struct ue_silence_side *side = &findings->silence[event->side];
+    if (event->type == UE_OBSERVED_LOST && pause != NULL && side->last.time_ns <= pause->begin_ns) {
         int64_t length_ns = ue_time_ns_since(pause->end_ns, pause->begin_ns);
-        pause->has_passed |= length_ns / MISSING_EVERY_NS <= (int64_t)event->lost.missing;
+        pause->has_passed |= takes_long(findings, side, (int64_t)event->lost.missing, length_ns);
     }
 }
 
@@ -70,10 +79,10 @@ struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int
     return (struct ue_finding_value){span_ns - doubtful_ns(&findings->pauses, from_ns, to_ns), span_ns};
 }
 
-/* Whether a side was sending packets, so that it does not stop at the same time as the other by chance. */
-static bool is_sending(const struct ue_silence_side *side, int64_t now_ns) {
-    return side->packets != 0 && side->handshake_frame <= side->last.frame &&
-           ue_time_ns_since(now_ns, side->last.time_ns) < ue_finding_threshold_ns(UE_FINDING_PAUSE);
+/* Whether the latest datagram was a packet: a client repeats messages of a handshake after a second. */
+static bool was_packet(const struct ue_silence_side sides[2]) {
+    uint64_t packet = sides[0].last.frame > sides[1].last.frame ? sides[0].last.frame : sides[1].last.frame;
+    return packet > sides[0].handshake_frame && packet > sides[1].handshake_frame;
 }
 
 void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
@@ -83,7 +92,7 @@ void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_obse
     course->now_ns = course->implausible != 0 ? course->last_ns : datagram->time_ns;
     course->first_ns = course->datagrams++ == 0 ? course->now_ns : course->first_ns;
     course->last_ns = course->now_ns > course->last_ns ? course->now_ns : course->last_ns;
-    if (is_sending(&findings->silence[0], before_ns) && is_sending(&findings->silence[1], before_ns) &&
+    if (was_packet(findings->silence) &&
         ue_time_ns_since(course->now_ns, before_ns) >= ue_finding_threshold_ns(UE_FINDING_PAUSE)) {
         add_pause(&findings->pauses, before_ns, course->now_ns);
     }

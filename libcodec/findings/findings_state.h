@@ -66,7 +66,7 @@ struct ue_reliable_gaps {
     struct ue_array gaps;               /* struct ue_reliable_gap */
     struct ue_array channels;           /* struct ue_newest_reliable, by channel */
     struct ue_after_loss after_loss[2]; /* [side] the latest */
-    int64_t hidden_ids[2];              /* [side] the newest packet that was acknowledged and not captured */
+    int64_t hidden_ids[2];              /* [side] the newest packet that was acknowledged and not captured; -1: none */
     bool is_legacy;                     /* packets up to 4.21 */
     bool is_late[2];                    /* the latest packet came after one sent later: engines may ignore it */
 };
@@ -80,7 +80,8 @@ struct ue_head_of_line {
 struct ue_silence_side {
     uint64_t packets;
     struct ue_last_packet last;
-    uint64_t missing; /* packet ids missing before the next packet */
+    bool is_last_unread; /* the id of the latest packet is not known */
+    uint64_t missing;    /* packet ids missing before the next packet */
     int64_t newest_id;
     int64_t report_ns; /* last report about its packets; or its first packet, if none was waiting */
     uint64_t report_frame;

@@ -153,9 +153,13 @@ static void report_ping(const struct ue_findings *findings) {
     ue_findings_report(findings, &finding);
 }
 
+/* A smaller number has no tenth; a single one may be that of a damaged packet. */
+#define FRAME_TIMES_MIN 10
+
 static void report_frame_time(const struct ue_findings *findings) {
     int64_t p90_ns = ue_histogram_percentile(&findings->timing.frame_time_ms, 90) * NS_PER_MS;
-    if (p90_ns >= ue_finding_threshold_ns(UE_FINDING_FRAME_TIME)) {
+    if (findings->timing.frame_time_ms.count >= FRAME_TIMES_MIN &&
+        p90_ns >= ue_finding_threshold_ns(UE_FINDING_FRAME_TIME)) {
         struct ue_finding finding = ue_finding_of_span(UE_FINDING_FRAME_TIME, 1, p90_ns, 0, 0);
         ue_finding_set(&finding, UE_VALUE_LEAST,
                        ue_histogram_percentile(&findings->timing.frame_time_ms, 50) * NS_PER_MS);

@@ -26,13 +26,14 @@ struct ue_newest_reliable {
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
     gaps->gaps.element_bytes = sizeof(struct ue_reliable_gap);
     gaps->channels.element_bytes = sizeof(struct ue_newest_reliable);
+    gaps->hidden_ids[0] = gaps->hidden_ids[1] = -1;
 }
 
 void ue_reliable_gaps_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->gaps.gaps);
     ue_array_clear(&findings->memory, &findings->gaps.channels);
     memset(findings->gaps.after_loss, 0, sizeof findings->gaps.after_loss);
-    memset(findings->gaps.hidden_ids, 0, sizeof findings->gaps.hidden_ids);
+    findings->gaps.hidden_ids[0] = findings->gaps.hidden_ids[1] = -1;
 }
 
 /* ---- channels ---- */

@@ -29,9 +29,11 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     if (self->missing == 0 && self->handshake_frame > self->last.frame) {
         return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
     }
-    struct ue_finding finding =
-        ue_finding_of_bounded_span(self->missing != 0 ? UE_FINDING_LOST_SILENCE : UE_FINDING_SILENCE, event->side,
-                                   gap_ns, self->last.frame, event->frame);
+    bool is_unread = self->is_last_unread || event->type == UE_OBSERVED_OPAQUE;
+    enum ue_finding_id id = self->missing != 0 ? UE_FINDING_LOST_SILENCE
+                            : is_unread        ? UE_FINDING_UNREAD_SILENCE
+                                               : UE_FINDING_SILENCE;
+    struct ue_finding finding = ue_finding_of_bounded_span(id, event->side, gap_ns, self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
@@ -50,12 +52,18 @@ static void report_held(const struct ue_findings *findings, struct ue_silence_si
     }
 }
 
-static void end_silence(struct ue_findings *findings, unsigned side, uint64_t frame, int64_t time_ns) {
-    struct ue_silence_side *self = &findings->silence[side];
-    self->packets++;
+/* Captures of several queues are not in the order of time: the silence begins at the latest time. */
+static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns) {
+    int64_t latest_ns = self->last.frame != 0 && self->last.time_ns > time_ns ? self->last.time_ns : time_ns;
     self->captured_frame = frame;
-    self->last = (struct ue_last_packet){.frame = frame, .time_ns = time_ns};
+    self->last = (struct ue_last_packet){.frame = frame, .time_ns = latest_ns};
+}
+
+static void end_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns, bool is_unread) {
+    self->packets++;
     self->missing = 0;
+    self->is_last_unread = is_unread;
+    begin_silence(self, frame, time_ns);
 }
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -75,17 +83,9 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
         report_silence(findings, event, self, gap_ns);
     }
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
-    end_silence(findings, event->side, event->frame, event->time_ns);
+    end_silence(self, event->frame, event->time_ns, event->type == UE_OBSERVED_OPAQUE);
     other->last.peer_packets += !is_duplicate;
     other->peer_packets_since_report += !is_duplicate;
-}
-
-/* Its side did not send it again, but the silence between captured packets begins after it. */
-static void on_other_view(struct ue_silence_side *self, const struct ue_observed_event *event) {
-    self->captured_frame = event->frame;
-    if (event->time_ns >= self->last.time_ns) {
-        self->last = (struct ue_last_packet){.frame = event->frame, .time_ns = event->time_ns};
-    }
 }
 
 /* Nothing is known of the packets before this one, and their acks. */
@@ -94,7 +94,7 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
     if (result->is_handshake || findings->silence[datagram->role].captured_frame == datagram->frame) {
         return;
     }
-    end_silence(findings, datagram->role, datagram->frame, findings->course.now_ns);
+    end_silence(&findings->silence[datagram->role], datagram->frame, findings->course.now_ns, true);
     findings->silence[!datagram->role].last.peer_packets++;
     findings->silence[!datagram->role].is_waiting = false;
 }
@@ -160,7 +160,9 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
         findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
         break;
     case UE_OBSERVED_NOT_LOST: findings->silence[event->side].is_held = false; break;
-    case UE_OBSERVED_OTHER_VIEW: on_other_view(&findings->silence[event->side], event); break;
+    case UE_OBSERVED_OTHER_VIEW: /* its side did not send it again, but the silence in the capture begins after it */
+        begin_silence(&findings->silence[event->side], event->frame, event->time_ns);
+        break;
     case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
     case UE_OBSERVED_OPAQUE:
         on_packet(findings, event);

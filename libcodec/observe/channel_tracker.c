@@ -4,6 +4,9 @@
 #include <uerudp/time_ns.h>
 #include "libcodec/observe/tracker_state.h"
 
+/* Of the reliable bunches on which the opening of a channel depends, those before it and after it that are tested. */
+#define OPENING_MAX 16
+
 /* ---- channels ---- */
 
 struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *tracker, uint32_t index) {
@@ -60,15 +63,35 @@ static bool is_legacy(const struct ue_tracker_step *p) {
     return p->in->context->profile.packet == UE_PACKET_LEGACY;
 }
 
+/* The reliable bunches without which a channel is not open: from the first that may not have arrived, because a channel
+   is delivered in order, to the last fragment of the message that opens it. */
+static void add_opening(struct ue_tracker_step *p, const struct ue_channel_state *state,
+                        const struct ue_tracked_bunch *open_bunch) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    int64_t open_id = state->newest - state->open_back;
+    int64_t unreleased_id = state->newest - state->released_back + 1;
+    int64_t id = unreleased_id < open_id - OPENING_MAX ? open_id - OPENING_MAX : unreleased_id;
+    bool is_last = false;
+    for (id = id < open_id ? id : open_id; !is_last && id < open_id + OPENING_MAX; id++) {
+        const struct ue_tracked_bunch *bunch = ue_reliable_tracker_find(side, open_bunch->channel, id);
+        bool was_evicted = bunch == NULL && state->newest - id >= state->evicted_back;
+        is_last = id >= open_id && (bunch == NULL || !bunch->is_partial || bunch->is_final);
+        if (bunch != NULL && !ue_reliable_tracker_was_delivered(side, bunch)) {
+            ue_legacy_acks_add_dependency(p, ue_reliable_tracker_last_packet(side, bunch));
+        } else if (bunch == NULL && id >= open_id && !was_evicted) {
+            ue_legacy_acks_add_dependency(p, UE_TRACKER_NO_ID); /* the fragment was not captured */
+        }
+    }
+}
+
 /* Receivers reject packets with unreliable bunches whose channel is not open, or that continue no fragment
    (endpoint.md 16). */
 static void add_dependencies(struct ue_tracker_step *p, const struct ue_tracked_channel *channel,
                              const struct ue_bunch *bunch) {
     const struct ue_channel_state *state = &channel->states[p->in->side];
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_tracked_bunch *open_bunch = find_open_bunch(side, state, bunch->channel);
-    if (open_bunch != NULL && !ue_reliable_tracker_was_delivered(side, open_bunch)) {
-        ue_legacy_acks_add_dependency(p, ue_reliable_tracker_last_packet(side, open_bunch));
+    const struct ue_tracked_bunch *open_bunch = find_open_bunch(&p->tracker->sides[p->in->side], state, bunch->channel);
+    if (open_bunch != NULL) {
+        add_opening(p, state, open_bunch);
     } else if (!is_open(channel)) {
         ue_legacy_acks_add_dependency(p, UE_TRACKER_NO_ID); /* the bunch that opened it was not captured */
     }

@@ -115,6 +115,15 @@ uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){.is_late = true});
 }
 
+uint64_t findings_fixture_opaque(int64_t ms, unsigned side) {
+    fixture.packet.frame++;
+    fixture.packet.time_ns = ms * NS_PER_MS;
+    feed_datagram(side, fixture.packet.frame, false);
+    feed(&(struct ue_observed_event){
+        .type = UE_OBSERVED_OPAQUE, .frame = fixture.packet.frame, .time_ns = fixture.packet.time_ns, .side = side});
+    return fixture.packet.frame;
+}
+
 uint64_t findings_fixture_duplicate(void) {
     struct ue_observed_event event = fixture.packet;
     event.frame = ++fixture.packet.frame;

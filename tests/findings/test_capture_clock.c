@@ -91,6 +91,60 @@ static void test_capture_stopped(void **state) {
     assert_int_equal(1, findings_fixture_count(UE_FINDING_STALL));
 }
 
+/* The clock is set right after the handshake, when only the client has sent a packet. */
+static void test_set_forward_after_the_handshake(void **state) {
+    (void)state;
+    findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_RESPONSE);
+    findings_fixture_handshake(100, SERVER, UE_HANDSHAKE_ACK);
+    findings_fixture_packet(110, CLIENT, 1);
+    findings_fixture_packet(3600210, SERVER, 1);
+    findings_fixture_packet(3600210, SERVER, 2);
+    findings_fixture_packet(3600220, CLIENT, 2);
+    findings_fixture_finish(3600230, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_SILENCE));
+}
+
+/* The server is gone; the clock is set while the client goes on. */
+static void test_set_forward_in_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t ms = 10; ms <= 2010; ms += 200) {
+        findings_fixture_packet(ms < 1500 ? ms : ms + 3600000, CLIENT, 1 + ms / 200);
+    }
+    findings_fixture_finish(3602020, false);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LAST_SILENCE));
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_TIMEOUT));
+}
+
+/* The client sends every 2 ms, and the clock is set by 1 s, or a second passes, while `lost` of its packets are
+   missing. */
+static void lose_at_the_pause(int64_t lost) {
+    int64_t id = 0;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t ms = 0; ms < 100; ms += 2) {
+        findings_fixture_packet(ms, CLIENT, ++id);
+    }
+    findings_fixture_packet(100, SERVER, 2);
+    findings_fixture_packet(1100, SERVER, 3);
+    findings_fixture_packet(1101, SERVER, 4);
+    findings_fixture_lost(CLIENT, id + 1, id + lost);
+    findings_fixture_packet(1102, CLIENT, id + lost + 1);
+    findings_fixture_packet(1104, CLIENT, id + lost + 2);
+    findings_fixture_finish(1130, true);
+}
+
+static void test_few_lost_when_set_forward(void **state) {
+    (void)state;
+    lose_at_the_pause(5);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+}
+
+static void test_many_lost_in_a_pause(void **state) {
+    (void)state;
+    lose_at_the_pause(400);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+}
+
 /* Of 1320 ms, 320 ms are certain. */
 static void test_stall_with_a_pause(void **state) {
     (void)state;
@@ -118,8 +172,17 @@ static void test_stall_with_a_pause(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN(test_set_back_in_a_silence), IN(test_silence),         IN(test_set_back),           IN(test_out_of_order),
-        IN(test_set_forward),           IN(test_capture_stopped), IN(test_stall_with_a_pause),
+        IN(test_set_back_in_a_silence),
+        IN(test_silence),
+        IN(test_set_back),
+        IN(test_out_of_order),
+        IN(test_set_forward),
+        IN(test_capture_stopped),
+        IN(test_stall_with_a_pause),
+        IN(test_set_forward_after_the_handshake),
+        IN(test_set_forward_in_a_silence),
+        IN(test_few_lost_when_set_forward),
+        IN(test_many_lost_in_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,19 @@ static void test_arrived_unseen(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Nothing was acknowledged; the packet that is missing has id 0. */
+static void test_first_id_missing(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, -1);
+    findings_fixture_bunch(5, 1);
+    findings_fixture_packet(10, SERVER, 1);
+    findings_fixture_lost(SERVER, 0, 0);
+    findings_fixture_bunch(5, 3);
+    findings_fixture_packet(200, SERVER, 2);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_expect(UE_FINDING_STALL_SEEN);
+}
+
 static void test_earlier_arrived_unseen(void **state) {
     (void)state;
     acknowledge_unseen(1);
@@ -251,6 +264,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_arrived_unseen, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_first_id_missing, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_earlier_arrived_unseen, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_acks_missing, findings_fixture_set_up, findings_fixture_tear_down),

@@ -233,6 +233,60 @@ static void test_copies_in_a_silence(void **state) {
     assert_int_equal(3, findings_fixture_expect(UE_FINDING_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
+/* Two packets of the server are captured in the wrong order: it was silent from the later time on, for 300 ms or 500
+ * ms. */
+static void be_silent_after_disorder(int64_t server_ms) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(350, CLIENT, 2);
+    findings_fixture_packet(400, SERVER, 3);
+    findings_fixture_late_packet(100, SERVER, 2);
+    findings_fixture_packet(550, CLIENT, 3);
+    findings_fixture_packet(650, CLIENT, 4);
+    findings_fixture_packet(server_ms, SERVER, 4);
+}
+
+static void test_no_silence_after_disorder(void **state) {
+    (void)state;
+    be_silent_after_disorder(700);
+    findings_fixture_expect_none();
+}
+
+static void test_silence_after_disorder(void **state) {
+    (void)state;
+    be_silent_after_disorder(900);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(5, silence->frames[0]);
+}
+
+/* An id before or after the silence cannot be read: packets may be missing. */
+static void be_silent_unread(bool is_before) {
+    findings_fixture_packet(0, SERVER, 1);
+    if (is_before) {
+        findings_fixture_opaque(10, SERVER);
+    }
+    for (int64_t id = 1; id < 4; id++) {
+        findings_fixture_packet(id * 200, CLIENT, id);
+    }
+    if (is_before) {
+        findings_fixture_packet(610, SERVER, 3);
+    } else {
+        findings_fixture_opaque(610, SERVER);
+    }
+    findings_fixture_expect(UE_FINDING_UNREAD_SILENCE);
+}
+
+static void test_unread_before_a_silence(void **state) {
+    (void)state;
+    be_silent_unread(true);
+}
+
+static void test_unread_after_a_silence(void **state) {
+    (void)state;
+    be_silent_unread(false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_silence, findings_fixture_set_up, findings_fixture_tear_down),
@@ -261,6 +315,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_malformed_packet_in_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_copies_in_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_silence_after_disorder, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silence_after_disorder, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_before_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_after_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

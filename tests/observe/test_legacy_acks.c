@@ -201,6 +201,41 @@ static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
     expect_unsure();
 }
 
+/* The message that opens channel 5 begins in packet 2, which the client acknowledges, and ends in packet 3, which it
+   does not. */
+static void the_message_that_a_legacy_packet_needs_may_have_several_fragments(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    struct ue_bunch *fragment = tracker_fixture_reliable(&shared_fixture, 5, 7);
+    fragment->control = fragment->open = fragment->partial = fragment->partial_initial = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    fragment = tracker_fixture_reliable(&shared_fixture, 5, 8);
+    fragment->partial = fragment->partial_final = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    refuse_two(4, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    expect_unsure();
+}
+
+/* The bunch before the one that opens channel 5 again is in packet 2, which the client does not acknowledge. */
+static void an_opening_that_a_legacy_packet_needs_waits_for_earlier_bunches(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 5, 7);
+    bunch->control = bunch->close = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    bunch = tracker_fixture_reliable(&shared_fixture, 5, 8);
+    bunch->control = bunch->open = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    refuse_two(4, 3);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    expect_unsure();
+}
+
 /* Both packets with the ack of 10 hold a bunch of channel 5, whose opening was in packet 1, which the capture lacks. */
 static void refuse_without_opening(bool is_resent) {
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
@@ -317,6 +352,8 @@ int main(void) {
         IN(what_a_legacy_packet_needs_may_be_far_before_it),
         IN(the_opening_that_a_legacy_packet_needs_may_be_resent_after_later_bunches),
         IN(what_a_legacy_packet_needs_may_not_be_in_the_capture),
+        IN(the_message_that_a_legacy_packet_needs_may_have_several_fragments),
+        IN(an_opening_that_a_legacy_packet_needs_waits_for_earlier_bunches),
         IN(what_is_sent_again_was_not_acknowledged),
         IN(a_late_legacy_packet_acknowledges_nothing),
         IN(a_legacy_packet_may_be_late_only_in_the_capture),

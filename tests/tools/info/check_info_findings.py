@@ -439,6 +439,13 @@ class Findings(unittest.TestCase):
         self.assertIn("80 ms in the median", self.only(conv, "server_frame_time", besides=["silence"])["text"])
         self.assertEqual(80, conv.info()["server_frame_time_ms"]["p50"])
 
+    def test_few_frame_times(self):
+        """One of them may be that of a damaged packet."""
+        conv = joined()
+        conv.idle(400, sides=(SERVER,), has_info=True, jitter_ms=1023, has_frame_time=True, frame_time_ms=80)
+        self.assertIn(conv.info()["server_frame_time_ms"]["samples"], range(1, 10))
+        self.assertNotIn("server_frame_time", {finding["kind"] for finding in conv.info()["findings"]})
+
     def test_saturated(self):
         conv = joined()
         conv.send_message(CLIENT, "netspeed", rate=2000)

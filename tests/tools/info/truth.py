@@ -106,6 +106,9 @@ class Run:
         else:
             check(int(text["missing"]) <= len(between), f"only {len(between)} are missing")
 
+    def unread_silence(self, text, _):
+        check(not self.captured(SIDES[text["side"]], int(text["frame"]), int(text["last"])), "it sent packets in between")
+
     def last_silence(self, text, _):
         check(not self.captured(SIDES[text["side"]], int(text["frame"])), "it sent packets after that")
 
@@ -178,6 +181,13 @@ class Run:
         by = self.connection["closed_by"]
         check(by in (text["side"], "timeout") or not self.captured(OTHER[SIDES[text["side"]]]), f"closed by {by}")
 
+    def stopped(self, _, frames):
+        """The span is one of the capture; that much time has passed, or the clock was set later."""
+        check(max(self.times.values()) - self.times[frames[0]] >= STOPPED_NS, "the run ended soon after that")
+
+    def frame_time(self, *_):
+        check(self.is_damaged, "the simulated server has frames of 33 ms")
+
     def ping(self, text, _):
         check(self.connection["rtt_ms"] is not None, "no round trip")
 
@@ -211,6 +221,8 @@ SENTENCES = (
     ("reliable_stall", rf"stall of at least [\d.]+ (?:ms|s) {BUNCHES}: missing before frame (?P<frame>\d+), came in frame (?P<last>\d+); ", Run.stall_seen),
     ("repeated_loss", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
     ("undelivered", rf"{BUNCHES}", Run.always),
+    ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
+     Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
                 r"(?:.*; (?P<missing>\d+) packets? of it missing)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
@@ -227,6 +239,8 @@ SENTENCES = (
     ("timeout", rf"{SIDE} fell silent after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
+    ("server_frame_time", "", Run.frame_time),
+    ("login_stopped", r"after (?:.*) in frame (?P<frame>\d+)", Run.stopped),
     ("handshake_retried", "", Run.handshakes),
     ("cut", r"(?P<count>\d+)", Run.cut),
     ("times_implausible", "", Run.set_back),
@@ -239,17 +253,24 @@ SENTENCES = (
 )
 
 
+STOPPED_NS = 10e9
 UNITS_NS = {"ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
 
 
 def check_span(run, finding):
-    """The first span of a text about two frames is the time between their captures."""
-    span = re.search(r" ([\d.]+) (ms|s|min|h)\b", finding["text"])
+    """The first span of a text about two frames is the time between their captures, or holds it."""
+    span = re.search(r" ([\d.]+) (ms|s|min|h)\b(?: to ([\d.]+) (ms|s|min|h)\b)?", finding["text"])
     times = run.clock if finding["kind"] == "pause" else run.times  # its text says that the clock may have been set
     frames = [times[frame] for frame in finding["frames"]]
     if finding["kind"] in ("silence", "pause", "ack_gap") and len(frames) == 2:
-        check(abs(float(span[1]) * UNITS_NS[span[2]] - (frames[1] - frames[0])) < (1 if span[2] == "ms" else 0.1) * UNITS_NS[span[2]],
-              f"{(frames[1] - frames[0]) / 1e6} ms passed")
+        ends = [(float(number) * UNITS_NS[unit], (1 if unit == "ms" else 0.1) * UNITS_NS[unit])
+                for number, unit in (span.group(1, 2), span.group(3, 4) if span[3] else span.group(1, 2))]
+        way = run.by_frame.get(finding["frames"][0])
+        if finding["kind"] == "silence" and way:  # from the latest of its times, if they are not in order
+            frames[0] = max(times[number] for number, each in run.by_frame.items()
+                            if each.way == way.way and number <= finding["frames"][0])
+        passed = frames[1] - frames[0]
+        check(ends[0][0] - ends[0][1] < passed < ends[1][0] + ends[1][1], f"{passed / 1e6} ms passed")
 
 
 def contradictions(run, connection):
