@@ -37,6 +37,11 @@ static size_t beyond_reserve(const struct ue_share *share, size_t used_bytes) {
     return used_bytes > share->reserve_bytes ? used_bytes - share->reserve_bytes : 0;
 }
 
+/* By how much more the share's groups count if the share uses so much; it wraps if they count less. */
+static size_t growth_of_groups(const struct ue_share *share, size_t used_bytes) {
+    return beyond_reserve(share, used_bytes) - beyond_reserve(share, share->used_bytes);
+}
+
 /* Whether the share's groups take so much more. */
 static bool may_grow(const struct ue_share *share, size_t growth_bytes) {
     for (const struct ue_share_group *group = share->group; group != NULL; group = group->parent) {
@@ -47,15 +52,14 @@ static bool may_grow(const struct ue_share *share, size_t growth_bytes) {
     return true;
 }
 
-/* Whether the share may have a block of `bytes` instead of one of `old_bytes`. */
-static bool may_have(const struct ue_share *share, size_t bytes, size_t old_bytes) {
-    size_t others = share->used_bytes - old_bytes;
-    if (bytes == 0 || others > share->limit_bytes || bytes > share->limit_bytes - others) {
+static bool may_use(const struct ue_share *share, size_t used_bytes) {
+    if (used_bytes > share->limit_bytes) {
         return false;
     }
-    size_t before = beyond_reserve(share, share->used_bytes);
-    size_t after = beyond_reserve(share, others + bytes);
-    return after <= before || may_grow(share, after - before);
+    if (share->group == NULL || used_bytes <= share->used_bytes || used_bytes <= share->reserve_bytes) {
+        return true;
+    }
+    return may_grow(share, growth_of_groups(share, used_bytes));
 }
 
 /* Sums wrap when something shrinks, and wrap back. */
@@ -65,9 +69,10 @@ static void add_to_groups(struct ue_share_group *group, size_t growth_bytes) {
     }
 }
 
-static void account(struct ue_share *share, size_t bytes, size_t old_bytes) {
-    size_t used_bytes = share->used_bytes - old_bytes + bytes;
-    add_to_groups(share->group, beyond_reserve(share, used_bytes) - beyond_reserve(share, share->used_bytes));
+static void set_used(struct ue_share *share, size_t used_bytes) {
+    if (share->group != NULL) {
+        add_to_groups(share->group, growth_of_groups(share, used_bytes));
+    }
     share->used_bytes = used_bytes;
     if (share->used_bytes > share->peak_bytes) {
         share->peak_bytes = share->used_bytes;
@@ -102,15 +107,15 @@ void *ue_share_alloc(struct ue_share *share, size_t size_bytes) {
 
 void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     struct block *block = memory != NULL ? block_of(memory) : NULL;
-    size_t old_bytes = block != NULL ? (size_t)block->counted_bytes : 0;
     size_t bytes = counted(size_bytes);
-    bool may = may_have(share, bytes, old_bytes);
+    size_t used_bytes = share->used_bytes - (block != NULL ? (size_t)block->counted_bytes : 0) + bytes;
+    bool may = bytes != 0 && may_use(share, used_bytes);
     block = may ? share->allocator.resize(share->allocator.user, block, bytes) : NULL;
     if (block == NULL) {
         share->refusals++;
         return NULL;
     }
-    account(share, bytes, old_bytes);
+    set_used(share, used_bytes);
     block->counted_bytes = bytes;
     return block->bytes;
 }
@@ -121,6 +126,6 @@ void ue_share_free_block(struct ue_share *share, void *memory) {
     }
     struct block *block = block_of(memory);
     assert(share->used_bytes >= block->counted_bytes);
-    account(share, 0, (size_t)block->counted_bytes);
+    set_used(share, share->used_bytes - (size_t)block->counted_bytes);
     share->allocator.resize(share->allocator.user, block, 0);
 }

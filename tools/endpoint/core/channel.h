@@ -18,18 +18,18 @@ struct ue_out_rec {
     int64_t packet_id; /* of its latest copy; UE_NO_PACKET: of none */
     int32_t ch_seq;    /* full number */
     uint32_t data_bits;
-    bool acked;
-    bool queued;    /* in a ue_out_queue */
-    bool abandoned; /* queued, and its channel is gone: only to be freed */
+    bool acked : 1;
+    bool queued : 1;    /* in a ue_out_queue */
+    bool abandoned : 1; /* queued, and its channel is gone: only to be freed */
+    bool partial_initial : 1;
+    bool partial_exports_final : 1;
+    bool partial_final : 1;
+    bool partial;
     bool open;
     bool close;
     bool has_exports;
     bool has_mapped;
     bool paused;
-    bool partial;
-    bool partial_initial;
-    bool partial_exports_final;
-    bool partial_final;
     uint8_t close_reason;
     uint8_t data[];
 };

@@ -8,6 +8,8 @@
 #define MAX_EVENTS 65536
 #define MAX_DATAGRAMS 4096
 #define MAX_QUEUED_CONTROL 32768
+#define SPARE_EVENTS 4
+#define SPARE_DATAGRAMS 1
 #define PARTIAL_MAX_BYTES 65536
 #define NET_SPEED 100000
 
@@ -76,7 +78,7 @@ static bool init_encryption(struct ue_common *common) {
 static bool init_common(struct ue_common *common, const struct ue_conn_config *config, const struct ue_share *share) {
     common->config = *config;
     common->share = *share;
-    ue_output_queue_init(&common->events, &common->share, config->max_events);
+    ue_output_queue_init(&common->events, &common->share, config->max_events, SPARE_EVENTS);
     ue_random_init(&common->random, config->seed);
     init_contexts(common);
     bool is_usable = init_encryption(common);
@@ -91,8 +93,8 @@ static void init_sender(struct ue_sender *s, struct ue_common *common, struct ue
     s->acked_sent_ns = UE_NO_TIME;
     s->burst_packet_id = UE_NO_PACKET;
     s->budget.net_speed = ue_net_speed(common->config.net_speed);
-    ue_output_queue_init(&s->datagrams, &common->share, common->config.max_datagrams);
-    ue_output_queue_init(&s->control_queue, &common->share, MAX_QUEUED_CONTROL);
+    ue_output_queue_init(&s->datagrams, &common->share, common->config.max_datagrams, SPARE_DATAGRAMS);
+    ue_output_queue_init(&s->control_queue, &common->share, MAX_QUEUED_CONTROL, 0);
     ue_sent_packets_init(&s->sent_packets, &common->share);
 }
 

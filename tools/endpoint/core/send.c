@@ -322,12 +322,8 @@ static void send_all_pending_out_recs(struct ue_sender *s, uint64_t now_ns) {
     s->channels->has_pending_out_rec = has_pending_out_rec;
 }
 
-bool ue_send_is_waiting(const struct ue_channel_table *channels) {
-    return channels->resends.first != NULL || channels->unsent.first != NULL;
-}
-
 /* endpoint.md 25.3, 29.3. */
-void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
+void ue_send_all_waiting(struct ue_sender *s, uint64_t now_ns) {
     send_retransmissions(s, now_ns);
     if (s->channels->resends.first == NULL) {
         drain(s, now_ns, &s->channels->unsent);

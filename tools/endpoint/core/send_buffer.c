@@ -37,35 +37,42 @@ static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
     packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
 }
 
-/* The ids of the reliability handler; the one that this packet gets is counted when it leaves. */
-static void begin_handlers(const struct ue_sender *s, struct ue_datagram *head) {
-    size_t i = ue_handler_index(&s->common->out_context.settings, UE_HANDLER_RELIABILITY);
+/* What stands before the packet header. The id that this packet gets from the reliability handler is counted when it
+   leaves. */
+static void fill_front(const struct ue_sender *s, struct ue_datagram *head) {
+    const struct ue_context *context = &s->common->out_context;
+    head->prefix = (struct ue_prefix){
+        .wrapper = {zeros, 0, (size_t)context->settings.skip_bytes * 8},
+        .magic = context->settings.magic & (uint32_t)ue_bits_mask(context->settings.magic_bits),
+        .session_id = context->ids ? s->common->session_id : 0,
+        .client_id = context->ids ? s->common->client_id : 0,
+    };
+    if (ue_has_internal_ack(s->common)) {
+        head->prefix = (struct ue_prefix){0};
+    }
+    head->handlers.is_opaque = false;
+    if (context->settings.handlers[0] == UE_HANDLER_NONE) {
+        return;
+    }
+    head->handlers = (struct ue_handlers){0};
+    size_t i = ue_handler_index(&context->settings, UE_HANDLER_RELIABILITY);
     if (i < UE_HANDLERS_MAX) {
         head->handlers.components[i].reliability_id = s->reliability.out_id + 1;
-        head->handlers.components[i].reliability_ack = s->reliability.in_id;
+        head->handlers.components[i].reliability_ack = s->send_buffer.reliability_ack;
     }
 }
 
-static void begin_head(struct ue_sender *s, struct ue_datagram *head) {
-    const struct ue_settings *settings = &s->common->out_context.settings;
-    head->prefix = (struct ue_prefix){0};
-    head->packet = (struct ue_packet){0};
-    begin_handlers(s, head);
+static void begin_packet(struct ue_sender *s, struct ue_packet *packet) {
+    *packet = (struct ue_packet){0};
     if (ue_has_internal_ack(s->common)) {
         return;
     }
-    head->prefix = (struct ue_prefix){
-        .wrapper = {zeros, 0, (size_t)settings->skip_bytes * 8},
-        .magic = settings->magic & (uint32_t)ue_bits_mask(settings->magic_bits),
-        .session_id = s->common->out_context.ids ? s->common->session_id : 0,
-        .client_id = s->common->out_context.ids ? s->common->client_id : 0,
-    };
     if (ue_is_legacy(s->common)) {
-        head->packet.seq = ue_seq_of(s->out_packet_id);
-        head->packet.extra = (struct ue_view){zeros, 0, settings->extra_bits};
+        packet->seq = ue_seq_of(s->out_packet_id);
+        packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
     } else {
-        ue_notify_write(&s->notify, false, &head->packet);
-        begin_info(s, &head->packet);
+        ue_notify_write(&s->notify, false, packet);
+        begin_info(s, packet);
     }
 }
 
@@ -97,11 +104,14 @@ static size_t room_bytes(const struct ue_common *common) {
 /* Writes the current header; *bit becomes its length. */
 static bool write_head(struct ue_sender *s, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
     struct ue_send_buffer *p = &s->send_buffer;
+    struct ue_datagram head;
     struct ue_fault fault;
     *bit = 0;
     p->head_ns = now_ns;
-    fill_info(s, now_ns, &p->head.packet);
-    return ue_datagram_encode_head(&s->common->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
+    fill_info(s, now_ns, &p->packet);
+    fill_front(s, &head);
+    head.packet = p->packet;
+    return ue_datagram_encode_head(&s->common->out_context, &head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
 /* endpoint.md 30.3. */
@@ -125,7 +135,8 @@ bool ue_send_buffer_begin(struct ue_sender *s, uint64_t now_ns) {
         s->common->statistics.counters.outbox_full++;
         return false;
     }
-    begin_head(s, &p->head);
+    begin_packet(s, &p->packet);
+    p->reliability_ack = s->reliability.in_id;
     p->clock_before = s->jitter_clock;
     if (!write_head(s, now_ns, p->block->bytes, p->block->size_bytes, &p->bit)) {
         ue_send_buffer_discard(s);
@@ -161,7 +172,7 @@ static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
     if (p->head_ns == now_ns && ue_notify_is_written(&s->notify)) {
         return true;
     }
-    bool is_fresh = ue_notify_write(&s->notify, true, &p->head.packet);
+    bool is_fresh = ue_notify_write(&s->notify, true, &p->packet);
     s->jitter_clock = p->clock_before;
     if (write_head(s, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
         ue_bits_copy(p->block->bytes, 0, head, 0, bit);
@@ -322,14 +333,18 @@ static struct ue_output_block *apply_handlers(struct ue_sender *s, size_t size_b
     return block;
 }
 
-/* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
-   cut to their size, where the allocator does it. */
+/* The packet as it is: the only one in the queue keeps its full size, because the next one uses the block again; others
+   are cut to their size, where the allocator does it. */
 static struct ue_output_block *keep(struct ue_sender *s, size_t size_bytes) {
     struct ue_output_block *block = s->send_buffer.block;
     block->size_bytes = size_bytes;
     struct ue_output_block *cut =
         s->datagrams.count == 0 ? NULL : ue_share_resize(&s->common->share, block, sizeof *block + size_bytes);
-    return cut != NULL ? cut : block;
+    if (cut == NULL) {
+        return block;
+    }
+    cut->capacity_bytes = size_bytes;
+    return cut;
 }
 
 /* To the queue of datagrams, encrypted if that is agreed. Returns the size on the wire. */

@@ -28,8 +28,9 @@ struct ue_send_buffer {
     struct ue_output_block *block; /* NULL: nothing begun; has space for the largest packet */
     size_t bit;                    /* written so far */
     size_t head_bits;
-    struct ue_datagram head; /* prefix and packet header as begun */
-    uint64_t head_ns;        /* when it was written */
+    struct ue_packet packet;  /* its header as begun */
+    uint32_t reliability_ack; /* of the reliability handler, as begun */
+    uint64_t head_ns;         /* when it was written */
     struct ue_jitter_clock clock_before;
     bool may_merge; /* AllowMerge */
     uint32_t bunches;
@@ -114,9 +115,16 @@ bool ue_send_has_room(const struct ue_channel_table *channels, const struct ue_c
 void ue_retransmit(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
 /* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
 void ue_retransmit_early(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_out_rec *out);
+static inline bool ue_send_is_waiting(const struct ue_channel_table *channels) {
+    return channels->resends.first != NULL || channels->unsent.first != NULL;
+}
 /* Sends the bunches that wait: retransmissions in the order of their naks, then what never left. */
-void ue_send_waiting(struct ue_sender *s, uint64_t now_ns);
-bool ue_send_is_waiting(const struct ue_channel_table *channels);
+void ue_send_all_waiting(struct ue_sender *s, uint64_t now_ns);
+static inline void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
+    if (ue_send_is_waiting(s->channels) || s->channels->has_pending_out_rec) {
+        ue_send_all_waiting(s, now_ns);
+    }
+}
 
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_sender *s, uint64_t now_ns, const struct ue_message *message);

@@ -153,6 +153,8 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
         tick_up(c, now_ns, elapsed_ns);
         ue_carry_out_close(&c->sender, now_ns);
     }
+    ue_output_queue_tick(&c->sender.datagrams);
+    ue_output_queue_tick(&c->common.events);
     c->sender.flushed_this_tick = false;
     c->sender.burst_packets = 0;
 }
