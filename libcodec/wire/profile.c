@@ -200,26 +200,3 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
     context->features = profile->features;
     context->is_common = is_common(context);
 }
-
-static const char *const handler_names[] = {
-    [UE_HANDLER_NONE] = NULL,
-    [UE_HANDLER_OODLE] = "oodle",
-    [UE_HANDLER_AESGCM] = "aesgcm",
-    [UE_HANDLER_AESGCM_BYTES] = "aesgcm-bytes",
-    [UE_HANDLER_AES_ECB] = "aes-ecb",
-    [UE_HANDLER_DTLS] = "dtls",
-    [UE_HANDLER_RELIABILITY] = "reliability",
-};
-
-const char *ue_handler_name(enum ue_handler handler) {
-    return (size_t)handler < sizeof handler_names / sizeof *handler_names ? handler_names[handler] : NULL;
-}
-
-enum ue_handler ue_handler_find(const char *name, size_t length) {
-    for (size_t i = 1; i < sizeof handler_names / sizeof *handler_names; i++) {
-        if (strlen(handler_names[i]) == length && memcmp(handler_names[i], name, length) == 0) {
-            return (enum ue_handler)i;
-        }
-    }
-    return UE_HANDLER_NONE;
-}

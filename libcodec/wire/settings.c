@@ -103,34 +103,13 @@ static bool parse_switch(const char *text, uint64_t *number) {
     return false;
 }
 
-static bool parse_handlers(const char *text, struct ue_settings *settings) {
-    enum ue_handler handlers[UE_HANDLERS_MAX] = {UE_HANDLER_NONE};
-    for (size_t count = 0; *text != '\0'; count++) {
-        size_t length = strcspn(text, ",");
-        enum ue_handler handler = ue_handler_find(text, length);
-        if (handler == UE_HANDLER_NONE || count == UE_HANDLERS_MAX) {
-            return false;
-        }
-        handlers[count] = handler;
-        text += length;
-        if (*text == ',') {
-            text++;
-            if (*text == '\0') {
-                return false;
-            }
-        }
-    }
-    memcpy(settings->handlers, handlers, sizeof handlers);
-    return true;
-}
-
 static bool parse_value(enum key key, const char *value, struct ue_settings *settings, uint64_t *number) {
     if (rows[key].has_automatic && strcmp(value, "automatic") == 0) {
         *number = 0;
         return true;
     }
     switch (key) {
-    case KEY_HANDLERS: return parse_handlers(value, settings);
+    case KEY_HANDLERS: return ue_handlers_parse(value, settings->handlers);
     case KEY_INTERNAL_ACK: return parse_switch(value, number);
     case KEY_CH_SEQ_BOUND: return parse_number(value, rows[key].max, number) && (*number & (*number - 1)) == 0;
     case KEY_GUID_BITS: return parse_number(value, rows[key].max, number) && (*number == 0 || *number == 128);

@@ -122,3 +122,8 @@ void uerudp_finding_results_finish(int64_t end_ns) {
 const struct uerudp_finding_result *uerudp_finding_results_at(uint32_t number) {
     return wmem_array_index(results, number);
 }
+
+int64_t uerudp_finding_results_span(const struct uerudp_finding_result *finding) {
+    const enum ue_field field = ue_finding_rows[finding->id].field;
+    return field != UE_F_NONE && ue_field_row(field)->kind == UE_KIND_SPAN ? finding->span_ns : -1;
+}

@@ -17,6 +17,9 @@ struct uerudp_finding_result {
     int64_t span_ns; /* that the finding is about */
 };
 
+/* The span of a finding that has a field for it; -1: there is none. */
+int64_t uerudp_finding_results_span(const struct uerudp_finding_result *finding);
+
 void uerudp_finding_results_register(void);
 
 /* Handle a datagram, then each of its events but those of messages, then its end with the items that the tracker

@@ -10,14 +10,12 @@
 #include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/frame_state.h"
 #include "plugin/first_pass/sequence_analysis.h"
-#include "plugin/taps/tap.h"
 #include "plugin/tree/field_label.h"
 #include "plugin/tree/field_items.h"
+#include "plugin/tree/info_marks.h"
 
 /* Greatest number of ids that a sentence lists. */
 #define IDS_LISTED_MAX 8
-
-#define DURATION_CHARS 32
 
 /* A duplicate packet contains the same bunches; the results of these belong to the first copy. */
 static struct uerudp_analysis_results results_of_first(const struct uerudp_frame_state *state,
@@ -94,77 +92,10 @@ static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum u
                            sentence);
 }
 
-/* ---- findings in the info column ---- */
-
-G_STATIC_ASSERT(UERUDP_ANALYSIS_ACK_OF_UNSENT == 1u << (UE_F_ANALYSIS_ACK_OF_UNSENT - UE_F_ANALYSIS_LOST));
-
-/* The names of all findings of a datagram. */
-static const char *list_findings(const struct uerudp_analysis_tree *a, const char *before_first, const char *before,
-                                 const char *after) {
-    uint32_t flags = uerudp_analysis_results_all_flags(&a->results);
-    wmem_strbuf_t *names = flags != 0 ? wmem_strbuf_new(a->pinfo->pool, NULL) : NULL;
-    for (enum ue_field field = UE_F_ANALYSIS_LOST; flags != 0; field++, flags >>= 1) {
-        uint32_t number = field == UE_F_ANALYSIS_LOST ? a->missing : field == UE_F_ANALYSIS_NAK ? a->naks : 0;
-        if ((flags & 1) == 0) {
-            continue;
-        }
-        wmem_strbuf_append(names, wmem_strbuf_get_len(names) == 0 ? before_first : before);
-        wmem_strbuf_append(names, ue_field_row(field)->label);
-        if (number != 0) {
-            wmem_strbuf_append_printf(names, " %u", number);
-        }
-        wmem_strbuf_append(names, after);
-    }
-    return names != NULL ? wmem_strbuf_get_str(names) : "";
-}
-
-/* The span of a finding that has a field for it; -1: there is none. */
-static int64_t span_of_finding(const struct uerudp_finding_result *finding) {
-    const enum ue_field field = ue_finding_rows[finding->id].field;
-    return field != UE_F_NONE && ue_field_row(field)->kind == UE_KIND_SPAN ? finding->span_ns : -1;
-}
-
-static bool has_mark(const struct uerudp_analysis_result *result) {
-    return result->type == UERUDP_RESULT_NACKED_IN || result->type == UERUDP_RESULT_OTHER_VIEW ||
-           (result->type == UERUDP_RESULT_FINDING && span_of_finding(uerudp_finding_results_at(result->number)) >= 0);
-}
-
-static void add_mark(wmem_strbuf_t *marks, const struct uerudp_analysis_result *result) {
-    if (result->type == UERUDP_RESULT_NACKED_IN) {
-        wmem_strbuf_append(marks, "[Reported lost] ");
-    } else if (result->type == UERUDP_RESULT_OTHER_VIEW) {
-        wmem_strbuf_append_printf(marks, "[Same as frame %u] ", result->frame);
-    } else {
-        const struct uerudp_finding_result *finding = uerudp_finding_results_at(result->number);
-        char span[DURATION_CHARS];
-        ue_duration_text(finding->span_ns, span, sizeof span);
-        wmem_strbuf_append_printf(marks, "[%s %s] ", ue_field_row(ue_finding_rows[finding->id].field)->label, span);
-    }
-}
-
-/* "[Reported lost] [Reliable stall 812 ms] " */
-static const char *list_effects(const struct uerudp_analysis_tree *a) {
-    wmem_strbuf_t *marks = NULL;
-    for (size_t i = 0; i < a->results.count; i++) {
-        if (has_mark(&a->results.results[i])) {
-            marks = marks != NULL ? marks : wmem_strbuf_new(a->pinfo->pool, NULL);
-            add_mark(marks, &a->results.results[i]);
-        }
-    }
-    return marks != NULL ? wmem_strbuf_get_str(marks) : "";
-}
-
-const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *a) {
-    const char *effects = list_effects(a);
-    const char *events = list_findings(a, "[", "[", "] ");
-    return *effects == '\0' ? events : wmem_strdup_printf(a->pinfo->pool, "%s%s", effects, events);
-}
-
 /* ---- the datagram ---- */
 
 static void report_missing(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
     const char *verb = result->number == 1 ? "packet is" : "packets are";
-    a->missing = result->number;
     if (result->id < 0) {
         add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one", result->number, verb);
     } else if (result->number == 1) {
@@ -211,10 +142,10 @@ static uint32_t list_ids(const struct uerudp_analysis_tree *a, bool (*is_listed)
 
 static void report_naks(struct uerudp_analysis_tree *a) {
     wmem_strbuf_t *ids;
-    a->naks = list_ids(a, is_nak, &ids);
-    if (a->naks != 0) {
-        add_finding(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", a->naks,
-                    a->naks == 1 ? "packet is" : "packets are", a->naks == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
+    uint32_t count = list_ids(a, is_nak, &ids);
+    if (count != 0) {
+        add_finding(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", count,
+                    count == 1 ? "packet is" : "packets are", count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
     }
 }
 
@@ -243,7 +174,7 @@ static void show_finding(struct uerudp_analysis_tree *a, uint32_t number) {
     const struct uerudp_finding_result *finding = uerudp_finding_results_at(number);
     expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), uerudp_expert_items_of_finding(finding->id),
                            "%s", finding->sentence);
-    if (span_of_finding(finding) >= 0) {
+    if (uerudp_finding_results_span(finding) >= 0) {
         add_span(a, subtree(a), ue_finding_rows[finding->id].field, finding->span_ns);
     }
 }
@@ -301,7 +232,7 @@ void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *a, proto_tre
             proto_tree_add_item(subtree(a), uerudp_hf[UE_F_ANALYSIS_FLAGS], a->buffer->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
         if (uerudp_field_label_is_visible(item)) {
-            proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));
+            proto_item_append_text(item, "%s", uerudp_info_marks_of_flags(&a->results, a->pinfo->pool, ": ", ", ", ""));
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows the analysis results of a datagram: one subtree for the datagram, fields in the subtrees of its bunches, an
-   expert item with a sentence for each finding, and short marks for the info column. */
+/* Shows the analysis results of a datagram: one subtree for the datagram, fields in the subtrees of its bunches, and
+   an expert item with a sentence for each finding. */
 #ifndef UERUDP_PLUGIN_TREE_ANALYSIS_TREE_H
 #define UERUDP_PLUGIN_TREE_ANALYSIS_TREE_H
 
@@ -19,7 +19,6 @@ struct uerudp_analysis_tree {
     struct uerudp_analysis_results results;
     struct uerudp_analysis_results first; /* if this is a duplicate packet: results of the first copy */
     uint32_t reliable_limit;              /* no sender has more bunches in flight */
-    uint32_t missing, naks;               /* numbers of packets */
     proto_tree *parent;                   /* the datagram's tree; NULL: no item is wanted */
     proto_tree *tree;                     /* the subtree "Analysis"; NULL: still empty */
 };
@@ -35,9 +34,5 @@ void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *analysis, proto
 
 /* Adds the other results to the datagram's tree, which may be NULL. Call it after all bunches. */
 void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *analysis, proto_tree *datagram);
-
-/* "[Reported lost] [Reliable stall 812 ms] [Lost 3] ", to be put before the line of the info column; empty without
-   findings. */
-const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *analysis);
 
 #endif

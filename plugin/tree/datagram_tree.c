@@ -13,6 +13,7 @@
 #include "plugin/tree/analysis_tree.h"
 #include "plugin/tree/content_tree.h"
 #include "plugin/tree/info_column.h"
+#include "plugin/tree/info_marks.h"
 #include "plugin/tree/field_label.h"
 #include "plugin/tree/reassembly_tree.h"
 #include "plugin/tree/subtree_heading.h"
@@ -344,12 +345,9 @@ static void report_handlers(const struct datagram_tree *t, const struct ue_detec
     if (!ue_detection_find_handlers(detection, chain)) {
         return;
     }
-    wmem_strbuf_t *names = wmem_strbuf_new(t->pinfo->pool, ue_handler_name(chain[0]));
-    for (size_t i = 1; i < UE_HANDLERS_MAX && chain[i] != UE_HANDLER_NONE; i++) {
-        wmem_strbuf_append_printf(names, ",%s", ue_handler_name(chain[i]));
-    }
+    char text[UE_HANDLERS_CHARS];
     expert_add_info_format(t->pinfo, root_item(t), &uerudp_experts.no_generation,
-                           "The packets look like the preference Handlers \"%s\"", wmem_strbuf_get_str(names));
+                           "The packets look like the preference Handlers \"%s\"", ue_handlers_text(chain, text));
 }
 
 static void report_generation(const struct datagram_tree *t, const struct uerudp_frame_state *state) {
@@ -527,7 +525,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     report_decode_result(&t, state, &decoded);
     uerudp_analysis_tree_add_datagram(&t.analysis, t.nodes[0]);
     col_add_str(pinfo->cinfo, COL_INFO, arrow);
-    col_append_str(pinfo->cinfo, COL_INFO, uerudp_analysis_tree_info_marks(&t.analysis));
+    col_append_str(pinfo->cinfo, COL_INFO, uerudp_info_marks(&t.analysis.results, pinfo->pool));
     col_append_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.info.line));
 }
 

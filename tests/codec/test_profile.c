@@ -113,6 +113,24 @@ static void handlers_have_names(void **state) {
     assert_null(ue_handler_name((enum ue_handler)99));
 }
 
+static void lists_of_handlers_read_back(void **state) {
+    (void)state;
+    static const char *const lists[] = {"", "oodle", "oodle,aesgcm",
+                                        "reliability,aesgcm-bytes,aesgcm-bytes,aesgcm-bytes"};
+    static const char *const bad[] = {"oodle,",       ",",          ",oodle",
+                                      "oodle aesgcm", "oodle,none", "dtls,dtls,dtls,dtls,dtls"};
+    enum ue_handler handlers[UE_HANDLERS_MAX] = {UE_HANDLER_DTLS, UE_HANDLER_DTLS, UE_HANDLER_DTLS, UE_HANDLER_DTLS};
+    char text[UE_HANDLERS_CHARS];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assert_true(ue_handlers_parse(lists[i], handlers));
+        assert_string_equal(ue_handlers_text(handlers, text), lists[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(ue_handlers_parse(bad[i], handlers));
+        assert_string_equal(ue_handlers_text(handlers, text), lists[3]);
+    }
+}
+
 static uint16_t mask_of(const char *const releases[]) {
     uint16_t mask = 0;
     for (size_t i = 0; releases[i] != NULL; i++) {
@@ -167,6 +185,7 @@ int main(void) {
         cmocka_unit_test(a_context_resolves_settings),
         cmocka_unit_test(directions_reverse),
         cmocka_unit_test(handlers_have_names),
+        cmocka_unit_test(lists_of_handlers_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,11 +113,9 @@ static void print_handlers(const struct ue_observed_connection *connection) {
     const struct ue_detection *detection = &connection->detection;
     enum ue_handler chain[UE_HANDLERS_MAX];
     if (ue_detection_find_handlers(detection, chain)) {
-        fprintf(stderr, "stream %" PRIu32 ": looks like --handlers ", connection->stream);
-        for (size_t i = 0; i < UE_HANDLERS_MAX && chain[i] != UE_HANDLER_NONE; i++) {
-            fprintf(stderr, "%s%s", i != 0 ? "," : "", ue_handler_name(chain[i]));
-        }
-        fputs("\n", stderr);
+        char text[UE_HANDLERS_CHARS];
+        fprintf(stderr, "stream %" PRIu32 ": looks like --handlers %s\n", connection->stream,
+                ue_handlers_text(chain, text));
     }
     if (detection->decrypted == 0 && detection->encrypted > connection->datagrams / 2) {
         fprintf(stderr, "stream %" PRIu32 ": the key opens none of %" PRIu64 " encrypted packet%s\n",

@@ -39,15 +39,6 @@ bool print_settings_are_stock(const struct ue_context *context) {
     return context->settings.handlers[0] == UE_HANDLER_NONE;
 }
 
-static void print_handlers(struct text_buffer *out, const struct ue_settings *settings) {
-    for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
-        if (i != 0) {
-            text_buffer_add_char(out, ',');
-        }
-        text_buffer_add(out, ue_handler_name(settings->handlers[i]));
-    }
-}
-
 void print_settings_json(struct text_buffer *out, const struct ue_context *context) {
     struct worth worths[WORTHS];
     const char *separator = "{";
@@ -59,9 +50,9 @@ void print_settings_json(struct text_buffer *out, const struct ue_context *conte
         }
     }
     if (context->settings.handlers[0] != UE_HANDLER_NONE) {
-        text_buffer_add_format(out, "%s\"handlers\":\"", separator);
-        print_handlers(out, &context->settings);
-        text_buffer_add_char(out, '"');
+        char handlers[UE_HANDLERS_CHARS];
+        text_buffer_add_format(out, "%s\"handlers\":\"%s\"", separator,
+                               ue_handlers_text(context->settings.handlers, handlers));
     }
     text_buffer_add_char(out, '}');
 }

@@ -153,6 +153,16 @@ const char *ue_handler_name(enum ue_handler handler);
 /* Finds a handler component by its name of `length` bytes. Returns UE_HANDLER_NONE when there is none. */
 enum ue_handler ue_handler_find(const char *name, size_t length);
 
+/* Size of the longest text of ue_handlers_text, with its NUL. */
+#define UE_HANDLERS_CHARS 64
+
+/* Reads the names of handler components, outermost first, separated by commas: "oodle,aesgcm". Components after them
+   become UE_HANDLER_NONE. False, and nothing changed: a name is unknown, or there are more than UE_HANDLERS_MAX. */
+bool ue_handlers_parse(const char *text, enum ue_handler handlers[UE_HANDLERS_MAX]);
+
+/* Writes what ue_handlers_parse reads. Returns text. */
+const char *ue_handlers_text(const enum ue_handler handlers[UE_HANDLERS_MAX], char text[UE_HANDLERS_CHARS]);
+
 #ifdef __cplusplus
 }
 #endif
