@@ -128,6 +128,14 @@ static void add_text(struct ue_text_writer *out, const char *before, struct ue_t
     }
 }
 
+/* A network id in another format (protocol.md 12) is not described. */
+static void describe_guid(struct ue_text_writer *out, const struct ue_param *guid) {
+    if (guid->text.units.bits == 0) {
+        ue_text_writer_add(out, "network id ");
+        ue_text_writer_add_unsigned(out, guid->number);
+    }
+}
+
 /* Without what may be personal. */
 static void describe(struct ue_text_writer *out, const struct ue_message *message) {
     const struct ue_param *params = message->params;
@@ -150,6 +158,9 @@ static void describe(struct ue_text_writer *out, const struct ue_message *messag
         ue_text_writer_add(out, " bytes/s");
         break;
     case UE_MESSAGE_LOGIN: add_text(out, "platform ", params[UE_LOGIN_PLATFORM].text); break;
+    case UE_MESSAGE_BEACON_JOIN: add_text(out, "", params[UE_BEACON_JOIN_TYPE].text); break;
+    case UE_MESSAGE_BEACON_ASSIGN_GUID: describe_guid(out, &params[UE_BEACON_ASSIGN_GUID_GUID]); break;
+    case UE_MESSAGE_BEACON_NET_GUID_ACK: add_text(out, "", params[UE_BEACON_NET_GUID_ACK_TYPE].text); break;
     case UE_MESSAGE_FAILURE: add_text(out, "", params[UE_FAILURE_TEXT].text); break;
     case UE_MESSAGE_CLOSE_REASON: add_text(out, "", params[UE_CLOSE_REASON_TEXT].text); break;
     case UE_MESSAGE_SECURITY_VIOLATION: add_text(out, "", params[UE_SECURITY_VIOLATION_TEXT].text); break;
@@ -332,7 +343,10 @@ static const char *answer_to(const struct ue_login_step *step) {
     } order[] = {{UE_MESSAGE_HELLO, 0, "Challenge"},
                  {UE_MESSAGE_CHALLENGE, 1, "Login"},
                  {UE_MESSAGE_LOGIN, 0, "Welcome"},
-                 {UE_MESSAGE_WELCOME, 1, "Netspeed"}};
+                 {UE_MESSAGE_WELCOME, 1, "Netspeed"},
+                 {UE_MESSAGE_BEACON_WELCOME, 1, "BeaconJoin"},
+                 {UE_MESSAGE_BEACON_JOIN, 0, "BeaconAssignGUID"},
+                 {UE_MESSAGE_BEACON_ASSIGN_GUID, 1, "BeaconNetGUIDAck"}};
     for (size_t i = 0; i < sizeof order / sizeof *order && !step->is_handshake; i++) {
         if (step->type == order[i].type && step->side == order[i].side) {
             return order[i].answer;

@@ -148,7 +148,7 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
         REQUIRE(m->number != GUID_DEFAULT, UE_E_TYPE, CONTROL_DESTRUCTION_INFO_GUID);
         break;
     case KIND_BEACON_GUID:
-        if (ue_context_netver(x) >= 39) {
+        if (ue_context_netver(x) >= UE_NETVER_BEACON_GUID) {
             REST(m->text.units, CONTROL_NET_GUID_BYTES);
             REQUIRE(m->text.units.bits != 0, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
         } else {

@@ -10,6 +10,7 @@
 #include "tools/live/client.h"
 #include "tools/live/endpoint_report.h"
 #include "tools/net/event_loop.h"
+#include "tools/sim/game.h"
 
 #define NS_PER_S 1e9
 #define CHECK_SECONDS 60
@@ -27,7 +28,7 @@ struct connect {
     gboolean check;
     char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s, stay_s;
-    char *player, *url, *token;
+    char *player, *url, *token, *beacon;
 
     struct live_transport *port;
     struct event_loop *loop;
@@ -68,6 +69,8 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->mode_options.file, "send this file reliably", "FILE"},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->mode_options.scenario,
          "send the client's side of a scenario of the simulator", "NAME"},
+        {"beacon", 0, 0, G_OPTION_ARG_STRING, &c->beacon,
+         "join a beacon of this type, such as PartyBeaconClient, instead of a game", "TYPE"},
         {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
          "channel for --file and lines; default the first that the server opens", "NUMBER"},
         {"timeout", 0, 0, G_OPTION_ARG_STRING, &c->timeout_text,
@@ -84,6 +87,18 @@ static void add_options(struct connect *c, GOptionContext *context) {
     live_options_add(&c->live, context);
 }
 
+/* The scenario of a beacon joins one. */
+static bool resolve_beacon(struct connect *c) {
+    const struct sim_scenario *scenario =
+        c->mode_options.scenario != NULL ? sim_scenario_find(c->mode_options.scenario) : NULL;
+    if (scenario != NULL && scenario->driver == UE_DRIVER_BEACON && c->beacon == NULL) {
+        c->beacon = g_strdup(SIM_GAME_BEACON_TYPE);
+    }
+    c->live.driver = c->beacon != NULL ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+    return c->beacon == NULL || !c->live.no_login ||
+           cli_error("--beacon and --no-login exclude each other: a beacon is joined by messages");
+}
+
 static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
         return cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
@@ -95,6 +110,9 @@ static bool resolve(struct connect *c, int argc) {
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
     if (!cli_option_real("timeout", c->timeout_text, SECONDS_MIN, SECONDS_MAX, &c->timeout_s) ||
         !cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
+        return false;
+    }
+    if (!resolve_beacon(c)) {
         return false;
     }
     c->mode_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
@@ -222,7 +240,9 @@ static void report_joined(struct connect *c) {
     const struct ue_login_status *login = ue_login_status(c->client.login);
     json_t *members =
         json_pack("{s:s}", "server", net_address_format(net_socket_peer(live_transport_socket(c->port)), text));
-    if (!c->live.no_login) {
+    if (c->beacon != NULL) {
+        json_object_set_new(members, "beacon", live_report_text(c->beacon));
+    } else if (!c->live.no_login) {
         json_object_set_new(members, "map", live_report_text(login->map));
         json_object_set_new(members, "game", live_report_text(login->game));
     }
@@ -380,6 +400,7 @@ static enum cli_exit run(struct connect *c, const char *target) {
         .player = c->player != NULL ? c->player : "uerudp",
         .url = c->url,
         .platform = "NULL",
+        .beacon_type = c->beacon,
         .encryption_token = c->token != NULL  ? c->token
                             : c->live.has_key ? "uerudp"
                                               : NULL,
@@ -416,6 +437,7 @@ static bool clear(struct connect *c) {
     g_free(c->player);
     g_free(c->url);
     g_free(c->token);
+    g_free(c->beacon);
     g_free(c->timeout_text);
     g_free(c->channel_text);
     return good;

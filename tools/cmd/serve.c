@@ -77,6 +77,7 @@ static bool resolve_scenario(struct serve *s) {
         g_autofree char *names = scenario_traffic_scenario_names();
         cli_error("--mode scenario requires --scenario with one of %s", names);
     }
+    s->live.driver = s->service.scenario != NULL ? s->service.scenario->driver : UE_DRIVER_GAME;
     return s->service.scenario != NULL;
 }
 
@@ -104,7 +105,11 @@ static bool resolve(struct serve *s, int argc) {
         return cli_error("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
     }
     s->service.no_login = s->live.no_login;
-    return resolve_mode(s) && serve_protection_resolve(&s->protection) && live_options_resolve(&s->live);
+    if (!resolve_mode(s) || !serve_protection_resolve(&s->protection) || !live_options_resolve(&s->live)) {
+        return false;
+    }
+    return s->live.driver != UE_DRIVER_BEACON || s->live.profile->netver < UE_NETVER_BEACON_GUID ||
+           cli_error("--generation=%s: the form of BeaconAssignGUID is not known", s->live.profile->name);
 }
 
 /* ---- events ---- */
@@ -275,6 +280,7 @@ static bool open_server(struct serve *s) {
     };
     live_options_configure(&s->live, &config.conn);
     config.conn.report_packets |= s->service.scenario != NULL && s->service.scenario->game;
+    config.login.beacon_guid = SIM_GAME_BEACON_GUID;
     serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->server = ue_server_new(NULL, &config, event_loop_now_ns());
     if (s->server == NULL) {

@@ -11,9 +11,10 @@
 static const uint8_t server_ip[] = {192, 0, 2, 1};
 static const uint8_t client_ip[] = {198, 51, 100, 1};
 
-void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client,
+void generator_addresses(enum ue_driver driver, uint32_t index, uint32_t place, struct capture_address *client,
                          struct capture_address *server) {
-    *server = (struct capture_address){.port = WIRE_OPTIONS_SERVER_PORT, .family = CAPTURE_IPV4};
+    *server = (struct capture_address){.family = CAPTURE_IPV4};
+    server->port = driver == UE_DRIVER_BEACON ? GENERATE_BEACON_PORT : WIRE_OPTIONS_SERVER_PORT;
     memcpy(server->bytes, server_ip, sizeof server_ip);
     *client = (struct capture_address){.family = CAPTURE_IPV4};
     client->port = (uint16_t)(GENERATE_CLIENT_PORT + index + place * GENERATE_MOVED_PORTS);
@@ -74,7 +75,7 @@ static void write_frame(struct generator *generator, uint32_t index, const struc
     uint32_t place = frame_stream_outcome(source, frame)->address;
     uint32_t *newest = &generator->connections[index].place;
     *newest = place > *newest ? place : *newest;
-    generator_addresses(index, place, &addresses[UE_ROLE_CLIENT], &addresses[UE_ROLE_SERVER]);
+    generator_addresses(source->scenario.driver, index, place, &addresses[UE_ROLE_CLIENT], &addresses[UE_ROLE_SERVER]);
     pcapng_writer_add_datagram(writer, interface, GENERATE_EPOCH_NS + (int64_t)frame->time_ns, &addresses[frame->from],
                                &addresses[!frame->from], bytes, size_bytes, comment);
 }

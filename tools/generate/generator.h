@@ -11,6 +11,8 @@
 #define GENERATE_CLIENT_PORT 50000
 /* Added to a client's port when its address changes. */
 #define GENERATE_MOVED_PORTS 10000
+/* Of a beacon's host. */
+#define GENERATE_BEACON_PORT 15000
 /* When each run starts: 1 January 2026. */
 #define GENERATE_EPOCH_NS INT64_C(1767225600000000000)
 
@@ -48,7 +50,7 @@ bool generator_step(struct generator *generator, struct pcapng_writer *writer, u
 const char *generator_failure(struct generator *generator, struct sim_result *result);
 
 /* Addresses of a connection; place: number of the client's address (see move_ns). */
-void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client,
+void generator_addresses(enum ue_driver driver, uint32_t index, uint32_t place, struct capture_address *client,
                          struct capture_address *server);
 
 #endif

@@ -302,6 +302,13 @@ static bool is_valid(const struct sim_scenario *scenario) {
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
         return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
+    bool is_beacon = scenario->driver == UE_DRIVER_BEACON && scenario->login;
+    if (is_beacon && profile->netver >= UE_NETVER_BEACON_GUID) {
+        return cli_error("%s: the form of BeaconAssignGUID in %s is not known", scenario->name, profile->name);
+    }
+    if (is_beacon && scenario->ending == SIM_ENDING_FAILURE) {
+        return cli_error("%s: a beacon asks for no login that its host could refuse", scenario->name);
+    }
     if (scenario->frame_time && profile->channel < UE_CHANNEL_PACKED) {
         return cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);
     }

@@ -29,6 +29,7 @@ enum scenario_kind {
     ROLE,
     REASON,
     ENDING,
+    DRIVER,
     BITS,
     OUTAGES
 };
@@ -52,6 +53,7 @@ static const struct scenario_key scenario_keys[] = {
     {"compress", FLAG, SCENARIO(compress)},
     {"frame-time", FLAG, SCENARIO(frame_time)},
     {"game", FLAG, SCENARIO(game)},
+    {"driver", DRIVER, SCENARIO(driver)},
     {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},
     {"duration", SECONDS, SCENARIO(duration_ns)},
@@ -184,15 +186,18 @@ static bool parse_bits(const char *text, uint32_t *bits) {
 static bool parse_name(const char *text, enum scenario_kind kind, void *to) {
     static const char *const roles[] = {"client", "server", NULL};
     static const char *const endings[] = {"quiet", "client", "server", "timeout", "failure", "upgrade", NULL};
+    static const char *const drivers[] = {
+        [UE_DRIVER_GAME] = "game", [UE_DRIVER_DEMO] = "demo", [UE_DRIVER_BEACON] = "beacon", NULL};
     static const char *const reasons[] = {"destroyed", "dormancy", "level-unloaded", "relevancy", "tear-off",
                                           "migrated",  NULL};
     unsigned choice;
-    const char *const *choices = kind == ROLE ? roles : kind == ENDING ? endings : reasons;
+    const char *const *choices = kind == ROLE ? roles : kind == ENDING ? endings : kind == DRIVER ? drivers : reasons;
     if (!parse_choice(text, choices, &choice)) {
         return false;
     }
     switch (kind) {
     case ROLE: *(enum ue_role *)to = (enum ue_role)choice; break;
+    case DRIVER: *(enum ue_driver *)to = (enum ue_driver)choice; break;
     case ENDING: *(enum sim_ending *)to = (enum sim_ending)choice; break;
     default: *(uint8_t *)to = (uint8_t)choice; break;
     }
@@ -228,6 +233,7 @@ static bool parse_value(const char *text, enum scenario_kind kind, void *to) {
     case BITS: return parse_bits(text, to);
     case ROLE:
     case REASON:
+    case DRIVER:
     case ENDING: return parse_name(text, kind, to);
     default: return parse_integer(text, kind, to);
     }

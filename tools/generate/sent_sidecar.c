@@ -76,7 +76,7 @@ static json_t *connection_object(const struct generator *generator, uint32_t ind
     struct capture_address client, server;
     run_log_compute_figures(run_log, UE_ROLE_CLIENT, &f[0]);
     run_log_compute_figures(run_log, UE_ROLE_SERVER, &f[1]);
-    generator_addresses(index, connection->place, &client, &server);
+    generator_addresses(generator->config.scenario.driver, index, connection->place, &client, &server);
     return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:{s:o, s:o}, s:o, s:s}", "stream",
                      (json_int_t)connection->stream, "client", address(&client), "server", address(&server),
                      "generation", sim_scenario_profile(&connection->source.scenario, UE_ROLE_CLIENT)->name, "packets",

@@ -210,3 +210,18 @@ bool info_connection_lost_packets(const struct info_connection *info, unsigned s
     *lost = info->sides[side].totals->counts.missing;
     return *lost != 0 || info->sides[side].totals->counts.nacked == 0;
 }
+
+bool info_connection_beacon(const struct info_connection *info, struct info_beacon *beacon) {
+    static const uint8_t order[] = {UE_MESSAGE_BEACON_WELCOME, UE_MESSAGE_BEACON_JOIN, UE_MESSAGE_BEACON_ASSIGN_GUID,
+                                    UE_MESSAGE_BEACON_NET_GUID_ACK};
+    *beacon = (struct info_beacon){.type = ""};
+    for (size_t i = 0; i < G_N_ELEMENTS(order); i++) {
+        const struct ue_login_step *step = ue_findings_login_step(info->detected, false, order[i]);
+        beacon->last = step != NULL ? step : beacon->last;
+        bool has_type =
+            step != NULL && order[i] != UE_MESSAGE_BEACON_WELCOME && order[i] != UE_MESSAGE_BEACON_ASSIGN_GUID;
+        beacon->type = has_type ? step->text : beacon->type;
+        beacon->joined = order[i] == UE_MESSAGE_BEACON_NET_GUID_ACK ? step : NULL;
+    }
+    return beacon->last != NULL;
+}

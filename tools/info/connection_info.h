@@ -87,4 +87,14 @@ const char *info_connection_close_text(const struct info_connection *info);
    losses, because it has all packets that were reported as not delivered. */
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost);
 
+/* The login at a beacon, by its messages. */
+struct info_beacon {
+    const char *type;                   /* what the client asked for; empty: not in the capture */
+    const struct ue_login_step *last;   /* the last of its messages */
+    const struct ue_login_step *joined; /* BeaconNetGUIDAck, with which the client has joined; NULL: none */
+};
+
+/* False: no message of a beacon is in the capture. */
+bool info_connection_beacon(const struct info_connection *info, struct info_beacon *beacon);
+
 #endif

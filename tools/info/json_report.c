@@ -360,12 +360,22 @@ static json_t *heading_object(const struct info_connection *info) {
                      info_count(info->first_frame), "last", info_count(info->last_frame));
 }
 
+static void add_beacon(json_t *object, const struct info_connection *info) {
+    struct info_beacon beacon;
+    if (!info_connection_beacon(info, &beacon)) {
+        return;
+    }
+    json_t *joined = beacon.joined != NULL ? moment(info, beacon.joined->frame, beacon.joined->time_ns) : json_null();
+    json_object_set_new(object, "beacon", json_pack("{s:o, s:o}", "type", text_or_null(beacon.type), "joined", joined));
+}
+
 json_t *info_to_json(const struct info_connection *info) {
     json_t *object = heading_object(info);
     add_traffic(object, info);
     add_times(object, info);
     add_pace(object, info);
     json_object_set_new(object, "waits", waits_array(info));
+    add_beacon(object, info);
     json_object_set_new(object, "story", login_array(info));
     json_object_set_new(object, "channels", channels_array(info));
     json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));

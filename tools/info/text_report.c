@@ -57,6 +57,21 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     text_buffer_add_format(out, ", frames %" PRIu64 " to %" PRIu64 "\n", info->first_frame, info->last_frame);
 }
 
+static void print_beacon(struct text_buffer *out, const struct info_connection *info) {
+    struct info_beacon beacon;
+    if (!info_connection_beacon(info, &beacon)) {
+        return;
+    }
+    size_t line = out->length;
+    label(out, "beacon");
+    text_buffer_add_utf8(out, beacon.type[0] != '\0' ? beacon.type : "type not in the capture", TEXT_ESCAPE_PLAIN);
+    text_buffer_add_format(out, "%s%s in frame %" PRIu64,
+                           beacon.joined != NULL ? ", joined by " : ", not joined: the last message of the join is ",
+                           ue_login_step_name(beacon.last), beacon.last->frame);
+    text_buffer_wrap(out, line, VALUE_COLUMN);
+    text_buffer_add_char(out, '\n');
+}
+
 /* ---- the end ---- */
 
 static void print_close(struct text_buffer *out, const struct info_connection *info) {
@@ -228,6 +243,7 @@ void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
         const struct info_connection *info = g_ptr_array_index(infos, i);
         text_buffer_add(out, i != 0 ? "\n" : "");
         print_heading(out, info);
+        print_beacon(out, info);
         print_end(out, info);
         print_findings(out, info);
         print_login(out, info);

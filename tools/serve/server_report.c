@@ -18,8 +18,11 @@ void serve_report_connected(bool as_json, const struct ue_peer *peer) {
 
 void serve_report_joined(bool as_json, const struct ue_peer *peer) {
     json_t *members = address_of(peer);
-    if (peer->login != NULL) {
-        json_object_set_new(members, "url", live_report_text(ue_login_status(peer->login)->url));
+    const struct ue_login_status *login = ue_login_status(peer->login);
+    if (login->beacon_type[0] != '\0') {
+        json_object_set_new(members, "beacon", live_report_text(login->beacon_type));
+    } else if (peer->login != NULL) {
+        json_object_set_new(members, "url", live_report_text(login->url));
     }
     live_report(as_json, "joined", members);
 }

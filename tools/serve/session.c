@@ -39,7 +39,8 @@ void serve_session_start(struct serve_session *session, uint64_t now_ns) {
     }
     session->joined_ns = now_ns;
     if (is_game(session)) {
-        session->game = sim_game_new(session->peer->conn, UE_ROLE_SERVER, session->options->scenario->seed, NULL, NULL);
+        session->game = sim_game_new(session->peer->conn, session->options->scenario->driver, UE_ROLE_SERVER,
+                                     session->options->scenario->seed, NULL, NULL);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -7,13 +7,14 @@
 
 #include "tools/sim/game_state.h"
 
-struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_role role, uint64_t seed, sim_game_watch *watch,
-                              void *user) {
+struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_driver driver, enum ue_role role, uint64_t seed,
+                              sim_game_watch *watch, void *user) {
     struct sim_game *game = calloc(1, sizeof *game);
     if (game == NULL) {
         return NULL;
     }
     game->conn = conn;
+    game->driver = driver;
     game->role = role;
     game->rng.state = sim_rng_mix(seed, (uint64_t)role);
     game->watch = watch;
@@ -68,7 +69,7 @@ const char *sim_game_event(struct sim_game *game, uint64_t now_ns, const struct 
 void sim_game_tick(struct sim_game *game, uint64_t now_ns, bool is_quiet) {
     game->now_ns = now_ns;
     if (game->role == UE_ROLE_CLIENT) {
-        game_client_tick(game, is_quiet);
+        (game->driver == UE_DRIVER_BEACON ? game_beacon_client_tick : game_client_tick)(game, is_quiet);
     } else {
         game_server_tick(game, is_quiet);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated game: what its server and its clients do with replicated actors (docs/program.md). A player's
    controller, ships that move each second tick and have labels, crates that come and go with every close reason, lamps
-   of the map that sleep, and calls in both directions. */
+   of the map that sleep, and calls in both directions. Of a beacon: the reservation of seats in a game. */
 #ifndef UERUDP_TOOLS_SIM_GAME_H
 #define UERUDP_TOOLS_SIM_GAME_H
 
@@ -11,6 +11,9 @@
 #define SIM_GAME_PROBLEM_CHARS 160
 /* Limit of its channels that are open at once. */
 #define SIM_GAME_CHANNELS_MAX 48
+/* What a beacon's client asks for, and the id of the beacon's actor. */
+#define SIM_GAME_BEACON_TYPE "PartyBeaconClient"
+#define SIM_GAME_BEACON_GUID 64
 
 enum sim_game_event_kind {
     SIM_GAME_ACTOR,    /* an actor got a channel */
@@ -46,8 +49,8 @@ typedef void sim_game_watch(void *user, const struct sim_game_event *event);
 struct sim_game;
 
 /* The game of one side of a connection. watch may be NULL. NULL: no memory. */
-struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_role role, uint64_t seed, sim_game_watch *watch,
-                              void *user);
+struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_driver driver, enum ue_role role, uint64_t seed,
+                              sim_game_watch *watch, void *user);
 void sim_game_free(struct sim_game *game);
 /* The peer in the same process, with which calls are compared; without it they are only counted. */
 void sim_game_set_peer(struct sim_game *game, struct sim_game *peer);

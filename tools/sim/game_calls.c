@@ -130,6 +130,7 @@ void game_call_received(void *user, const struct ue_received_call *call) {
     if (is_reliable && game->peer != NULL) {
         compare_call(game, call);
     }
+    game_beacon_call_received(game, call);
     report_call(game, SIM_GAME_RECEIVED, !game->role, call->guid, call->channel, call->layout, call->function,
                 call->parameters);
 }

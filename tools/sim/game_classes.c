@@ -27,6 +27,8 @@ static const struct ue_class_property label_properties[] = {{"Text", UE_VALUE_ST
                                                             {"Anchor", UE_VALUE_OBJECT}, {"Offset", UE_VALUE_VECTOR}};
 static const struct ue_class_property light_properties[] = {
     {"Brightness", UE_VALUE_FLOAT}, {"Colour", UE_VALUE_INT32}, {"bEnabled", UE_VALUE_BOOL}};
+static const struct ue_class_property beacon_properties[] = {{"ReservationState", UE_VALUE_BYTE},
+                                                             {"SeatsLeft", UE_VALUE_INT32}};
 
 static const struct ue_class_property hit_parameters[] = {{"By", UE_VALUE_OBJECT}, {"Damage", UE_VALUE_INT32}};
 static const struct ue_class_property news_parameters[] = {{"Number", UE_VALUE_INT32}, {"Text", UE_VALUE_STRING}};
@@ -36,6 +38,8 @@ static const struct ue_class_property fire_parameters[] = {
 static const struct ue_class_property move_parameters[] = {
     {"Time", UE_VALUE_INT32}, {"Location", UE_VALUE_VECTOR}, {"Control", UE_VALUE_ROTATION}, {"Flags", UE_VALUE_BYTE}};
 static const struct ue_class_property place_parameters[] = {{"Location", UE_VALUE_VECTOR}, {"Number", UE_VALUE_INT32}};
+static const struct ue_class_property request_parameters[] = {{"SessionId", UE_VALUE_STRING},
+                                                              {"PartySize", UE_VALUE_INT32}};
 static const struct ue_class_property number_parameters[] = {{"Number", UE_VALUE_INT32}};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -51,6 +55,16 @@ static const struct ue_class_function functions[GAME_FUNCTION_COUNT] = {
     [GAME_CRATE_OPENED] = FUNCTION("MulticastOpened", UE_FUNCTION_MULTICAST | UE_FUNCTION_RELIABLE, number_parameters),
     [GAME_LAMP_BLINK] = FUNCTION("MulticastBlink", UE_FUNCTION_MULTICAST, number_parameters),
     [GAME_LABEL_FLASH] = FUNCTION("MulticastFlash", UE_FUNCTION_MULTICAST, number_parameters),
+    [GAME_BEACON_FULL] =
+        FUNCTION("ClientReservationFull", UE_FUNCTION_CLIENT | UE_FUNCTION_RELIABLE, number_parameters),
+    [GAME_BEACON_RESPONSE] =
+        FUNCTION("ClientReservationResponse", UE_FUNCTION_CLIENT | UE_FUNCTION_RELIABLE, number_parameters),
+    [GAME_BEACON_CANCEL] =
+        FUNCTION("ServerCancelReservation", UE_FUNCTION_SERVER | UE_FUNCTION_RELIABLE, number_parameters),
+    [GAME_BEACON_REQUEST] =
+        FUNCTION("ServerReservationRequest", UE_FUNCTION_SERVER | UE_FUNCTION_RELIABLE, request_parameters),
+    [GAME_BEACON_UPDATE] =
+        FUNCTION("ServerUpdateReservation", UE_FUNCTION_SERVER | UE_FUNCTION_RELIABLE, request_parameters),
 };
 
 #define CLASS(path, parent, is_player, properties, first, count)                                                       \
@@ -66,6 +80,8 @@ static const struct ue_class classes[GAME_CLASS_COUNT] = {
     [GAME_CLASS_LAMP] =
         CLASS("/Game/Actors/Lamp.Lamp_C", &classes[GAME_CLASS_ACTOR], false, lamp_properties, GAME_LAMP_BLINK, 1),
     [GAME_CLASS_LABEL] = CLASS("/Game/Actors/Label.Label_C", NULL, false, label_properties, GAME_LABEL_FLASH, 1),
+    [GAME_CLASS_BEACON] = CLASS("/Script/Sim.PartyBeaconClient", &classes[GAME_CLASS_ACTOR], false, beacon_properties,
+                                GAME_BEACON_FULL, 5),
     [GAME_CLASS_LIGHT] = {"/Script/Engine.PointLightComponent", NULL, false, light_properties, COUNT(light_properties),
                           NULL, 0},
 };

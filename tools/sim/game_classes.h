@@ -8,13 +8,14 @@
 #include <uerudp/class_layout.h>
 
 enum game_class {
-    GAME_CLASS_ACTOR, /* the parent of the next four */
+    GAME_CLASS_ACTOR, /* the parent of the next four, and of the beacon */
     GAME_CLASS_PILOT, /* the player's controller */
     GAME_CLASS_SHIP,
     GAME_CLASS_CRATE,
-    GAME_CLASS_LAMP,  /* of the map */
-    GAME_CLASS_LABEL, /* a sub-object of ships that comes and goes */
-    GAME_CLASS_LIGHT, /* a sub-object of lamps, of the map */
+    GAME_CLASS_LAMP,   /* of the map */
+    GAME_CLASS_LABEL,  /* a sub-object of ships that comes and goes */
+    GAME_CLASS_LIGHT,  /* a sub-object of lamps, of the map */
+    GAME_CLASS_BEACON, /* of a beacon's client */
     GAME_CLASS_COUNT
 };
 
@@ -52,6 +53,7 @@ enum game_label_property {
     GAME_LABEL_ANCHOR,
     GAME_LABEL_OFFSET
 };
+enum game_beacon_property { GAME_BEACON_STATE = GAME_ACTOR_PROPERTIES + 1, GAME_BEACON_SEATS };
 enum game_light_property { GAME_LIGHT_BRIGHTNESS = 1, GAME_LIGHT_COLOUR, GAME_LIGHT_ENABLED };
 
 enum game_function {
@@ -65,6 +67,11 @@ enum game_function {
     GAME_CRATE_OPENED,
     GAME_LAMP_BLINK,
     GAME_LABEL_FLASH,
+    GAME_BEACON_FULL,     /* reliable, to the client: no seat is left */
+    GAME_BEACON_RESPONSE, /* reliable: the result of its request */
+    GAME_BEACON_CANCEL,   /* reliable, of the client */
+    GAME_BEACON_REQUEST,
+    GAME_BEACON_UPDATE,
     GAME_FUNCTION_COUNT
 };
 

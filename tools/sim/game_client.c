@@ -4,20 +4,19 @@
 
 #define FIRE_TICKS 20
 
-/* The newest actor of the player's class. */
-static const struct ue_mirror_actor *find_pilot(const struct sim_game *game) {
+const struct ue_mirror_actor *game_client_find(const struct sim_game *game, enum game_class kind) {
     const struct ue_mirror_actor *actor = game->mirror.actors;
-    while (actor != NULL && actor->objects->layout != game_class(GAME_CLASS_PILOT)) {
+    while (actor != NULL && actor->objects->layout != game_class(kind)) {
         actor = actor->next;
     }
     return actor;
 }
 
-static void call_server(struct sim_game *game, const struct ue_mirror_actor *pilot, enum game_function id,
-                        const struct ue_value *parameters) {
-    if (ue_mirror_call(&game->mirror, game->now_ns, pilot, pilot->objects->guid, game_function(id), parameters) ==
+void game_client_call(struct sim_game *game, const struct ue_mirror_actor *actor, enum game_function id,
+                      const struct ue_value *parameters) {
+    if (ue_mirror_call(&game->mirror, game->now_ns, actor, actor->objects->guid, game_function(id), parameters) ==
         UE_OK) {
-        game_call_sent(game, pilot->objects->guid, pilot->channel, pilot->objects->layout, id, parameters);
+        game_call_sent(game, actor->objects->guid, actor->channel, actor->objects->layout, id, parameters);
     }
 }
 
@@ -31,7 +30,7 @@ static uint64_t any_ship(struct sim_game *game) {
 }
 
 void game_client_tick(struct sim_game *game, bool is_quiet) {
-    const struct ue_mirror_actor *pilot = find_pilot(game);
+    const struct ue_mirror_actor *pilot = game_client_find(game, GAME_CLASS_PILOT);
     if (pilot == NULL || is_quiet) {
         return;
     }
@@ -39,11 +38,11 @@ void game_client_tick(struct sim_game *game, bool is_quiet) {
     const struct ue_value move[] = {
         game_number(UE_VALUE_INT32, (uint32_t)time), game_vector(game, time * 7 % 60000, -time * 3 % 40000, 885),
         game_turn((uint16_t)(time * 64), (uint16_t)(time * 128)), game_number(UE_VALUE_BYTE, (uint32_t)time & 3)};
-    call_server(game, pilot, GAME_SERVER_MOVE, move);
+    game_client_call(game, pilot, GAME_SERVER_MOVE, move);
     if (game->ticks % FIRE_TICKS == 0) {
         const struct ue_value fire[] = {game_number(UE_VALUE_INT32, (uint32_t)++game->shots),
                                         game_reference(any_ship(game)),
                                         game_number(UE_VALUE_BOOL, (uint32_t)sim_rng_below(&game->rng, 2))};
-        call_server(game, pilot, GAME_SERVER_FIRE, fire);
+        game_client_call(game, pilot, GAME_SERVER_FIRE, fire);
     }
 }

@@ -45,6 +45,9 @@ static bool add_lamp(struct sim_game *game, uint32_t index) {
 }
 
 static bool add_names(struct sim_game *game) {
+    if (game->driver == UE_DRIVER_BEACON) {
+        return add_class(game, GAME_CLASS_BEACON);
+    }
     bool good = add_name(game, GAME_GUID_MAP, 0, UE_EXPORT_MAP_OBJECT, GAME_MAP) &&
                 add_name(game, GAME_GUID_SIM, GAME_GUID_MAP, UE_EXPORT_MAP_OBJECT, "Sim") &&
                 add_name(game, GAME_GUID_LEVEL, GAME_GUID_SIM, UE_EXPORT_MAP_OBJECT, "PersistentLevel");
@@ -112,6 +115,7 @@ static void set_initial(struct sim_game *game, struct game_actor *a) {
         set(o, GAME_SHIP_HEALTH, game_number(UE_VALUE_INT32, 100));
         break;
     case GAME_CLASS_CRATE: set(o, GAME_CRATE_CONTENTS, game_text(text)); break;
+    case GAME_CLASS_BEACON: game_beacon_start(a); break;
     default:
         set(o, GAME_LAMP_ON, game_number(UE_VALUE_BOOL, 1));
         set(o->next, GAME_LIGHT_BRIGHTNESS, game_real(1.5F));
@@ -145,8 +149,8 @@ static struct ue_replica *replica_of(struct sim_game *game, const struct game_ac
     return ue_replicator_find(&game->replicator, &a->actor);
 }
 
-static void call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
-                 enum game_function id, const struct ue_value *parameters) {
+void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
+                      enum game_function id, const struct ue_value *parameters) {
     struct ue_replica *replica = replica_of(game, a);
     const struct ue_replicated_call request = {target, game_function(id), parameters};
     if (replica != NULL && ue_conn_room_bits(game->conn, replica->channel) > NEWS_CHARS * 10 &&
@@ -179,16 +183,18 @@ static void work_pilot(struct sim_game *game, struct game_actor *a, uint64_t tic
     }
     if (tick % 3 == 0) {
         const struct game_actor *ship = &game->actors[1 + sim_rng_below(&game->rng, GAME_SHIPS)];
-        call(game, a, NULL, GAME_CLIENT_HIT,
-             (const struct ue_value[]){game_reference(ship->actor.object->guid), game_number(UE_VALUE_INT32, number)});
+        game_server_call(
+            game, a, NULL, GAME_CLIENT_HIT,
+            (const struct ue_value[]){game_reference(ship->actor.object->guid), game_number(UE_VALUE_INT32, number)});
     }
     if (tick % 25 == 0) {
-        call(game, a, NULL, GAME_CLIENT_SHAKE, (const struct ue_value[]){game_real(0.25F * (float)(tick % 4 + 1))});
+        game_server_call(game, a, NULL, GAME_CLIENT_SHAKE,
+                         (const struct ue_value[]){game_real(0.25F * (float)(tick % 4 + 1))});
     }
     if (tick % 150 == 75) {
         memset(news, 'a' + (int)(tick % 26), NEWS_CHARS);
-        call(game, a, NULL, GAME_CLIENT_NEWS,
-             (const struct ue_value[]){game_number(UE_VALUE_INT32, number), game_text(news)});
+        game_server_call(game, a, NULL, GAME_CLIENT_NEWS,
+                         (const struct ue_value[]){game_number(UE_VALUE_INT32, number), game_text(news)});
     }
 }
 
@@ -212,7 +218,8 @@ static void work_label(struct sim_game *game, struct game_actor *a, uint64_t pha
         set(label, GAME_LABEL_ANCHOR, game_reference(a->actor.object->guid));
     }
     if (phase % 50 == 30) {
-        call(game, a, label, GAME_LABEL_FLASH, (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)phase)});
+        game_server_call(game, a, label, GAME_LABEL_FLASH,
+                         (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)phase)});
     }
     if (phase == 180) {
         label->is_removed = true;
@@ -235,11 +242,13 @@ static void work_ship(struct sim_game *game, struct game_actor *a, uint64_t tick
         set(o, GAME_SHIP_SHIELD, game_number(UE_VALUE_BOOL, (uint32_t)(tick / 90 % 2)));
     }
     if ((tick + 7 * a->index) % 50 == 0) {
-        call(game, a, NULL, GAME_SHIP_BOOM,
-             (const struct ue_value[]){game_vector(game, step, -step, 5), game_number(UE_VALUE_INT32, (uint32_t)tick)});
+        game_server_call(
+            game, a, NULL, GAME_SHIP_BOOM,
+            (const struct ue_value[]){game_vector(game, step, -step, 5), game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
     if ((tick + 17 * a->index) % 120 == 0) {
-        call(game, a, NULL, GAME_SHIP_HORN, (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
+        game_server_call(game, a, NULL, GAME_SHIP_HORN,
+                         (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
     if (a->index % 4 == 0) {
         work_label(game, a, (tick + 10 * (uint64_t)a->index) % 360);
@@ -264,7 +273,8 @@ static void work_crate(struct sim_game *game, struct game_actor *a, uint64_t tic
     }
     if (phase == 130) {
         set(o, GAME_CRATE_OPEN, game_number(UE_VALUE_BOOL, 1));
-        call(game, a, NULL, GAME_CRATE_OPENED, (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
+        game_server_call(game, a, NULL, GAME_CRATE_OPENED,
+                         (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
     if (phase == 299) {
         leave(game, a, reasons[game->closings++ % (sizeof reasons / sizeof *reasons)]);
@@ -285,7 +295,8 @@ static void work_lamp(struct sim_game *game, struct game_actor *a, uint64_t tick
         set(o, GAME_LAMP_HUE, game_number(UE_VALUE_BYTE, (uint32_t)tick & 0xff));
         set(o, GAME_LAMP_SWITCH, game_reference(GAME_GUID_LAMP((a->index + 1) % GAME_LAMPS)));
         set(o->next, GAME_LIGHT_COLOUR, game_number(UE_VALUE_INT32, (uint32_t)sim_rng_next(&game->rng)));
-        call(game, a, NULL, GAME_LAMP_BLINK, (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
+        game_server_call(game, a, NULL, GAME_LAMP_BLINK,
+                         (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
     if (phase == 60 && is_awake) {
         replica->wants_dormancy = true;
@@ -297,6 +308,7 @@ static void work(struct sim_game *game, struct game_actor *a) {
     case GAME_CLASS_PILOT: work_pilot(game, a, game->ticks); break;
     case GAME_CLASS_SHIP: work_ship(game, a, game->ticks); break;
     case GAME_CLASS_CRATE: work_crate(game, a, game->ticks); break;
+    case GAME_CLASS_BEACON: game_beacon_work(game, a); break;
     default: work_lamp(game, a, game->ticks); break;
     }
 }
@@ -319,7 +331,7 @@ static void enter(struct sim_game *game, struct game_actor *a) {
 
 static void destroy_lamps(struct sim_game *game) {
     uint32_t index = game->ticks == 100 ? 0 : game->ticks == 160 ? 1 : LOST_LAMPS;
-    if (index == LOST_LAMPS) {
+    if (index == LOST_LAMPS || game->driver == UE_DRIVER_BEACON) {
         return;
     }
     struct ue_replicated_object *lamp =
@@ -334,7 +346,7 @@ static void destroy_lamps(struct sim_game *game) {
 }
 
 void game_server_tick(struct sim_game *game, bool is_quiet) {
-    for (size_t i = 0; i < GAME_ACTORS; i++) {
+    for (size_t i = 0; i < game->actor_count; i++) {
         struct game_actor *a = &game->actors[i];
         bool is_there = replica_of(game, a) != NULL;
         if (!is_there && !is_quiet) {
@@ -378,33 +390,33 @@ static void on_update(void *user, const struct ue_replica *replica, const struct
     }
 }
 
+static bool add_actors(struct sim_game *game, enum game_class kind, uint32_t count) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        struct game_actor *a = &game->actors[game->actor_count++];
+        a->kind = kind;
+        a->index = i;
+        good = create(game, a);
+    }
+    return good;
+}
+
 bool game_server_init(struct sim_game *game) {
-    static const struct {
-        enum game_class kind;
-        uint32_t count;
-    } kinds[] = {{GAME_CLASS_PILOT, 1},
-                 {GAME_CLASS_SHIP, GAME_SHIPS},
-                 {GAME_CLASS_CRATE, GAME_CRATES},
-                 {GAME_CLASS_LAMP, GAME_LAMPS}};
     ue_package_map_init(&game->map, NULL, ue_conn_context(game->conn));
     ue_replicator_init(&game->replicator, game->conn, &game->map);
     game->replicator.watch = (struct ue_replication_watch){on_update, game};
     game->next_guid = GAME_GUID_DYNAMIC - 2;
     bool good = add_names(game);
-    for (size_t i = 0, at = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        for (uint32_t k = 0; good && k < kinds[i].count; k++) {
-            struct game_actor *a = &game->actors[at++];
-            a->kind = kinds[i].kind;
-            a->index = k;
-            good = create(game, a);
-        }
+    if (game->driver == UE_DRIVER_BEACON) {
+        return good && add_actors(game, GAME_CLASS_BEACON, 1);
     }
-    return good;
+    return good && add_actors(game, GAME_CLASS_PILOT, 1) && add_actors(game, GAME_CLASS_SHIP, GAME_SHIPS) &&
+           add_actors(game, GAME_CLASS_CRATE, GAME_CRATES) && add_actors(game, GAME_CLASS_LAMP, GAME_LAMPS);
 }
 
 void game_server_free(struct sim_game *game) {
     ue_replicator_free(&game->replicator);
-    for (size_t i = 0; i < GAME_ACTORS; i++) {
+    for (size_t i = 0; i < game->actor_count; i++) {
         ue_replicated_actor_free(&game->actors[i].actor);
     }
     ue_package_map_free(&game->map);
@@ -443,14 +455,14 @@ static bool is_actor_equal(struct sim_game *server, const struct game_actor *a, 
 
 bool sim_game_is_equal(struct sim_game *server, const struct sim_game *client) {
     bool is_equal = true;
-    for (size_t i = 0; is_equal && i < GAME_ACTORS; i++) {
+    for (size_t i = 0; is_equal && i < server->actor_count; i++) {
         is_equal = is_actor_equal(server, &server->actors[i], client);
     }
     return is_equal;
 }
 
 void sim_game_report_final(struct sim_game *server, uint64_t now_ns) {
-    for (size_t i = 0; server->watch != NULL && i < GAME_ACTORS; i++) {
+    for (size_t i = 0; server->watch != NULL && i < server->actor_count; i++) {
         const struct game_actor *a = &server->actors[i];
         const struct ue_replicated_object *o = replica_of(server, a) != NULL && !a->is_leaving ? a->actor.object : NULL;
         for (; o != NULL; o = o->next) {

@@ -34,6 +34,7 @@ struct game_call {
 
 struct sim_game {
     struct ue_conn *conn;
+    enum ue_driver driver;
     enum ue_role role;
     struct sim_rng rng;
     sim_game_watch *watch;
@@ -50,11 +51,15 @@ struct sim_game {
     struct ue_package_map map; /* server */
     struct ue_replicator replicator;
     struct game_actor actors[GAME_ACTORS];
+    uint32_t actor_count;
     uint64_t next_guid;
     uint32_t closings;
+    uint32_t requests; /* that a beacon's host received, and of these answered */
+    uint32_t answers;
 
     struct ue_mirror mirror; /* client */
     int32_t shots;
+    uint64_t found_tick; /* when a beacon's actor was first there; 0: not yet */
 };
 
 /* Values of parameters and properties. */
@@ -75,7 +80,20 @@ bool game_server_init(struct sim_game *game);
 void game_server_free(struct sim_game *game);
 void game_server_tick(struct sim_game *game, bool is_quiet);
 
+void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
+                      enum game_function id, const struct ue_value *parameters); /* target NULL: the actor */
+
 /* game_client.c */
 void game_client_tick(struct sim_game *game, bool is_quiet);
+/* The newest actor of a class; NULL: none. */
+const struct ue_mirror_actor *game_client_find(const struct sim_game *game, enum game_class kind);
+void game_client_call(struct sim_game *game, const struct ue_mirror_actor *actor, enum game_function id,
+                      const struct ue_value *parameters);
+
+/* game_beacon.c */
+void game_beacon_start(struct game_actor *a);
+void game_beacon_work(struct sim_game *game, struct game_actor *a);
+void game_beacon_call_received(struct sim_game *game, const struct ue_received_call *call);
+void game_beacon_client_tick(struct sim_game *game, bool is_quiet);
 
 #endif

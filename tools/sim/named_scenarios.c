@@ -50,6 +50,8 @@ static const struct sim_scenario scenarios[] = {
              PATHS(0), MIXED, SHORT),
     SCENARIO("game", "a game: actors with properties and calls, connected from the start", SIDES, PATHS(0),
              .game = true, SHORT),
+    SCENARIO("beacon", "a client joins a beacon, asks for seats in a game, and leaves", SIDES, PATHS(0), .game = true,
+             .driver = UE_DRIVER_BEACON, JOIN, .duration_ns = 3 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("stream", "streams of messages as often and as large as a game's", SIDES, PATHS(0), STREAM, SHORT),
     SCENARIO("lossy", "5 % loss", SIDES, PATHS(.loss = 0.05), MIXED, SHORT),
     SCENARIO("terrible", "40 % loss and jitter", SIDES, PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS), MIXED, SHORT),

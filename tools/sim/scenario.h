@@ -81,6 +81,7 @@ struct sim_scenario {
     struct ue_settings settings; /* of both sides: magic header and handlers */
     bool frame_time;             /* the client asks for the server's frame times */
     bool game;                   /* the simulated game (game.h), which has no streams */
+    enum ue_driver driver;       /* a beacon's game is a reservation (game_beacon.c) */
     bool actors;                 /* messages travel as property updates and RPCs of actors (actor_world.h) */
     bool hostile;                /* corrupted datagrams may be accepted: only what no network may cause is checked */
     bool unchecked;              /* nothing is checked: for speed */

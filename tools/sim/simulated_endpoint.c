@@ -26,6 +26,7 @@ static void configure(struct sim_endpoint *endpoint) {
     endpoint->config = (struct ue_conn_config){.profile = sim_scenario_profile(endpoint->scenario, endpoint->role),
                                                .settings = endpoint->scenario->settings,
                                                .role = endpoint->role,
+                                               .driver = endpoint->scenario->driver,
                                                .seed = endpoint->seed,
                                                .memory_limit_bytes = SIM_MEMORY_BYTES,
                                                .no_order_cache = side->no_order_cache,
@@ -51,7 +52,11 @@ static void configure(struct sim_endpoint *endpoint) {
 }
 
 static bool make_conn(struct sim_endpoint *endpoint) {
-    struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
+    struct ue_login_config login = {.map = "/Game/Maps/Sim",
+                                    .game = "/Script/Sim.Game",
+                                    .player = "Sim",
+                                    .beacon_type = SIM_GAME_BEACON_TYPE,
+                                    .beacon_guid = SIM_GAME_BEACON_GUID};
     login.decides = endpoint->scenario->ending == SIM_ENDING_FAILURE;
     if (endpoint->scenario->encrypt) {
         sim_scenario_token(endpoint->scenario, endpoint->token);
@@ -119,8 +124,8 @@ static void start_traffic(struct sim_endpoint *endpoint, uint64_t now_ns) {
 static void connected(struct sim_endpoint *endpoint, uint64_t now_ns) {
     sim_checker_connect(endpoint->checker, endpoint->role, endpoint->conn);
     if (endpoint->scenario->game && endpoint->game == NULL) {
-        endpoint->game = sim_game_new(endpoint->conn, endpoint->role, endpoint->scenario->seed, endpoint->watch->game,
-                                      endpoint->watch->user);
+        endpoint->game = sim_game_new(endpoint->conn, endpoint->scenario->driver, endpoint->role,
+                                      endpoint->scenario->seed, endpoint->watch->game, endpoint->watch->user);
         if (endpoint->game == NULL) {
             sim_failure_set(&endpoint->checker->failure, now_ns, "no memory for the game");
         }

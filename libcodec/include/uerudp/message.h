@@ -36,6 +36,9 @@ struct ue_unique_id {
 #define UE_UNIQUE_ID_HASH_V2 30u
 #define UE_UNIQUE_ID_HASH_OTHER 31u
 
+/* From this EngineNetVer on the form of the id in BeaconAssignGUID is not known. */
+#define UE_NETVER_BEACON_GUID 39
+
 #define UE_MESSAGE_PARAMS_MAX 4
 
 /* One parameter. Its kind in messages.def selects number, text, or bytes in text.units. */

@@ -137,6 +137,24 @@ class Jobs(unittest.TestCase):
                     self.assertGreater(side["received"], 10)
                 self.assertGreater(events["scenario"]["received"], 400 if name == "game" else 10)
 
+    def test_beacon(self):
+        with live.Server("--scenario", "beacon") as server:
+            events, _ = live.client(server, "--scenario", "beacon")
+            joined, = server.wait_for("joined")
+            left, = server.wait_for("left")
+        self.assertEqual(("PartyBeaconClient", "PartyBeaconClient"), (events["joined"]["beacon"], joined["beacon"]))
+        self.assertEqual((0, left["sent"], left["received"]),
+                         (events["scenario"]["wrong"], events["scenario"]["received"], events["scenario"]["sent"]))
+
+    def test_beacon_is_no_game(self):
+        """A beacon's host ignores the login of a game, and a game that of a beacon."""
+        with live.Server("--scenario", "beacon") as server:
+            _, errors = live.client(server, "--scenario", "game", "--timeout=3", status=1)
+        self.assertIn("the login was not finished in time", errors)
+        with live.Server() as server:
+            _, errors = live.client(server, "--beacon", "PartyBeaconClient", "--timeout=3", status=1)
+        self.assertIn("the login was not finished in time", errors)
+
     def test_wrong_scenario(self):
         with live.Server("--scenario", "stream") as server:
             _, errors = live.client(server, "--scenario", "channels", status=1)
