@@ -147,7 +147,7 @@ class Jobs(unittest.TestCase):
                          (events["scenario"]["wrong"], events["scenario"]["received"], events["scenario"]["sent"]))
 
     def test_beacon_is_no_game(self):
-        """A beacon's host ignores the login of a game, and a game that of a beacon."""
+        """A game's client ignores a beacon's host, and a beacon's client a game."""
         with live.Server("--scenario", "beacon") as server:
             _, errors = live.client(server, "--scenario", "game", "--timeout=3", status=1)
         self.assertIn("the login was not finished in time", errors)

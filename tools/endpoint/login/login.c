@@ -380,9 +380,9 @@ struct login_rules {
 /* endpoint.md 6.7. */
 static struct login_rules rules_of(const struct ue_login *l) {
     static const struct login_rule client[] = {
+        {UE_MESSAGE_WELCOME, IN(GREETED) | IN(ASKED), read_welcome}, /* of a game; the next five are of both */
         {UE_MESSAGE_ENCRYPTION_ACK, IN(GREETED), read_encryption_ack},
         {UE_MESSAGE_CHALLENGE, IN(GREETED), read_challenge},
-        {UE_MESSAGE_WELCOME, IN(GREETED) | IN(ASKED), read_welcome},
         {UE_MESSAGE_UPGRADE, ALWAYS, read_upgrade},
         {UE_MESSAGE_FAILURE, ALWAYS, read_failure},
         {UE_MESSAGE_CLOSE_REASON, ALWAYS, read_close_reason},
@@ -406,7 +406,9 @@ static struct login_rules rules_of(const struct ue_login *l) {
         {UE_MESSAGE_CLOSE_REASON, FROM_WELCOME_ON, read_close_reason},
     };
     if (l->conn->common.config.role == UE_ROLE_CLIENT) {
-        return (struct login_rules){client, sizeof client / sizeof *client, false};
+        const size_t count = sizeof client / sizeof *client;
+        return is_beacon(l) ? (struct login_rules){client + 1, count - 1, false}
+                            : (struct login_rules){client, count - 2, false};
     }
     if (is_beacon(l)) {
         return (struct login_rules){beacon, sizeof beacon / sizeof *beacon, true};
