@@ -17,10 +17,6 @@ void game_beacon_start(struct game_actor *a) {
     ue_replicated_object_set(a->actor.object, GAME_BEACON_SEATS, &seats);
 }
 
-void game_beacon_call_received(struct sim_game *game, const struct ue_received_call *call) {
-    game->requests += game->role == UE_ROLE_SERVER && call->layout == game_class(GAME_CLASS_BEACON);
-}
-
 /* A request takes one seat, an update a second one, and a cancellation frees both. */
 void game_beacon_work(struct sim_game *game, struct game_actor *a) {
     for (; game->answers != game->requests; game->answers++) {

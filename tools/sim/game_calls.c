@@ -6,6 +6,9 @@
 
 #include "tools/sim/game_state.h"
 
+/* That the largest call needs, of a text of 2500 characters. */
+#define CALL_ROOM_BITS 25000
+
 /* ---- values ---- */
 
 struct ue_value game_number(enum ue_value_type type, uint32_t number) {
@@ -130,7 +133,18 @@ void game_call_received(void *user, const struct ue_received_call *call) {
     if (is_reliable && game->peer != NULL) {
         compare_call(game, call);
     }
-    game_beacon_call_received(game, call);
+    game->requests += game->role == UE_ROLE_SERVER && call->layout == game_class(GAME_CLASS_BEACON);
     report_call(game, SIM_GAME_RECEIVED, !game->role, call->guid, call->channel, call->layout, call->function,
                 call->parameters);
+}
+
+void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
+                      enum game_function id, const struct ue_value *parameters) {
+    struct ue_replica *replica = ue_replicator_find(&game->replicator, &a->actor);
+    const struct ue_replicated_call request = {target, game_function(id), parameters};
+    if (replica != NULL && ue_conn_room_bits(game->conn, replica->channel) > CALL_ROOM_BITS &&
+        ue_replica_call(&game->replicator, game->now_ns, replica, &request) == UE_OK) {
+        const struct ue_replicated_object *o = target != NULL ? target : a->actor.object;
+        game_call_sent(game, o->guid, replica->channel, o->layout, id, parameters);
+    }
 }

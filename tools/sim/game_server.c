@@ -149,17 +149,6 @@ static struct ue_replica *replica_of(struct sim_game *game, const struct game_ac
     return ue_replicator_find(&game->replicator, &a->actor);
 }
 
-void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
-                      enum game_function id, const struct ue_value *parameters) {
-    struct ue_replica *replica = replica_of(game, a);
-    const struct ue_replicated_call request = {target, game_function(id), parameters};
-    if (replica != NULL && ue_conn_room_bits(game->conn, replica->channel) > NEWS_CHARS * 10 &&
-        ue_replica_call(&game->replicator, game->now_ns, replica, &request) == UE_OK) {
-        const struct ue_replicated_object *o = target != NULL ? target : a->actor.object;
-        game_call_sent(game, o->guid, replica->channel, o->layout, id, parameters);
-    }
-}
-
 /* Closes the channel of an actor. */
 static void leave(struct sim_game *game, struct game_actor *a, enum ue_channel_close reason) {
     struct ue_replica *replica = replica_of(game, a);

@@ -74,14 +74,14 @@ struct ue_value game_turn(uint16_t pitch, uint16_t yaw);
 void game_call_sent(struct sim_game *game, uint64_t guid, uint32_t channel, const struct ue_class *layout,
                     enum game_function function, const struct ue_value *parameters);
 void game_call_received(void *user, const struct ue_received_call *call);
+/* Calls the client, if there is room for the largest call; target NULL: the actor. */
+void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
+                      enum game_function id, const struct ue_value *parameters);
 
 /* game_server.c */
 bool game_server_init(struct sim_game *game);
 void game_server_free(struct sim_game *game);
 void game_server_tick(struct sim_game *game, bool is_quiet);
-
-void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
-                      enum game_function id, const struct ue_value *parameters); /* target NULL: the actor */
 
 /* game_client.c */
 void game_client_tick(struct sim_game *game, bool is_quiet);
@@ -93,7 +93,6 @@ void game_client_call(struct sim_game *game, const struct ue_mirror_actor *actor
 /* game_beacon.c */
 void game_beacon_start(struct game_actor *a);
 void game_beacon_work(struct sim_game *game, struct game_actor *a);
-void game_beacon_call_received(struct sim_game *game, const struct ue_received_call *call);
 void game_beacon_client_tick(struct sim_game *game, bool is_quiet);
 
 #endif
