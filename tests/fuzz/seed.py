@@ -127,7 +127,7 @@ def track_seeds():
 
 def fragment_seeds():
     """Messages in fragments that are lost and retransmitted."""
-    for name in ("big-bunch", "actor-world"):
+    for name in ("big-bunch", "game"):
         packets = pcapng.read(os.path.join(ROOT, "captures", f"{name}.pcapng"))
         datagrams = [(packet.source == 7777, packet.payload) for packet in packets]
         yield name, datagram_input(datagrams, count=DATAGRAMS_TRACKED)

@@ -31,10 +31,10 @@ WIDTH = 160
 
 GENERATED = 200
 GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
-CONNECTED = ("clean", "game", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "corrupt",
+CONNECTED = ("clean", "stream", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "corrupt",
              "sealed", "outage", "thin", "bloat", "wrap", "channels", "churn")
 SCENARIOS = CONNECTED + ("handshake", "login-lossy", "login", "mixed", "legacy", "loss-burst", "big-bunch",
-                         "actor-world", "voice", "overload", "restart", "kick", "timeout", "refused", "upgrade",
+                         "game", "voice", "overload", "restart", "kick", "timeout", "refused", "upgrade",
                          "close-reasons")
 # Options of `uerudp generate`, and the settings for decoding.
 VARIATIONS = (((), {}), (("--loss=0.1",), {}), (("--loss=0.3", "--loss-burst=2"), {}),

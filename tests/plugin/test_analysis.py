@@ -12,7 +12,7 @@ import unittest
 import harness
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
-NAMES = ("actor-world", "big-bunch", "close-reasons", "corrupt", "duplicate", "legacy", "loss-burst", "mixed", "overload",
+NAMES = ("game", "big-bunch", "close-reasons", "corrupt", "duplicate", "legacy", "loss-burst", "mixed", "overload",
          "reorder", "restart", "spurious", "two-clients", "ue4.13", "ue5.8", "voice", "wrap")
 DAMAGED = {"corrupt"}  # the capture differs from what was sent
 DIRECTIONS = {1: "c2s", 2: "s2c"}
@@ -172,7 +172,7 @@ class Ways(unittest.TestCase):
     def test_experts(self):
         """Expert items are collected without a tree, and filters find each of them."""
         kinds = collections.Counter()
-        for name in ("mixed", "spurious", "actor-world", "corrupt", "fuzz", "unfinished"):
+        for name in ("mixed", "spurious", "game", "corrupt", "fuzz", "unfinished"):
             with self.subTest(name):
                 path = self.stage.copy(path_of(name))
                 packets = self.stage.packets(path, two_pass=False)
@@ -193,7 +193,7 @@ class Ways(unittest.TestCase):
     def test_opaque_content_is_reported_once(self):
         """Where a game has its own format, one bunch of each connection has an expert item, and all show the bits."""
         opaque = 0
-        for name in ("mixed", "two-clients", "actor-world", "voice"):
+        for name in ("mixed", "two-clients", "game", "voice"):
             with self.subTest(name):
                 packets = self.stage.packets(self.stage.copy(path_of(name)))
                 streams = {}

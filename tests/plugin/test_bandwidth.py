@@ -10,7 +10,7 @@ import harness
 import tables
 import uerudp
 
-NAMES = ("close-reasons", "legacy", "actor-world", "voice", "fuzz", "restart", "two-clients", "ue4.13", "ue5.8", "big-bunch",
+NAMES = ("close-reasons", "legacy", "game", "voice", "fuzz", "restart", "two-clients", "ue4.13", "ue5.8", "big-bunch",
          "duplicate", "loss-burst", "mixed", "corrupt", "utcp-loss", "utcp-ue418-loss")
 OUTSIDE = {"headers", "acks", "handshake", "unread"}
 

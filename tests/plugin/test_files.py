@@ -46,8 +46,8 @@ class Files(unittest.TestCase):
         return found
 
     def test_no_state_of_earlier_files(self):
-        whole = [self.stage.copy(decoded.path_of(name)) for name in ("actor-world", "big-bunch", "legacy")]
-        late = [self.part("actor-world", "25-90"), self.part("big-bunch", "1-18"), self.part("big-bunch", "19-40")]
+        whole = [self.stage.copy(decoded.path_of(name)) for name in ("game", "big-bunch", "legacy")]
+        late = [self.part("game", "25-90"), self.part("big-bunch", "1-18"), self.part("big-bunch", "19-40")]
         paths = [path for pair in zip(whole, late) for path in pair]
         together = self.shown([*paths, *reversed(paths)])
         for path, one, again in zip(paths, together, reversed(together)):

@@ -9,7 +9,7 @@ import harness
 
 
 def generate(*arguments):
-    command = [os.environ["UERUDP_PROGRAM"], "generate", *arguments, "--duration", "2"]
+    command = [os.environ["UERUDP_PROGRAM"], "generate", *arguments, "--duration", "6"]
     return subprocess.run(command, capture_output=True, timeout=harness.TIMEOUT_S, check=True).stdout
 
 
@@ -30,7 +30,7 @@ class Generation(unittest.TestCase):
 
     def test_spawn_vectors_decide(self):
         for generation in ("4.22", "4.24"):
-            self.assertEqual([generation], self.sentence("actor-world", "--generation", generation)[1])
+            self.assertEqual([generation], self.sentence("game", "--generation", generation)[1])
 
     def sentences(self, *arguments, settings=None):
         packets = self.stage.packets(self.stage.put("game.pcapng", generate(*arguments)), settings or {})
@@ -58,7 +58,7 @@ class Generation(unittest.TestCase):
                 self.assertNotIn("Handlers", text)
 
     def test_preference(self):
-        found = self.sentence("actor-world", "--generation", "4.24", settings={"generation": "4.24"})
+        found = self.sentence("game", "--generation", "4.24", settings={"generation": "4.24"})
         self.assertEqual(("Generation 4.24", ["4.24"]), found)
 
 

@@ -50,7 +50,7 @@ GOLDENS = (
     Golden("wrap", "wrap", "uerudp.packet.seq < 2 || uerudp.packet.seq > 16382 || uerudp.bunch.ch_seq == 0"),
     Golden("voice", "voice", "uerudp.bunch.channel == 1"),
     Golden("beacon", "beacon", "uerudp.bunch.channel == 0 || uerudp.bunch.open == 1 || uerudp.field"),
-    Golden("actor_open", "actor-world", "uerudp.bunch.open == 1 && frame.number > 24"),
+    Golden("actor_open", "game", "uerudp.bunch.open == 1 && frame.number > 17"),
     Golden("encrypted", "encrypted", "uerudp.handler.encrypted == 1", {"handlers": "aesgcm", "key": "KEYS"}),
     Golden("encrypted_without_key", "encrypted", "uerudp.handler.encrypted == 1", {"handlers": "aesgcm"}),
 )

@@ -50,7 +50,7 @@ class Handlers(unittest.TestCase):
             self.assertEqual([handlers], self.hints(self.copy(f"{name}.pcapng")), name)
 
     def test_without_handlers(self):
-        for name in ("ue4.18", "ue5.5", "actor-world", "fuzz", "corrupt"):
+        for name in ("ue4.18", "ue5.5", "game", "fuzz", "corrupt"):
             self.assertEqual([], self.hints(self.stage.copy(decoded.path_of(name))), name)
 
 

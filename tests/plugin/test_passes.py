@@ -83,7 +83,7 @@ class Passes(unittest.TestCase):
         """If nothing waits for detection, one pass shows every field except those that later datagrams add."""
         compared = 0
         with harness.Stage() as stage:
-            for name in ("actor-world", "big-bunch", "voice", "mixed", "legacy", "spurious", "wrap"):
+            for name in ("game", "big-bunch", "voice", "mixed", "legacy", "spurious", "wrap"):
                 settings = {"generation": decoded.sent(name)["generation"]}
                 path = stage.copy(decoded.path_of(name))
                 one = stage.packets(path, settings, two_pass=False)

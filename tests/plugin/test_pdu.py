@@ -10,7 +10,7 @@ import decoded
 import harness
 import messages
 
-NAMES = ("login", "legacy", "actor-world", "big-bunch", "ue4.13", "ue5.8")
+NAMES = ("login", "legacy", "game", "big-bunch", "ue4.13", "ue5.8")
 TITLE = "Unreal Engine messages"
 CHANGED_BYTES = 17 + 3 + 1  # the header, the name of a generation, and the first byte of the message
 HEADS_BYTES = 16 + 6 * 8 + 4  # Wireshark's tags, from the dissector's name on
@@ -70,13 +70,13 @@ class Pdu(unittest.TestCase):
 
     def test_labels(self):
         """As in the capture, except for paths, which were exported in other messages."""
-        got, _ = self.read(self.exported(self.stage.copy(decoded.path_of("actor-world"))))
+        got, _ = self.read(self.exported(self.stage.copy(decoded.path_of("game"))))
         found = {node.get("showname") for p in got for node in p.protocol.iter("field")}
-        for label in ("Exports: 3 names", "Object 101", "Must be mapped: 1 id", "Message: Login"):
+        for label in ("Exports: 2 names", "Object 131", "Must be mapped: 1 id", "Message: Login"):
             self.assertIn(label, found)
 
     def test_items_left_out(self):
-        path = self.exported(self.stage.copy(decoded.path_of("actor-world")))
+        path = self.exported(self.stage.copy(decoded.path_of("game")))
         few = 0
         for whole, limited in zip(self.read(path)[0], self.read(path, "-o", f"uerudp.max_items:{ITEMS}")[0], strict=True):
             reported = [int(text.split()[0]) for name, text in limited.sentences if name == "uerudp.expert.items"]
@@ -93,7 +93,7 @@ class Pdu(unittest.TestCase):
 
     def test_damaged_headers(self):
         """In each exported packet one byte is changed, at another position each time."""
-        with open(self.exported(self.stage.copy(decoded.path_of("actor-world"))), "rb") as file:
+        with open(self.exported(self.stage.copy(decoded.path_of("game"))), "rb") as file:
             content = file.read()
         packets = [match.start() for match in re.finditer(b"uerudp.message", content)]
         self.assertGreater(len(packets), 100)

@@ -10,7 +10,7 @@ import decoded
 import harness
 import messages
 
-CAPTURES = ("big-bunch", "mixed", "actor-world", "voice", "wrap")
+CAPTURES = ("big-bunch", "mixed", "game", "voice", "wrap")
 LATER = {"reassembled_in", "fragment.given_up_in"}
 UNFINISHED = "uerudp.expert.unfinished"
 MISSING = "Not all fragments of this message are in the capture"

@@ -8,7 +8,7 @@ import decoded
 import harness
 import tables
 
-NAMES = ("close-reasons", "legacy", "actor-world", "voice", "fuzz", "restart", "two-clients", "ue4.13", "ue5.8")
+NAMES = ("close-reasons", "legacy", "game", "voice", "fuzz", "restart", "two-clients", "ue4.13", "ue5.8")
 TREES = ("uerudp", "uerudp_bunches", "uerudp_channels", "uerudp_losses")
 HANDSHAKES = ("Initial", "Challenge", "Response", "Ack", "RestartHandshake", "RestartResponse", "VersionUpgrade")
 
@@ -167,7 +167,7 @@ class Channels(unittest.TestCase):
     def test_equal_to_decode(self):
         """The table has the bunches and bytes of uerudp decode, and the retransmissions of uerudp info."""
         stage = self.enterContext(harness.Stage())
-        for name in ("loss-burst", "actor-world", "two-clients", "legacy", "ue5.8"):
+        for name in ("loss-burst", "game", "two-clients", "legacy", "ue5.8"):
             with self.subTest(name):
                 path = stage.copy(decoded.path_of(name))
                 text = stage.tshark("-2", "-q", "-r", path, "-z", "uerudp,channels")
@@ -183,8 +183,8 @@ class Channels(unittest.TestCase):
                     self.assertLessEqual(abs(size - bits[key] / 8), 1 if len(subjects[key[:2]]) == 1 else 3)
                 wanted = sum(sum(c["resends"].values()) for c in decoded.connections(path))
                 self.assertEqual(resends, wanted)
-                if name == "actor-world":
-                    self.assertEqual((subjects[0, 0], subjects[0, 2], subjects[0, 8]), ({"Control"}, {"Pilot_C"}, {"Lamp_8"}))
+                if name == "game":
+                    self.assertEqual((subjects[0, 0], subjects[0, 2], subjects[0, 28]), ({"Control"}, {"Pilot_C"}, {"Lamp_1"}))
 
     @staticmethod
     def rows(text):

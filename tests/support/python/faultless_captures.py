@@ -10,9 +10,9 @@ import uerudp
 
 GENERATIONS = ("4.13", "4.14", "4.16", "4.18", "4.20", "4.22", "4.24", "4.25", "4.26", "5.1", "5.4", "5.5", "5.8")
 POINTS = ("client", "server", "between")
-SCENARIOS = ("clean", "game", "stream", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "sealed", "outage",
+SCENARIOS = ("clean", "stream", "lossy", "terrible", "burst", "jitter", "reorder", "shuffle", "duplicate", "sealed", "outage",
              "thin", "bloat", "wrap", "handshake", "login-lossy", "channels", "churn", "bulk", "login", "mixed",
-             "loss-burst", "big-bunch", "actor-world", "voice", "overload", "restart", "kick", "timeout", "refused",
+             "loss-burst", "big-bunch", "game", "voice", "overload", "restart", "kick", "timeout", "refused",
              "upgrade", "close-reasons")
 ENDINGS = ("kick", "timeout", "refused", "upgrade", "restart")  # with the network of the scenario
 MODERN_ONLY = ("restart", "sealed", "upgrade")  # from 4.22 on

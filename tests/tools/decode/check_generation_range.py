@@ -25,7 +25,7 @@ class GenerationRange(unittest.TestCase):
 
     def generate(self, generation, scenario, *options):
         path = pathlib.Path(self.folder) / "game.pcapng"
-        uerudp.run("generate", scenario, "--generation", generation, "--duration", "2", "--no-sidecar", "-o", path, *options)
+        uerudp.run("generate", scenario, "--generation", generation, "--duration", "6", "--no-sidecar", "-o", path, *options)
         return path
 
     def check(self, path, wanted):
@@ -41,23 +41,23 @@ class GenerationRange(unittest.TestCase):
 
     def test_spawn_vectors_decide(self):
         for options in ((), ("--seed", "2"), ("--seed", "3", "--loss", "0.1")):
-            self.check(self.generate("4.22", "actor-world", *options), OLDER)
-            self.check(self.generate("4.24", "actor-world", *options), NEWER)
+            self.check(self.generate("4.22", "game", *options), OLDER)
+            self.check(self.generate("4.24", "game", *options), NEWER)
 
     def test_neighbours_stay(self):
         for generation, wanted in (("4.21", "4.20 to 4.21"), ("4.25", "4.25 to 5.0")):
-            self.check(self.generate(generation, "actor-world"), wanted)
+            self.check(self.generate(generation, "game"), wanted)
 
     def test_given(self):
         for generation, wanted in (("4.23", OLDER), ("4.24", NEWER)):
-            path = self.generate(generation, "actor-world")
+            path = self.generate(generation, "game")
             summary = uerudp.run("decode", "--quiet", "--generation", generation, path).stderr.decode()
             self.assertIn(f", generation {wanted} (given as a setting)", summary)
 
     def test_actors_are_decoded(self):
         """Location, scale and velocity of the spawned actors have the quantised bit from 4.24 on."""
         for generation in ("4.22", "4.24"):
-            datagrams = uerudp.decode("--content", "--generation", generation, self.generate(generation, "actor-world"))
+            datagrams = uerudp.decode("--content", "--generation", generation, self.generate(generation, "game"))
             actors = [actor for actor in find("actor", datagrams) if actor.get("has_location")]
             self.assertTrue(actors)
             self.assertEqual({generation == "4.24"}, {"location_quantized" in actor for actor in actors})

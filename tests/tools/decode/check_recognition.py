@@ -76,7 +76,7 @@ class Recognition(unittest.TestCase):
     def test_sides(self):
         """Without evidence it is said that the server is assumed; a channel that is opened shows it."""
         path = self.folder / "world.pcapng"
-        uerudp.run("generate", "actor-world", "--duration=6", "--no-sidecar", "-o", path)
+        uerudp.run("generate", "game", "--duration=6", "--no-sidecar", "-o", path)
         half = self.second_half(path, self.info(path)["frames"]["last"])
         text = uerudp.run("info", UNKNOWN_PORT, half).stdout.decode()
         info = self.info(half, UNKNOWN_PORT)

@@ -439,7 +439,7 @@ class Info(Case):
                 self.compare(generation, point, "loss-burst", "--duration=3")
 
     def test_scenarios(self):
-        for name in ("login", "mixed", "actor-world", "big-bunch", "voice", "overload", "kick", "refused", "upgrade",
+        for name in ("login", "mixed", "game", "big-bunch", "voice", "overload", "kick", "refused", "upgrade",
                      "close-reasons", "handshake", "login-lossy"):
             for seed in (1, 2):
                 self.compare("5.5", "client", name, f"--seed={seed}")

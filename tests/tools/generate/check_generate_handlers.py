@@ -112,17 +112,17 @@ class Compression(Case):
         for order in COMPRESSED:
             with self.subTest(order):
                 options = ("--encrypt",) if "aesgcm" in order else ()
-                self.generate("actor-world", "--compress", f"--handlers={order}", "--loss=0", *options)
+                self.generate("game", "--compress", f"--handlers={order}", "--loss=0", *options)
                 datagrams = uerudp.decode(f"--handlers={order}", *(("--key", self.keys) if options else ()), self.path)
                 marked = sum("compressed_data" in datagram.get("handler", {}) for datagram in datagrams)
                 if order != "oodle,aesgcm":  # ciphertext becomes no smaller
-                    self.assertGreater(marked, 10)
+                    self.assertGreater(marked, 5)
                 info = self.info(f"--handlers={order}", *(("--key", self.keys) if options else ()))
                 self.assertEqual([{"c2s": 0, "s2c": 0}] * 2, [info["lost"], info["malformed"]])
 
     def test_not_compressed(self):
         """Without the option the component only writes its bit."""
-        self.generate("actor-world", "--handlers=oodle")
+        self.generate("game", "--handlers=oodle")
         self.assertFalse(any(is_opaque(datagram) for datagram in uerudp.decode("--handlers=oodle", self.path)))
 
 

@@ -93,7 +93,7 @@ class Identity(unittest.TestCase):
 
     def test_limited_rows(self):
         """The rows above --top are one row, with their sum."""
-        path = CAPTURES / "actor-world.pcapng"
+        path = CAPTURES / "game.pcapng"
         whole, = infos(path)
         for top in (1, 3, 40):
             connection, = infos("--top", top, path)
@@ -282,16 +282,16 @@ class Orders(unittest.TestCase):
                               "channel": inside, "kind over time": bandwidth["total"][way], "class over time": inside}, sums)
 
     def test_text(self):
-        text = uerudp.run("info", "--bandwidth", "--top=2", CAPTURES / "actor-world.pcapng", status=None).stdout.decode()
-        for words in ("bandwidth by kind", "exports of net GUIDs", "bandwidth by classes, 15", "Crate_C", "13 more",
-                      "bandwidth by actors", "guid 132 channel 2", "bandwidth by channels"):
+        text = uerudp.run("info", "--bandwidth", "--top=2", CAPTURES / "game.pcapng", status=None).stdout.decode()
+        for words in ("bandwidth by kind", "exports of net GUIDs", "bandwidth by classes, 10", "Ship_C", "8 more",
+                      "bandwidth by actors", "guid 64 channel 2", "bandwidth by channels"):
             self.assertIn(words, text)
-        text = uerudp.run("info", CAPTURES / "actor-world.pcapng", status=None).stdout.decode()
+        text = uerudp.run("info", CAPTURES / "game.pcapng", status=None).stdout.decode()
         self.assertNotIn("bandwidth", text)
 
     def test_budget(self):
         """The exit status depends only on what a budget names; a budget that is just reached is kept."""
-        path = CAPTURES / "actor-world.pcapng"
+        path = CAPTURES / "game.pcapng"
         connection, = infos("--budget=1", path)
         peak = max(connection["peak_bytes_per_s"].values())
         bits = max(row["peak_bits"]["s2c"] for row in connection["bandwidth"]["classes"] if row["class"] == "/Game/Actors/Crate.Crate_C")

@@ -106,7 +106,7 @@ class Waits(unittest.TestCase):
                 self.assertGreater(self.check(scenario, "--jitter=0", *options), 0)
 
     def test_nothing_waits_without_loss(self):
-        for scenario in ("clean", "login", "actor-world"):
+        for scenario in ("clean", "login", "game"):
             with self.subTest(scenario):
                 self.assertEqual(0, self.check(scenario, "--loss=0", "--jitter=0", "--reorder=0", "--dup=0", "--corrupt=0"))
 
@@ -173,7 +173,7 @@ class SeenAtTheReceiver(unittest.TestCase):
     def test_against_both_ends(self):
         found = collections.Counter()
         for scenario, *options in (("overload", "--loss=0.05", "--duration=5"), ("overload", "--loss=0.05", "--duration=5", "--generation=4.18"),
-                                   ("actor-world", "--loss=0.15", "--duration=10", "--seed=4"), ("stream", "--loss=0.1", "--duration=20"),
+                                   ("game", "--loss=0.15", "--duration=10", "--seed=4"), ("clean", "--loss=0.15", "--duration=10", "--seed=4"), ("stream", "--loss=0.1", "--duration=20"),
                                    ("stream", "--loss=0.1", "--duration=20", "--generation=4.18"), ("stream", "--loss=0.1", "--reorder=0.1", "--seed=2", "--duration=20")):
             with self.subTest((scenario, options)), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "a.pcapng"

@@ -134,7 +134,7 @@ class Invalid(unittest.TestCase):
         yield "datagram", output("decode", "--json", "--bits", LOSS)[4]
         yield "datagram", output("decode", "--json", "--bits", LEGACY)[4]
         for wanted in ("exports", "mapped", "voice"):
-            yield "datagram", next(datagram for path in ("actor-world", "voice")
+            yield "datagram", next(datagram for path in ("game", "voice")
                                    for datagram in output("decode", "--json", "--content", ROOT / f"captures/{path}.pcapng")
                                    if any(wanted in message for bunch in datagram.get("bunches", [])
                                           for message in bunch.get("content", [])))

@@ -79,7 +79,7 @@ class Data(unittest.TestCase):
 
     def test_page_has_what_info_reports(self):
         """Also where a sentence quotes a message that looks like HTML."""
-        for name in ("loss-burst", "kick", "corrupt", "ue5.5", "actor-world"):
+        for name in ("loss-burst", "kick", "corrupt", "ue5.5", "game"):
             path = ROOT / f"captures/{name}.pcapng"
             info = info_of(path)
             with self.subTest(name):
@@ -96,7 +96,7 @@ class Data(unittest.TestCase):
 
     def test_bandwidth(self):
         """The panel of the classes has the bits of info --bandwidth, with finer bins."""
-        for name in ("actor-world", "big-bunch", "saturated"):
+        for name in ("game", "big-bunch", "saturated"):
             path = uerudp.ROOT / f"captures/{name}.pcapng"
             whole = data_of(trace(path, status=None))
             page = whole["bandwidth"]
