@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include <uerudp/close_reason.h>
-#include "tools/endpoint/core/legacy_notify.h"
+#include "tools/endpoint/core/ack_lists.h"
 #include <uerudp/seq.h>
 #include "tests/support/within.h"
 

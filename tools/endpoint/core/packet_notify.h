@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequence numbers, acknowledgement history and its overflow (the engine's FNetPacketNotify; endpoint.md 10 to 14). It
-   sees no packets and no time. Legacy acks: see legacy_notify.h. */
+   sees no packets and no time. Legacy acks: see ack_lists.h. */
 #ifndef UERUDP_TOOLS_ENDPOINT_CORE_PACKET_NOTIFY_H
 #define UERUDP_TOOLS_ENDPOINT_CORE_PACKET_NOTIFY_H
 

@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_ENDPOINT_CORE_SENDER_H
 
 #include "tools/endpoint/core/channel.h"
-#include "tools/endpoint/core/legacy_notify.h"
+#include "tools/endpoint/core/ack_lists.h"
 #include "tools/endpoint/core/packet_notify.h"
 
 /* Of the option send_window: packets that keep-alives and retransmissions may still need. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgements of engines up to 4.21: one item for each packet, each sent in two packets (generation L; endpoint.md
-   36). */
-#ifndef UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
-#define UERUDP_TOOLS_ENDPOINT_CORE_LEGACY_NOTIFY_H
+/* Lists of the acknowledgements of engines up to 4.21, each of which is one item and is sent in two packets (generation
+   L; endpoint.md 36). */
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_ACK_LISTS_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_ACK_LISTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

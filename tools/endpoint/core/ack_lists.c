@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/core/legacy_notify.h"
+#include "tools/endpoint/core/ack_lists.h"
 
 #include <string.h>
 
