@@ -236,7 +236,7 @@ static void report_item(const struct sending *s, enum reference_model_difference
 
 static struct ue_out_rec *new_out(struct reference_model *m, struct ue_channel_entry *entry,
                                   const struct ue_bunch *bunch, int32_t ch_seq) {
-    struct ue_out_rec *out = ue_out_rec_alloc(&m->conn->common.share, (uint32_t)bunch->data.bits);
+    struct ue_out_rec *out = ue_out_rec_alloc(&m->conn->channels, (uint32_t)bunch->data.bits);
     if (out == NULL) {
         return NULL;
     }

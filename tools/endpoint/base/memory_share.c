@@ -2,10 +2,11 @@
 #include "tools/endpoint/base/memory_share.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UNIT_BYTES 8
+#define SPARE_BYTES_MAX 2048
 
 /* A block of the allocator begins with what the share counts for it, so that whoever frees it need not know its size.
  */
@@ -128,4 +129,48 @@ void ue_share_free_block(struct ue_share *share, void *memory) {
     assert(share->used_bytes >= block->counted_bytes);
     set_used(share, share->used_bytes - (size_t)block->counted_bytes);
     share->allocator.resize(share->allocator.user, block, 0);
+}
+
+/* ---- spares: each begins with the address of the next one ---- */
+
+static void *pop_spare(struct ue_spares *spares) {
+    void *memory = spares->first;
+    memcpy(&spares->first, memory, sizeof spares->first);
+    spares->count--;
+    return memory;
+}
+
+void *ue_spares_alloc(struct ue_spares *spares, struct ue_share *share, size_t size_bytes) {
+    if (spares->first != NULL) {
+        void *memory = pop_spare(spares);
+        if (block_of(memory)->counted_bytes >= counted(size_bytes)) {
+            return memory;
+        }
+        ue_share_free_block(share, memory);
+    }
+    return ue_share_alloc(share, size_bytes);
+}
+
+void ue_spares_free(struct ue_spares *spares, struct ue_share *share, void *memory) {
+    spares->is_in_use = true;
+    if (spares->count >= spares->max || block_of(memory)->counted_bytes > SPARE_BYTES_MAX) {
+        ue_share_free_block(share, memory);
+        return;
+    }
+    memcpy(memory, &spares->first, sizeof spares->first);
+    spares->first = memory;
+    spares->count++;
+}
+
+void ue_spares_free_all(struct ue_spares *spares, struct ue_share *share) {
+    while (spares->first != NULL) {
+        ue_share_free_block(share, pop_spare(spares));
+    }
+}
+
+void ue_spares_tick(struct ue_spares *spares, struct ue_share *share) {
+    if (!spares->is_in_use) {
+        ue_spares_free_all(spares, share);
+    }
+    spares->is_in_use = false;
 }

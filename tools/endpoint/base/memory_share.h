@@ -4,6 +4,7 @@
 #ifndef UERUDP_TOOLS_ENDPOINT_BASE_MEMORY_SHARE_H
 #define UERUDP_TOOLS_ENDPOINT_BASE_MEMORY_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uerudp/allocator.h>
@@ -44,5 +45,25 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 
 /* Frees a block; NULL is ignored. */
 void ue_share_free_block(struct ue_share *share, void *memory);
+
+/* Blocks that an owner frees and allocates all the time, of about one size: a few that were freed are kept for what is
+   allocated next, because the allocator costs more. They count as used. */
+struct ue_spares {
+    void *first;
+    uint32_t count;
+    uint32_t max;
+    bool is_in_use; /* a block was freed since the last tick */
+};
+
+/* As ue_share_alloc. */
+void *ue_spares_alloc(struct ue_spares *spares, struct ue_share *share, size_t size_bytes);
+
+/* Keeps the block, or frees it. */
+void ue_spares_free(struct ue_spares *spares, struct ue_share *share, void *memory);
+
+void ue_spares_free_all(struct ue_spares *spares, struct ue_share *share);
+
+/* Frees all if no block was freed since the last tick. */
+void ue_spares_tick(struct ue_spares *spares, struct ue_share *share);
 
 #endif

@@ -2,10 +2,12 @@
 #include "tools/endpoint/core/channel.h"
 
 #define CAPACITY_FIRST 8
+#define SPARE_OUT_RECS 4
 
 void ue_channel_table_init(struct ue_channel_table *table, struct ue_common *common, int32_t in_first,
                            int32_t out_first) {
-    *table = (struct ue_channel_table){.common = common, .in_first = in_first, .out_first = out_first};
+    *table = (struct ue_channel_table){
+        .common = common, .in_first = in_first, .out_first = out_first, .out_recs.max = SPARE_OUT_RECS};
 }
 
 void ue_channel_table_free(struct ue_channel_table *table) {
@@ -17,6 +19,7 @@ void ue_channel_table_free(struct ue_channel_table *table) {
     }
     ue_out_queue_pop(&table->common->share, &table->resends); /* without channels nothing is left to return */
     ue_out_queue_pop(&table->common->share, &table->unsent);
+    ue_spares_free_all(&table->out_recs, &table->common->share);
     ue_share_free_block(&table->common->share, table->slots);
     ue_channel_table_init(table, table->common, table->in_first, table->out_first);
 }
@@ -106,8 +109,9 @@ uint32_t ue_pending_out_rec_count(const struct ue_channel_entry *entry) {
     return entry->pending_out_rec != 0 ? (uint32_t)(entry->out_reliable - entry->pending_out_rec + 1) : 0;
 }
 
-struct ue_out_rec *ue_out_rec_alloc(struct ue_share *share, uint32_t data_bits) {
-    struct ue_out_rec *out = ue_share_alloc(share, sizeof *out + ue_bits_bytes(data_bits));
+struct ue_out_rec *ue_out_rec_alloc(struct ue_channel_table *table, uint32_t data_bits) {
+    struct ue_out_rec *out =
+        ue_spares_alloc(&table->out_recs, &table->common->share, sizeof *out + ue_bits_bytes(data_bits));
     if (out != NULL) {
         *out = (struct ue_out_rec){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
     }
@@ -216,7 +220,7 @@ static void drop_first(struct ue_channel_table *table, struct ue_channel *channe
         channel->out_last = NULL;
     }
     channel->out_count--;
-    ue_share_free_block(&table->common->share, first);
+    ue_spares_free(&table->out_recs, &table->common->share, first);
 }
 
 /* endpoint.md 15.2, 15.3. */

@@ -113,6 +113,7 @@ struct ue_channel_table {
     int32_t out_first;
     struct ue_out_queue resends; /* retransmissions, in the order of the naks; they leave before anything new */
     struct ue_out_queue unsent;  /* bunches that never left */
+    struct ue_spares out_recs;   /* for the next bunches */
     struct ue_common *common;
     bool has_close_acked;     /* of a channel */
     bool has_pending_out_rec; /* of an entry with a channel */
@@ -154,7 +155,7 @@ void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *en
 uint32_t ue_pending_out_rec_count(const struct ue_channel_entry *entry);
 
 /* A bunch for OutRec, whose data are not yet filled; NULL: no memory. */
-struct ue_out_rec *ue_out_rec_alloc(struct ue_share *share, uint32_t data_bits);
+struct ue_out_rec *ue_out_rec_alloc(struct ue_channel_table *table, uint32_t data_bits);
 /* Frees bunches that are in no OutRec; NULL: none. */
 void ue_out_rec_free_all(struct ue_share *share, struct ue_out_rec *first);
 /* Appends an entry of OutRec that is in no packet to a queue. */

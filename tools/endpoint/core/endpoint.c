@@ -63,7 +63,8 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         c->common.statistics.counters.window_refused++;
         return UE_E_FULL;
     }
-    enum ue_status status = ue_control_send_or_queue(&c->sender, now_ns, entry, bunch, range);
+    enum ue_status status = bunch->channel == 0 ? ue_control_send_or_queue(&c->sender, now_ns, entry, bunch, range)
+                                                : ue_send(&c->sender, now_ns, entry, bunch, range);
     ue_carry_out_close(&c->sender, now_ns);
     return status;
 }

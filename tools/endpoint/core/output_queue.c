@@ -3,10 +3,8 @@
 
 #include "tools/endpoint/core/common.h"
 
-#define SPARE_BYTES_MAX 2048
-
 void ue_output_queue_init(struct ue_output_queue *queue, struct ue_share *share, uint32_t limit, uint32_t spares_max) {
-    *queue = (struct ue_output_queue){.limit = limit, .spares_max = spares_max, .share = share};
+    *queue = (struct ue_output_queue){.limit = limit, .spares.max = spares_max, .share = share};
 }
 
 static void free_all(struct ue_output_queue *queue, struct ue_output_block *block) {
@@ -17,48 +15,20 @@ static void free_all(struct ue_output_queue *queue, struct ue_output_block *bloc
     }
 }
 
-static void free_spares(struct ue_output_queue *queue) {
-    free_all(queue, queue->spares);
-    queue->spares = NULL;
-    queue->spare_count = 0;
-}
-
 void ue_output_queue_free(struct ue_output_queue *queue) {
     free_all(queue, queue->first);
     free_all(queue, queue->popped);
-    free_spares(queue);
-    ue_output_queue_init(queue, queue->share, queue->limit, queue->spares_max);
-}
-
-/* A block for the next output from those that were popped; NULL: none is large enough. */
-static struct ue_output_block *pop_spare(struct ue_output_queue *queue, size_t size_bytes) {
-    struct ue_output_block *block = queue->spares;
-    if (block == NULL) {
-        return NULL;
-    }
-    queue->spares = block->next;
-    queue->spare_count--;
-    if (block->capacity_bytes >= size_bytes) {
-        return block;
-    }
-    ue_share_free_block(queue->share, block);
-    return NULL;
+    ue_spares_free_all(&queue->spares, queue->share);
+    ue_output_queue_init(queue, queue->share, queue->limit, queue->spares.max);
 }
 
 struct ue_output_block *ue_output_queue_alloc(struct ue_output_queue *queue, size_t size_bytes) {
-    if (queue->count >= queue->limit) {
-        return NULL;
+    struct ue_output_block *block =
+        queue->count < queue->limit ? ue_spares_alloc(&queue->spares, queue->share, sizeof *block + size_bytes) : NULL;
+    if (block != NULL) {
+        block->next = NULL;
+        block->size_bytes = size_bytes;
     }
-    struct ue_output_block *block = pop_spare(queue, size_bytes);
-    if (block == NULL) {
-        block = ue_share_alloc(queue->share, sizeof *block + size_bytes);
-        if (block == NULL) {
-            return NULL;
-        }
-        block->capacity_bytes = size_bytes;
-    }
-    block->next = NULL;
-    block->size_bytes = size_bytes;
     return block;
 }
 
@@ -96,26 +66,16 @@ const struct ue_output_block *ue_output_queue_pop(struct ue_output_queue *queue)
     return block;
 }
 
-void ue_output_queue_recycle(struct ue_output_queue *queue) {
-    queue->is_in_use = true;
+void ue_output_queue_free_popped(struct ue_output_queue *queue) {
     while (queue->popped != NULL) {
         struct ue_output_block *block = queue->popped;
         queue->popped = block->next;
-        if (queue->spare_count < queue->spares_max && block->capacity_bytes <= SPARE_BYTES_MAX) {
-            block->next = queue->spares;
-            queue->spares = block;
-            queue->spare_count++;
-        } else {
-            ue_share_free_block(queue->share, block);
-        }
+        ue_spares_free(&queue->spares, queue->share, block);
     }
 }
 
 void ue_output_queue_tick(struct ue_output_queue *queue) {
-    if (!queue->is_in_use && queue->spares != NULL) {
-        free_spares(queue);
-    }
-    queue->is_in_use = false;
+    ue_spares_tick(&queue->spares, queue->share);
 }
 
 /* ---- events ---- */

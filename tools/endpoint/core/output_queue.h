@@ -11,7 +11,6 @@
 struct ue_output_block {
     struct ue_output_block *next;
     size_t size_bytes;
-    size_t capacity_bytes;
     uint8_t bytes[];
 };
 
@@ -21,10 +20,7 @@ struct ue_output_queue {
     struct ue_output_block *popped; /* popped since the last input */
     uint32_t count;
     uint32_t limit;
-    struct ue_output_block *spares; /* popped before, for the next blocks */
-    uint32_t spare_count;
-    uint32_t spares_max;
-    bool is_in_use; /* something was popped since the last tick */
+    struct ue_spares spares; /* blocks for the next outputs */
     struct ue_share *share;
 };
 
@@ -39,14 +35,13 @@ void ue_output_queue_push(struct ue_output_queue *queue, struct ue_output_block 
 bool ue_output_queue_push_copy(struct ue_output_queue *queue, const uint8_t *bytes, size_t size_bytes);
 /* The next block; NULL when there is none. */
 const struct ue_output_block *ue_output_queue_pop(struct ue_output_queue *queue);
-/* Keeps some of the blocks that were popped for the next ones, and frees the others. */
-void ue_output_queue_recycle(struct ue_output_queue *queue);
-/* Frees the blocks that it keeps if nothing was popped since the last tick. */
+/* Frees what was popped. */
+void ue_output_queue_free_popped(struct ue_output_queue *queue);
 void ue_output_queue_tick(struct ue_output_queue *queue);
 /* An input begins. */
 static inline void ue_output_queue_begin_input(struct ue_output_queue *queue) {
     if (queue->popped != NULL) {
-        ue_output_queue_recycle(queue);
+        ue_output_queue_free_popped(queue);
     }
 }
 

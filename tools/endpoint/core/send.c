@@ -269,13 +269,14 @@ static struct part part_at(const struct ue_common *common, const struct ue_outgo
 
 /* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed (endpoint.md
    25.1). */
-static struct ue_out_rec *new_outs(struct ue_common *common, const struct ue_outgoing *bunch, size_t count, bool open) {
+static struct ue_out_rec *new_outs(struct ue_channel_table *channels, const struct ue_outgoing *bunch, size_t count,
+                                   bool open) {
     struct ue_out_rec *first = NULL;
     for (size_t i = count; i > 0; i--) {
-        struct part part = part_at(common, bunch, i - 1, count);
-        struct ue_out_rec *out = ue_out_rec_alloc(&common->share, (uint32_t)part.data.bits);
+        struct part part = part_at(channels->common, bunch, i - 1, count);
+        struct ue_out_rec *out = ue_out_rec_alloc(channels, (uint32_t)part.data.bits);
         if (out == NULL) {
-            ue_out_rec_free_all(&common->share, first);
+            ue_out_rec_free_all(&channels->common->share, first);
             return NULL;
         }
         ue_view_copy(part.data, out->data);
@@ -292,7 +293,7 @@ static bool send_pending_out_rec(struct ue_sender *s, uint64_t now_ns, struct ue
     struct ue_outgoing nothing = {.channel = entry->index, .reliable = true};
     struct ue_out_rec *first = NULL;
     for (uint32_t count = ue_pending_out_rec_count(entry); count > 0; count--) {
-        struct ue_out_rec *out = new_outs(s->common, &nothing, 1, false);
+        struct ue_out_rec *out = new_outs(s->channels, &nothing, 1, false);
         if (out == NULL) {
             ue_out_rec_free_all(&s->common->share, first);
             return false;
@@ -345,7 +346,7 @@ static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue
     struct ue_channel *channel = entry->channel;
     bool open = channel->opened_locally && !channel->open_sent;
     bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
-    struct ue_out_rec *next = bunch->reliable ? new_outs(s->common, bunch, count, open) : NULL;
+    struct ue_out_rec *next = bunch->reliable ? new_outs(s->channels, bunch, count, open) : NULL;
     if (bunch->reliable && next == NULL) {
         return UE_E_FULL;
     }

@@ -340,11 +340,7 @@ static struct ue_output_block *keep(struct ue_sender *s, size_t size_bytes) {
     block->size_bytes = size_bytes;
     struct ue_output_block *cut =
         s->datagrams.count == 0 ? NULL : ue_share_resize(&s->common->share, block, sizeof *block + size_bytes);
-    if (cut == NULL) {
-        return block;
-    }
-    cut->capacity_bytes = size_bytes;
-    return cut;
+    return cut != NULL ? cut : block;
 }
 
 /* To the queue of datagrams, encrypted if that is agreed. Returns the size on the wire. */

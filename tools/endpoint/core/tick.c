@@ -155,6 +155,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
     }
     ue_output_queue_tick(&c->sender.datagrams);
     ue_output_queue_tick(&c->common.events);
+    ue_spares_tick(&c->channels.out_recs, &c->common.share);
     c->sender.flushed_this_tick = false;
     c->sender.burst_packets = 0;
 }
