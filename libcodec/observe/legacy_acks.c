@@ -21,7 +21,7 @@ static const struct ue_legacy_ack_state *find_ack_state(const struct ue_tracker_
 static struct ue_legacy_ack_state *ensure_ack_state(struct ue_tracker_step *p, struct ue_tracker_side *side,
                                                     int64_t id) {
     struct ue_legacy_ack_state *ack_state =
-        ue_tracker_window_ensure(p->tracker, &side->ack_states, sizeof *ack_state, id);
+        ue_tracker_window_ensure(p->tracker, side, &side->ack_states, sizeof *ack_state, id);
     if (ack_state != NULL && ack_state->id != id) {
         *ack_state = (struct ue_legacy_ack_state){.id = id, .carriers = {UE_TRACKER_NO_ID, UE_TRACKER_NO_ID}};
     }

@@ -11,12 +11,11 @@
 /* Number of old entries that are tested for eviction before the table grows. */
 #define EVICTION_TESTS 8
 
-#define EVICTABLE_NS INT64_C(5000000000)
 #define NONE UE_TRACKER_BUNCHES_MAX
 
 /* More chains than entries, so that most have one entry. */
 static uint32_t chain_count(uint32_t capacity) {
-    return 4 * capacity;
+    return 2 * capacity;
 }
 
 static uint16_t *chain_of(const struct ue_tracked_bunches *table, uint32_t channel, int64_t id) {
@@ -48,7 +47,8 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
 
 /* A packet that is no longer remembered was delivered, else its bunches would have been retransmitted long ago. */
 static bool is_forgotten(const struct ue_tracker_side *side, int64_t packet_id) {
-    return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX;
+    const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, packet_id);
+    return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX || (packet != NULL && packet->id > packet_id);
 }
 
 static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
@@ -154,7 +154,7 @@ static bool is_evictable(const struct ue_tracker_side *side, const struct ue_tra
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
     bool is_recent = packet != NULL && (packet_id >= side->newest_id - UE_HISTORY_REACH ||
-                                        ue_time_ns_since(side->last_ns, packet->time_ns) < EVICTABLE_NS);
+                                        ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_REMEMBERED_NS);
     return !is_recent && is_done(side, bunch);
 }
 

@@ -41,10 +41,24 @@ static bool grow(struct ue_tracker *tracker, struct ue_tracker_window *window, s
     return true;
 }
 
-void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes,
-                               int64_t id) {
+static bool is_remembered(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
+    int64_t decided_id = tracker->is_legacy ? side->confirmed_id : side->reported_id;
+    return id > decided_id || id > side->newest_id - UE_HISTORY_REACH ||
+           (packet != NULL && ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_REMEMBERED_NS);
+}
+
+/* Whether a newer id cannot have this slot. */
+static bool is_occupied(const struct ue_tracker *tracker, const struct ue_tracker_side *side, const int64_t *entry,
+                        int64_t id) {
+    return entry == NULL ||
+           (*entry != id && *entry != UE_TRACKER_NO_ID && (*entry > id || is_remembered(tracker, side, *entry)));
+}
+
+void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                               struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
     int64_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
-    while ((entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID)) && grow(tracker, window, entry_bytes)) {
+    while (is_occupied(tracker, side, entry, id) && grow(tracker, window, entry_bytes)) {
         entry = ue_tracker_window_slot(window, entry_bytes, id);
     }
     return entry != NULL && *entry <= id ? entry : NULL;
@@ -52,7 +66,7 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_win
 
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id) {
-    struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, &side->packets, sizeof *packet, id);
+    struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);
     if (packet == NULL) {
         side->counts.untracked++;
     } else if (packet->id != id) {

@@ -8,7 +8,7 @@
 #include <uerudp/time_ns.h>
 #include "libcodec/observe/channel_pages.h"
 
-/* Number of packets and reliable bunches that are remembered per side, and the largest span of channel sequences on one
+/* Largest number of packets and reliable bunches that are remembered per side, and the largest span of channel sequences on one
    channel. More than any sender has in flight. */
 #define UE_TRACKER_PACKETS_MAX 1024
 _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets that a header reports are remembered");
@@ -16,6 +16,10 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_TRACKER_CHANNEL_SPAN_MAX 1024
 
 #define UE_TRACKER_NO_ID INT64_MIN
+
+/* A packet that was reported, is older than an ack history covers and was captured before this time is forgotten when a
+   newer one needs its slot: nothing is expected of it any more. */
+#define UE_TRACKER_REMEMBERED_NS INT64_C(2000000000)
 
 /* Capture points that the tracker distinguishes. A packet that is captured once at each is not a duplicate. */
 #define UE_TRACKER_POINTS 32
@@ -42,21 +46,21 @@ struct ue_tracked_packet {
     int64_t id;
     uint64_t frame; /* where it was captured first */
     int64_t time_ns;
-    uint8_t state;          /* enum ue_tracker_packet_state */
-    bool is_seen;           /* captured; else known only from an ack or nak */
-    bool was_acked;         /* by its receiver, whether or not the ack reached its sender */
-    bool has_ack;           /* ack is set: it was captured with an ack */
-    uint16_t ack;           /* its newest ack: a sequence of the other side */
-    bool was_retransmitted; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
-    bool is_unsure;         /* legacy: included in counts.unsure */
-    bool is_opaque;         /* not seen, but an opaque packet may have this id */
-    bool is_unread;         /* legacy: its ack may be in a packet that is missing or could not be read to its end */
-    bool is_acked_unseen; /* it was acknowledged before it was captured, and no reason was known why the capture lacked
-                             it */
-    uint32_t points;      /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
+    uint32_t points;            /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
+    uint16_t ack;               /* its newest ack: a sequence of the other side */
+    uint16_t state : 2;         /* enum ue_tracker_packet_state */
+    uint16_t is_seen : 1;       /* captured; else known only from an ack or nak */
+    uint16_t was_acked : 1;     /* by its receiver, whether or not the ack reached its sender */
+    uint16_t has_ack : 1;       /* ack is set: it was captured with an ack */
+    uint16_t was_retransmitted : 1; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
+    uint16_t is_unsure : 1;         /* legacy: included in counts.unsure */
+    uint16_t is_opaque : 1;         /* not seen, but an opaque packet may have this id */
+    uint16_t is_unread : 1; /* legacy: its ack may be in a packet that is missing or could not be read to its end */
+    uint16_t is_acked_unseen : 1; /* it was acknowledged before it was captured, and no reason was known why the capture
+                                     lacked it */
 };
 
-_Static_assert(sizeof(struct ue_tracked_packet) == 40, "a connection has many");
+_Static_assert(sizeof(struct ue_tracked_packet) == 32, "a connection has many");
 
 /* Legacy: other packets that determine whether a packet was delivered. */
 struct ue_legacy_ack_state {
@@ -238,10 +242,11 @@ UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, s
     return window->count == 0 ? NULL : ue_tracker_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
 }
 
-/* The slot of an id for writing; grows the table to at most UE_TRACKER_PACKETS_MAX slots. The caller overwrites an
-   older entry. NULL when a newer entry occupies the slot, or there is no memory. */
-void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes,
-                               int64_t id);
+/* The slot of an id for writing. If a packet that must be remembered occupies it, the table grows, to at most
+   UE_TRACKER_PACKETS_MAX slots. The caller overwrites an older entry. NULL when a newer entry occupies the slot, or
+   there is no memory. */
+void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                               struct ue_tracker_window *window, size_t entry_bytes, int64_t id);
 
 /* Fills in the datagram of an event, and emits it. */
 void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event);
