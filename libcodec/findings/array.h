@@ -3,6 +3,7 @@
 #ifndef UERUDP_LIBCODEC_FINDINGS_ARRAY_H
 #define UERUDP_LIBCODEC_FINDINGS_ARRAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,6 +18,17 @@ struct ue_array {
     size_t element_bytes;
 };
 
+/* Changes the number of elements that there is memory for. Returns false when there is no memory. */
+static inline bool ue_array_resize(struct ue_limited_allocator *memory, struct ue_array *array, size_t capacity) {
+    size_t size = array->element_bytes;
+    void *bytes = ue_limited_allocator_resize(memory, array->bytes, array->capacity * size, capacity * size);
+    if (bytes != NULL) {
+        array->bytes = bytes;
+        array->capacity = capacity;
+    }
+    return bytes != NULL;
+}
+
 static inline void *ue_array_at(const struct ue_array *array, size_t place) {
     return array->bytes + place * array->element_bytes;
 }
@@ -25,14 +37,9 @@ static inline void *ue_array_at(const struct ue_array *array, size_t place) {
 static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
                                    const void *element) {
     size_t size = array->element_bytes;
-    if (array->count == array->capacity) {
-        size_t capacity = array->capacity != 0 ? array->capacity * 2 : UE_ARRAY_MIN;
-        void *bytes = ue_limited_allocator_resize(memory, array->bytes, array->capacity * size, capacity * size);
-        if (bytes == NULL) {
-            return false;
-        }
-        array->bytes = bytes;
-        array->capacity = capacity;
+    size_t grown = array->capacity != 0 ? array->capacity + array->capacity / 2 : UE_ARRAY_MIN;
+    if (array->count == array->capacity && !ue_array_resize(memory, array, grown)) {
+        return false;
     }
     uint8_t *at = ue_array_at(array, place);
     memmove(at + size, at, (array->count - place) * size);
@@ -60,10 +67,15 @@ static inline void *ue_array_require(struct ue_limited_allocator *memory, struct
     return is_known || ue_array_insert(memory, array, low, added) ? ue_array_at(array, low) : NULL;
 }
 
-static inline void ue_array_remove(struct ue_array *array, size_t place, size_t count) {
+/* Also returns memory after a peak: pointers to elements become invalid. */
+static inline void ue_array_remove(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
+                                   size_t count) {
     uint8_t *at = ue_array_at(array, place);
     array->count -= count;
     memmove(at, at + count * array->element_bytes, (array->count - place) * array->element_bytes);
+    if (array->capacity > UE_ARRAY_MIN && array->count < array->capacity / 4) {
+        ue_array_resize(memory, array, array->capacity / 2);
+    }
 }
 
 /* Frees the elements. */

@@ -112,7 +112,7 @@ static void release(struct ue_findings *findings, struct ue_channel_order *order
             break;
         }
         count_wait(findings, &wait, ue_array_at(waiting, place), arrival->time_ns);
-        ue_array_remove(waiting, place, 1);
+        ue_array_remove(&findings->memory, waiting, place, 1);
         order->next_ids[arrival->side]++;
     }
     if (wait.bunches != 0) {

@@ -23,18 +23,40 @@ static int64_t value_of(unsigned octave, unsigned part) {
     return (int64_t)((PARTS + part) * width + width / 2);
 }
 
+static size_t size_of(unsigned octaves) {
+    return octaves * PARTS * sizeof(uint32_t);
+}
+
+/* Adds the buckets of an octave. Returns false when there is no memory. */
+static bool add_octave(struct ue_limited_allocator *memory, struct ue_histogram *histogram, unsigned octave) {
+    size_t size_bytes = size_of(histogram->octaves);
+    uint32_t *buckets =
+        ue_limited_allocator_resize(memory, histogram->buckets, size_bytes, size_of(histogram->octaves + 1u));
+    if (buckets == NULL) {
+        return false;
+    }
+    histogram->buckets = buckets;
+    memset(buckets + histogram->octaves * PARTS, 0, size_of(1));
+    histogram->places[octave] = ++histogram->octaves;
+    return true;
+}
+
+/* The first bucket of an octave that has values. */
+static uint32_t *buckets_of(const struct ue_histogram *histogram, unsigned octave) {
+    return histogram->buckets + (histogram->places[octave] - 1) * PARTS;
+}
+
 void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value) {
     value = value < 0 ? 0 : value;
     unsigned octave = octave_of((uint64_t)value);
-    if (histogram->octaves[octave] == NULL) {
-        uint64_t *parts = ue_limited_allocator_resize(memory, NULL, 0, PARTS * sizeof *parts);
-        if (parts == NULL) {
-            return;
-        }
-        memset(parts, 0, PARTS * sizeof *parts);
-        histogram->octaves[octave] = parts;
+    if (histogram->places[octave] == 0 && !add_octave(memory, histogram, octave)) {
+        return;
     }
-    histogram->octaves[octave][part_of((uint64_t)value, octave)]++;
+    uint32_t *bucket = buckets_of(histogram, octave) + part_of((uint64_t)value, octave);
+    if (*bucket == UINT32_MAX) {
+        return;
+    }
+    ++*bucket;
     histogram->min = histogram->count == 0 || value < histogram->min ? value : histogram->min;
     histogram->max = histogram->count == 0 || value > histogram->max ? value : histogram->max;
     histogram->count++;
@@ -42,11 +64,12 @@ void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *
 
 static int64_t value_at_rank(const struct ue_histogram *histogram, uint64_t rank) {
     uint64_t before = 0;
-    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES * PARTS; i++) {
-        const uint64_t *octave = histogram->octaves[i / PARTS];
-        before += octave != NULL ? octave[i % PARTS] : 0;
-        if (before >= rank) {
-            return value_of(i / PARTS, i % PARTS);
+    for (unsigned octave = 0; octave < UE_HISTOGRAM_OCTAVES; octave++) {
+        for (unsigned part = 0; histogram->places[octave] != 0 && part < PARTS; part++) {
+            before += buckets_of(histogram, octave)[part];
+            if (before >= rank) {
+                return value_of(octave, part);
+            }
         }
     }
     return histogram->max;
@@ -62,10 +85,8 @@ int64_t ue_histogram_percentile(const struct ue_histogram *histogram, unsigned p
 }
 
 void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram *histogram) {
-    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES; i++) {
-        if (histogram->octaves[i] != NULL) {
-            ue_limited_allocator_resize(memory, histogram->octaves[i], PARTS * sizeof(uint64_t), 0);
-        }
+    if (histogram->buckets != NULL) {
+        ue_limited_allocator_resize(memory, histogram->buckets, size_of(histogram->octaves), 0);
     }
     *histogram = (struct ue_histogram){0};
 }

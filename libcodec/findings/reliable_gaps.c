@@ -93,7 +93,7 @@ static void fill_gap(struct ue_findings *findings, const struct ue_observed_even
                 if (!findings->gaps.is_late[event->side]) {
                     report_late(findings, gap, event);
                 }
-                ue_array_remove(gaps, i, 1);
+                ue_array_remove(&findings->memory, gaps, i, 1);
             }
             return;
         }
@@ -105,7 +105,7 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
     struct ue_array *gaps = &findings->gaps.gaps;
     if (gaps->count == GAPS_MAX) {
         report_open(findings, ue_array_at(gaps, 0));
-        ue_array_remove(gaps, 0, 1);
+        ue_array_remove(&findings->memory, gaps, 0, 1);
     }
     uint32_t missing = (uint32_t)(event->bunch.reliable_id - before - 1);
     uint32_t seq = event->bunch.decoded->ch_seq;

@@ -5,7 +5,7 @@
 #define IN_FLIGHT_MAX 4096
 #define OVERDUE_MAX 256
 /* Acknowledged entries are removed in groups of this size. */
-#define REPORTED_MIN 32
+#define REPORTED_MIN 8
 
 /* A reliable bunch in a packet that is not acknowledged yet. */
 struct ue_unacked_bunch {
@@ -41,14 +41,15 @@ static struct ue_overdue_bunch *overdue_at(const struct ue_reliable_stalls *stal
     return ue_array_at(&stalls->overdue[side], place);
 }
 
-static void remove_reported(struct ue_reliable_stalls *stalls, unsigned side) {
+static void remove_reported(struct ue_findings *findings, unsigned side) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
     struct ue_array *in_flight = &stalls->in_flight[side];
     size_t *first = &stalls->first[side];
     if (in_flight->count - *first >= IN_FLIGHT_MAX) {
         *first += 1;
     }
     if (*first > REPORTED_MIN && *first > in_flight->count / 2) {
-        ue_array_remove(in_flight, 0, *first);
+        ue_array_remove(&findings->memory, in_flight, 0, *first);
         *first = 0;
     }
 }
@@ -69,7 +70,7 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
         place--;
     }
     ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
-    remove_reported(stalls, event->side);
+    remove_reported(findings, event->side);
 }
 
 /* ---- findings ---- */
@@ -125,7 +126,7 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                            .last_seq = in_flight->ch_seq};
     if (array->count == OVERDUE_MAX) {
         report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
-        ue_array_remove(array, 0, 1);
+        ue_array_remove(&findings->memory, array, 0, 1);
     }
     bool is_added = ue_array_insert(&findings->memory, array, array->count, &begun);
     return is_added ? overdue_at(stalls, side, array->count - 1) : NULL;
@@ -201,7 +202,7 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
         stalls->arrived_frame = in_flight->frame;
         stalls->arrived_ns = in_flight->time_ns;
     }
-    ue_array_remove(&stalls->overdue[side], place, 1);
+    ue_array_remove(&findings->memory, &stalls->overdue[side], place, 1);
 }
 
 /* Further copies may be in flight, from before the ack could be known. */

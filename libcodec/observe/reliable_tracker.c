@@ -11,6 +11,7 @@
 /* Number of old entries that are tested for eviction before the table grows. */
 #define EVICTION_TESTS 8
 
+#define EVICTABLE_NS INT64_C(5000000000)
 #define NONE UE_TRACKER_BUNCHES_MAX
 
 /* More chains than entries, so that most have one entry. */
@@ -34,21 +35,15 @@ struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *
 
 /* ---- which bunches the sender has released ---- */
 
-static bool packet_is_delivered(const struct ue_tracker_side *side, int64_t id) {
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
-    return packet != NULL && packet->was_acked;
-}
-
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
-    return bunch->was_delivered || packet_is_delivered(side, ue_reliable_tracker_last_packet(side, bunch)) ||
+    return bunch->was_delivered || ue_tracker_is_acked(side, ue_reliable_tracker_last_packet(side, bunch)) ||
            (bunch->was_retransmitted &&
-            packet_is_delivered(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
+            ue_tracker_is_acked(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
 }
 
 /* A packet that is no longer remembered was delivered, else its bunches would have been retransmitted long ago. */
 static bool is_forgotten(const struct ue_tracker_side *side, int64_t packet_id) {
-    const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, packet_id);
-    return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX || (packet != NULL && packet->id > packet_id);
+    return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX;
 }
 
 static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
@@ -59,15 +54,14 @@ static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_
 /* Whether the sender can have received an ack of the latest transmission. */
 static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    return packet_is_delivered(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
+    return ue_tracker_is_acked(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
 }
 
 /* Whether the sender is shown to know that the latest transmission was not delivered. It retransmits at once, before
    any new bunch; if it seems not to, the retransmission was in a packet that was not captured or was damaged. */
 static bool is_due(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    return packet_id <= side->shown_id && packet != NULL && packet->state == UE_TRACKER_PACKET_NOT_DELIVERED;
+    return packet_id <= side->shown_id && ue_tracker_is_not_delivered(side, packet_id);
 }
 
 /* Whether a bunch that was not captured can have been in a packet that was delivered, or of which no report was
@@ -91,9 +85,9 @@ static bool is_shown_acked(const struct ue_tracker *tracker, const struct ue_tra
         return false;
     }
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    return is_forgotten(side, packet_id) ||
-           (packet != NULL && packet->was_acked &&
-            (!tracker->is_legacy || ue_legacy_acks_have_arrived(tracker, side, packet)));
+    bool may_be_open = tracker->is_legacy && packet != NULL; /* an ack of an older one would have been repeated */
+    return is_forgotten(side, packet_id) || (ue_tracker_is_acked(side, packet_id) &&
+                                             (!may_be_open || ue_legacy_acks_have_arrived(tracker, side, packet)));
 }
 
 /* The bunch after those that are released; NULL if it was not captured or was evicted. */
@@ -148,13 +142,19 @@ void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id) {
     }
 }
 
-/* Whether no retransmission of a bunch is expected any more: its packet is older than an ack history covers, and than
-   acks take. */
-static bool is_evictable(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+/* Whether no retransmission of a bunch is expected any more: its sender is shown to have released it, and copies of the
+   packet do not come so late; or its packet is older than an ack history covers, and than acks take. */
+static bool is_evictable(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                         const struct ue_tracked_bunch *bunch) {
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    bool is_recent = packet != NULL && (packet_id >= side->newest_id - UE_HISTORY_REACH ||
-                                        ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_REMEMBERED_NS);
+    bool is_released = !tracker->is_legacy && is_shown_acked(tracker, side, bunch); /* legacy acks may be retracted */
+    if (is_released && packet_id < side->newest_id - UE_TRACKER_LATE_MAX) {
+        return true;
+    }
+    bool is_recent = packet != NULL ? packet_id >= side->newest_id - UE_HISTORY_REACH ||
+                                          ue_time_ns_since(side->last_ns, packet->time_ns) < EVICTABLE_NS
+                                    : !is_forgotten(side, packet_id);
     return !is_recent && is_done(side, bunch);
 }
 
@@ -248,11 +248,11 @@ static bool grow(struct ue_tracker *tracker, struct ue_tracked_bunches *table) {
 }
 
 /* Finds an old entry that can be evicted; NONE when there is none. */
-static uint32_t find_evictable(const struct ue_tracker_side *side) {
+static uint32_t find_evictable(const struct ue_tracker *tracker, const struct ue_tracker_side *side) {
     const struct ue_tracked_bunches *table = &side->reliables;
     for (uint32_t i = 0; i < EVICTION_TESTS && i < table->count; i++) {
         uint32_t index = (table->oldest + i) & (table->capacity - 1);
-        if (is_evictable(side, &table->entries[index])) {
+        if (is_evictable(tracker, side, &table->entries[index])) {
             return index;
         }
     }
@@ -262,7 +262,7 @@ static uint32_t find_evictable(const struct ue_tracker_side *side) {
 /* The index of a free entry; NONE when there is no memory. */
 static uint32_t free_entry(struct ue_tracker *tracker, struct ue_tracker_side *side) {
     struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->count == table->capacity ? find_evictable(side) : NONE;
+    uint32_t index = table->count == table->capacity ? find_evictable(tracker, side) : NONE;
     if (index == NONE && (table->count < table->capacity || grow(tracker, table))) {
         return table->count++;
     }

@@ -41,18 +41,19 @@ static bool grow(struct ue_tracker *tracker, struct ue_tracker_window *window, s
     return true;
 }
 
-static bool is_remembered(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id) {
+/* Whether reports or copies of a packet may follow. */
+static bool is_expected(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
     int64_t decided_id = tracker->is_legacy ? side->confirmed_id : side->reported_id;
-    return id > decided_id || id > side->newest_id - UE_HISTORY_REACH ||
-           (packet != NULL && ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_REMEMBERED_NS);
+    return id > decided_id ||
+           (packet != NULL && ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_COPIES_NS);
 }
 
-/* Whether a newer id cannot have this slot. */
+/* Whether an id cannot have this slot, because its entry must be remembered. */
 static bool is_occupied(const struct ue_tracker *tracker, const struct ue_tracker_side *side, const int64_t *entry,
                         int64_t id) {
-    return entry == NULL ||
-           (*entry != id && *entry != UE_TRACKER_NO_ID && (*entry > id || is_remembered(tracker, side, *entry)));
+    return entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID &&
+                             (*entry > id - UE_HISTORY_REACH || is_expected(tracker, side, *entry)));
 }
 
 void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
@@ -64,12 +65,44 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_track
     return entry != NULL && *entry <= id ? entry : NULL;
 }
 
+/* ---- packets ---- */
+
+static void set_bit(uint64_t *bits, int64_t id, bool value) {
+    uint64_t *word = &bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64];
+    *word = (*word & ~(UINT64_C(1) << id % 64)) | (uint64_t)value << id % 64;
+}
+
+/* Whether a packet had an entry, and a newer packet has it now. */
+static bool was_replaced(const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
+    return packet != NULL && packet->id > id && id > packet->id - UE_TRACKER_PACKETS_MAX;
+}
+
+static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
+    return was_replaced(side, id) && (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> id % 64 & 1) != 0;
+}
+
+bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
+    return packet != NULL ? packet->was_acked : has_bit(side, side->replaced.acked, id);
+}
+
+bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
+    return packet != NULL ? packet->state == UE_TRACKER_PACKET_NOT_DELIVERED
+                          : has_bit(side, side->replaced.not_delivered, id);
+}
+
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);
     if (packet == NULL) {
         side->counts.untracked++;
     } else if (packet->id != id) {
+        if (packet->id != UE_TRACKER_NO_ID) {
+            set_bit(side->replaced.acked, packet->id, packet->was_acked);
+            set_bit(side->replaced.not_delivered, packet->id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
+        }
         *packet = (struct ue_tracked_packet){.id = id};
     }
     return packet;

@@ -8,8 +8,8 @@
 #include <uerudp/time_ns.h>
 #include "libcodec/observe/channel_pages.h"
 
-/* Largest number of packets and reliable bunches that are remembered per side, and the largest span of channel sequences on one
-   channel. More than any sender has in flight. */
+/* Largest number of packets and reliable bunches that are remembered per side, and the largest span of channel
+   sequences on one channel. More than any sender has in flight. */
 #define UE_TRACKER_PACKETS_MAX 1024
 _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets that a header reports are remembered");
 #define UE_TRACKER_BUNCHES_MAX 16384
@@ -17,9 +17,9 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 
 #define UE_TRACKER_NO_ID INT64_MIN
 
-/* A packet that was reported, is older than an ack history covers and was captured before this time is forgotten when a
-   newer one needs its slot: nothing is expected of it any more. */
-#define UE_TRACKER_REMEMBERED_NS INT64_C(2000000000)
+/* Of a packet that was reported, is older than an ack history covers and was captured before this time, only its report
+   is remembered when a newer one needs its slot: no copy of it is expected any more. */
+#define UE_TRACKER_COPIES_NS INT64_C(1000000000)
 
 /* Capture points that the tracker distinguishes. A packet that is captured once at each is not a duplicate. */
 #define UE_TRACKER_POINTS 32
@@ -46,12 +46,12 @@ struct ue_tracked_packet {
     int64_t id;
     uint64_t frame; /* where it was captured first */
     int64_t time_ns;
-    uint32_t points;            /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
-    uint16_t ack;               /* its newest ack: a sequence of the other side */
-    uint16_t state : 2;         /* enum ue_tracker_packet_state */
-    uint16_t is_seen : 1;       /* captured; else known only from an ack or nak */
-    uint16_t was_acked : 1;     /* by its receiver, whether or not the ack reached its sender */
-    uint16_t has_ack : 1;       /* ack is set: it was captured with an ack */
+    uint32_t points;        /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
+    uint16_t ack;           /* its newest ack: a sequence of the other side */
+    uint16_t state : 2;     /* enum ue_tracker_packet_state */
+    uint16_t is_seen : 1;   /* captured; else known only from an ack or nak */
+    uint16_t was_acked : 1; /* by its receiver, whether or not the ack reached its sender */
+    uint16_t has_ack : 1;   /* ack is set: it was captured with an ack */
     uint16_t was_retransmitted : 1; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
     uint16_t is_unsure : 1;         /* legacy: included in counts.unsure */
     uint16_t is_opaque : 1;         /* not seen, but an opaque packet may have this id */
@@ -61,6 +61,12 @@ struct ue_tracked_packet {
 };
 
 _Static_assert(sizeof(struct ue_tracked_packet) == 32, "a connection has many");
+
+/* What was reported of packets without an entry, because a newer one has their slot: bits by id modulo their number. */
+struct ue_replaced_packets {
+    uint64_t acked[UE_TRACKER_PACKETS_MAX / 64];
+    uint64_t not_delivered[UE_TRACKER_PACKETS_MAX / 64];
+};
 
 /* Legacy: other packets that determine whether a packet was delivered. */
 struct ue_legacy_ack_state {
@@ -151,6 +157,7 @@ struct ue_held_acks {
 
 struct ue_tracker_side {
     struct ue_tracker_window packets;
+    struct ue_replaced_packets replaced;
     struct ue_tracker_window ack_states;
     struct ue_tracked_bunches reliables;
     int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
@@ -256,6 +263,10 @@ UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_track
     struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
     return packet != NULL && packet->id == id ? packet : NULL;
 }
+
+/* What was reported of a packet: its receiver acknowledged it, and it was not delivered. */
+bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id);
+bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id);
 
 /* Whether packets after `from_id` may hold bunches that could not be read. */
 UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int64_t from_id) {

@@ -139,7 +139,7 @@ static void what_is_settled_gives_its_place(void **state) {
     send_reliable(8000, (3999 - 400) & 1023);
     tracker_fixture_expect(&shared_fixture, "12002 s packet 8000, 1 in flight\n"
                                             "12002 s bunch 0 on 3: 3599, 1 in flight, copy 2 of 0, 0\n");
-    assert_true(bytes < 100000);
+    assert_true(bytes < 40000);
 }
 
 /* One acknowledged reliable bunch in each packet, on channels in turn. */

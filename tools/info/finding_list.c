@@ -19,14 +19,14 @@ static int compare(const struct ue_finding *a, const struct ue_finding *b) {
     return 0; /* equal findings keep their order */
 }
 
-static void free_text(gpointer finding) {
+static void free_finding(gpointer finding) {
     g_free(((struct info_finding *)finding)->text);
+    g_free(finding);
 }
 
-static GArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
+static GPtrArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
     if (findings->kinds[kind] == NULL) {
-        findings->kinds[kind] = g_array_new(FALSE, FALSE, sizeof(struct info_finding));
-        g_array_set_clear_func(findings->kinds[kind], free_text);
+        findings->kinds[kind] = g_ptr_array_new_with_free_func(free_finding);
     }
     return findings->kinds[kind];
 }
@@ -49,23 +49,24 @@ static char *sentence(const struct ue_finding *finding) {
 void info_findings_add(void *user, const struct ue_finding *finding) {
     struct info_findings *findings = user;
     enum ue_finding_id kind = ue_finding_kind(finding->id);
-    GArray *array = kind_array(findings, kind);
-    struct info_finding kept = {.detected = *finding, .is_failure = info_fail_rules_match(findings->rules, finding)};
+    GPtrArray *array = kind_array(findings, kind);
+    bool is_failure = info_fail_rules_match(findings->rules, finding);
     findings->counts[kind]++;
-    findings->failures += kept.is_failure;
+    findings->failures += is_failure;
     guint place = array->len;
-    while (place > 0 && compare(finding, &g_array_index(array, struct info_finding, place - 1).detected) < 0) {
+    while (place > 0 && compare(finding, &info_findings_at(array, place - 1)->detected) < 0) {
         place--;
     }
     if (place >= findings->per_kind_max) {
         return;
     }
-    kept.detected.text = kept.detected.other_text = NULL;
-    kept.text = sentence(finding);
-    g_array_insert_val(array, place, kept);
-    if (array->len > findings->per_kind_max) {
-        g_array_set_size(array, findings->per_kind_max);
+    if (array->len == findings->per_kind_max) {
+        g_ptr_array_set_size(array, (gint)findings->per_kind_max - 1);
     }
+    struct info_finding *kept = g_new(struct info_finding, 1);
+    *kept = (struct info_finding){.detected = *finding, .text = sentence(finding), .is_failure = is_failure};
+    kept->detected.text = kept->detected.other_text = NULL;
+    g_ptr_array_insert(array, (gint)place, kept);
 }
 
 static gint compare_pointers(gconstpointer a, gconstpointer b) {
@@ -77,7 +78,7 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
     GPtrArray *sorted = g_ptr_array_new();
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         for (guint i = 0; findings->kinds[kind] != NULL && i < findings->kinds[kind]->len; i++) {
-            g_ptr_array_add(sorted, &g_array_index(findings->kinds[kind], struct info_finding, i));
+            g_ptr_array_add(sorted, info_findings_at(findings->kinds[kind], i));
         }
     }
     g_ptr_array_sort(sorted, compare_pointers);
@@ -87,9 +88,9 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
 void info_findings_limit(struct info_findings *findings, unsigned per_kind_max) {
     findings->per_kind_max = per_kind_max;
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        GArray *array = findings->kinds[kind];
+        GPtrArray *array = findings->kinds[kind];
         if (array != NULL && array->len > per_kind_max) {
-            g_array_set_size(array, per_kind_max);
+            g_ptr_array_set_size(array, (gint)per_kind_max);
         }
     }
 }
@@ -100,6 +101,6 @@ uint64_t info_findings_more(const struct info_findings *findings, enum ue_findin
 
 void info_findings_clear(struct info_findings *findings) {
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        g_clear_pointer(&findings->kinds[kind], g_array_unref);
+        g_clear_pointer(&findings->kinds[kind], g_ptr_array_unref);
     }
 }

@@ -23,8 +23,8 @@ struct info_findings {
     unsigned per_kind_max;
     const struct info_fail_rules *rules; /* NULL: findings of severity error are failures */
     uint64_t failures;
-    uint64_t counts[UE_FINDING_COUNT]; /* by kind */
-    GArray *kinds[UE_FINDING_COUNT];   /* by kind: struct info_finding, the worst first; NULL: none */
+    uint64_t counts[UE_FINDING_COUNT];  /* by kind */
+    GPtrArray *kinds[UE_FINDING_COUNT]; /* by kind: struct info_finding, the worst first; NULL: none */
 };
 
 /* How many of a kind are shown, unless the user chooses. */
@@ -32,6 +32,10 @@ struct info_findings {
 
 /* Adds a finding to user, a struct info_findings, unless enough worse findings of its kind exist. */
 void info_findings_add(void *user, const struct ue_finding *finding);
+
+static inline struct info_finding *info_findings_at(const GPtrArray *kind, guint place) {
+    return g_ptr_array_index(kind, place);
+}
 
 /* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);

@@ -31,23 +31,23 @@ static void write_sentence(struct text_buffer *out, const struct info_finding *f
 }
 
 /* findings NULL: none of this kind. The worst ones precede. */
-static void write_case(struct text_buffer *out, const char *kind, const GArray *findings) {
+static void write_case(struct text_buffer *out, const char *kind, const GPtrArray *findings) {
     text_buffer_add_format(out, "    <testcase classname=\"uerudp.info\" name=\"%s\"", kind);
     if (findings == NULL) {
         text_buffer_add(out, "/>\n");
         return;
     }
     text_buffer_add(out, ">\n");
-    const struct info_finding *worst = &g_array_index(findings, struct info_finding, 0);
+    const struct info_finding *worst = info_findings_at(findings, 0);
     for (guint i = 0; i < findings->len && !worst->is_failure; i++) {
-        worst = &g_array_index(findings, struct info_finding, i);
+        worst = info_findings_at(findings, i);
     }
     if (worst->is_failure) {
         write_failure(out, worst);
     }
     text_buffer_add(out, "      <system-out>");
     for (guint i = 0; i < findings->len; i++) {
-        write_sentence(out, &g_array_index(findings, struct info_finding, i));
+        write_sentence(out, info_findings_at(findings, i));
     }
     text_buffer_add(out, "</system-out>\n    </testcase>\n");
 }
@@ -58,10 +58,10 @@ static bool is_kind(unsigned id) {
     return ue_finding_kind((enum ue_finding_id)id) == (enum ue_finding_id)id;
 }
 
-static bool has_failure(const GArray *findings) {
+static bool has_failure(const GPtrArray *findings) {
     bool has = false;
     for (guint i = 0; findings != NULL && i < findings->len; i++) {
-        has |= g_array_index(findings, struct info_finding, i).is_failure;
+        has |= info_findings_at(findings, i)->is_failure;
     }
     return has;
 }

@@ -76,12 +76,12 @@ static struct located_finding locate(const struct both_ends_connection *connecti
     return located;
 }
 
-static void mark_kind(const struct both_ends_connection *connection, GArray *first, GArray *second) {
+static void mark_kind(const struct both_ends_connection *connection, GPtrArray *first, GPtrArray *second) {
     for (guint i = 0; i < second->len; i++) {
-        struct info_finding *there = &g_array_index(second, struct info_finding, i);
+        struct info_finding *there = info_findings_at(second, i);
         struct located_finding other = locate(connection, 1, &there->detected);
         for (guint j = 0; j < first->len; j++) {
-            struct info_finding *here = &g_array_index(first, struct info_finding, j);
+            struct info_finding *here = info_findings_at(first, j);
             struct located_finding one = locate(connection, 0, &here->detected);
             if (are_same(&one, &other)) {
                 here->is_in_both = there->is_in_both = true;
@@ -90,9 +90,9 @@ static void mark_kind(const struct both_ends_connection *connection, GArray *fir
     }
 }
 
-static void mark_all(GArray *findings) {
+static void mark_all(GPtrArray *findings) {
     for (guint i = 0; findings != NULL && i < findings->len; i++) {
-        g_array_index(findings, struct info_finding, i).is_in_both = true;
+        info_findings_at(findings, i)->is_in_both = true;
     }
 }
 
@@ -100,7 +100,7 @@ static void mark_all(GArray *findings) {
 static void mark(const struct both_ends_connection *connection, struct info_findings *here,
                  struct info_findings *there) {
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        GArray *first = here->kinds[kind], *second = there->kinds[kind];
+        GPtrArray *first = here->kinds[kind], *second = there->kinds[kind];
         if (info_findings_more(here, kind) + info_findings_more(there, kind) != 0) {
             mark_all(first);
             mark_all(second);

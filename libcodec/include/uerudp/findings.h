@@ -151,8 +151,10 @@ bool ue_finding_is_share_reached(enum ue_finding_id id, uint64_t share, uint64_t
    values below 64 are exact. */
 struct ue_histogram {
     uint64_t count;
-    int64_t min, max;                        /* exact */
-    uint64_t *octaves[UE_HISTOGRAM_OCTAVES]; /* 64 buckets each, allocated on first use */
+    int64_t min, max;                     /* exact */
+    uint32_t *buckets;                    /* 64 of each octave that has values */
+    uint8_t places[UE_HISTOGRAM_OCTAVES]; /* of octaves in the buckets, counted from 1; 0: the octave has no values */
+    uint8_t octaves;                      /* that have values */
 };
 
 /* The nearest-rank percentile: at least `percent` of the values are not greater. -1: no values. */
