@@ -193,6 +193,15 @@ class FalseDifferences(unittest.TestCase):
             path = self.play(SHORT_HISTORY, f"--seed={seed}", "--capture-at=client")
             self.assert_faultless("--generation=4.22", path)
 
+    def test_copies_in_several_packets(self):
+        """The report of one of them does not end the retransmissions of a sender that counts only the first."""
+        for base in ("mixed", "game"):
+            text = f"[scenario]\nbase={base}\n[client]\nrepeat-reliable=true\n[server]\nrepeat-reliable=true\n"
+            for seed in range(4):
+                for end in ("client", "server"):
+                    path = self.play(text, f"--seed={seed}", "--loss=0.15", f"--capture-at={end}")
+                    self.assert_faultless("--generation=5.5", path)
+
     def test_handshake_retries(self):
         path = self.generate("login-lossy", "--seed=51", "--connections=100", "--capture-at=server", "--generation=4.18",
                              "--loss=0.05", "--jitter=40", "--duration=2")
