@@ -35,8 +35,9 @@ static struct ue_capture_pause *latest_pause(struct ue_capture_pauses *pauses) {
     return pauses->count != 0 ? &pauses->latest[(pauses->count - 1) % UE_CAPTURE_PAUSES_MAX] : NULL;
 }
 
-static void add_pause(struct ue_capture_pauses *pauses, int64_t begin_ns, int64_t end_ns) {
-    pauses->latest[pauses->count++ % UE_CAPTURE_PAUSES_MAX] = (struct ue_capture_pause){begin_ns, end_ns, false};
+static void add_pause(struct ue_capture_pauses *pauses, int64_t begin_ns, int64_t end_ns, bool was_alone) {
+    pauses->latest[pauses->count++ % UE_CAPTURE_PAUSES_MAX] =
+        (struct ue_capture_pause){begin_ns, end_ns, was_alone, false};
 }
 
 /* A side that stays connected sends about this often at least (KeepAliveTime is 0.2 s; embedding.md 8). */
@@ -60,15 +61,21 @@ void ue_capture_clock_on_event(struct ue_findings *findings, const struct ue_obs
     }
 }
 
+/* A side that sends slowly makes many pauses, of which a clock that is set explains one. */
 static int64_t doubtful_ns(const struct ue_capture_pauses *pauses, int64_t from_ns, int64_t to_ns) {
-    int64_t sum_ns = 0;
+    int64_t sum_ns = 0, longest_alone_ns = 0;
     for (size_t i = 0; i < pauses->count && i < UE_CAPTURE_PAUSES_MAX; i++) {
         const struct ue_capture_pause *pause = &pauses->latest[i];
         int64_t begin_ns = pause->begin_ns > from_ns ? pause->begin_ns : from_ns;
         int64_t end_ns = pause->end_ns < to_ns ? pause->end_ns : to_ns;
-        sum_ns += !pause->has_passed && end_ns > begin_ns ? ue_time_ns_since(end_ns, begin_ns) : 0;
+        int64_t span_ns = !pause->has_passed && end_ns > begin_ns ? ue_time_ns_since(end_ns, begin_ns) : 0;
+        if (pause->was_alone) {
+            longest_alone_ns = span_ns > longest_alone_ns ? span_ns : longest_alone_ns;
+        } else {
+            sum_ns += span_ns;
+        }
     }
-    return sum_ns;
+    return sum_ns + longest_alone_ns;
 }
 
 struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int64_t from_ns, int64_t to_ns) {
@@ -85,6 +92,12 @@ static bool was_packet(const struct ue_silence_side sides[2]) {
     return packet > sides[0].handshake_frame && packet > sides[1].handshake_frame;
 }
 
+/* Whether a side was sending packets, so that it does not stop at the same time as the other by chance. */
+static bool is_sending(const struct ue_silence_side *side, int64_t now_ns) {
+    return side->packets != 0 && side->handshake_frame <= side->last.frame &&
+           ue_time_ns_since(now_ns, side->last.time_ns) < ue_finding_threshold_ns(UE_FINDING_PAUSE);
+}
+
 void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
     struct ue_stream_course *course = &findings->course;
     int64_t before_ns = course->last_ns;
@@ -94,7 +107,8 @@ void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_obse
     course->last_ns = course->now_ns > course->last_ns ? course->now_ns : course->last_ns;
     if (was_packet(findings->silence) &&
         ue_time_ns_since(course->now_ns, before_ns) >= ue_finding_threshold_ns(UE_FINDING_PAUSE)) {
-        add_pause(&findings->pauses, before_ns, course->now_ns);
+        bool are_both = is_sending(&findings->silence[0], before_ns) && is_sending(&findings->silence[1], before_ns);
+        add_pause(&findings->pauses, before_ns, course->now_ns, !are_both);
     }
 }
 

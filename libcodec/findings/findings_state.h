@@ -26,6 +26,7 @@ struct ue_overdue_bunch {
    else the clock may have been set. */
 struct ue_capture_pause {
     int64_t begin_ns, end_ns;
+    bool was_alone; /* one side was sending before it, perhaps slowly; else both stopped at the same time */
     bool has_passed;
 };
 

@@ -116,6 +116,17 @@ static void test_set_forward_in_a_silence(void **state) {
     assert_int_equal(0, findings_fixture_count(UE_FINDING_TIMEOUT));
 }
 
+/* The server is gone, and the client sends every 600 ms: these pauses are its own, but for one. */
+static void test_slow_sender_in_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    for (int64_t id = 0; id < 20; id++) {
+        findings_fixture_packet(10 + id * 600, CLIENT, id);
+    }
+    findings_fixture_finish(11420, false);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_TIMEOUT));
+}
+
 /* The client sends every 2 ms, and the clock is set by 1 s, or a second passes, while `lost` of its packets are
    missing. */
 static void lose_at_the_pause(int64_t lost) {
@@ -183,6 +194,7 @@ int main(void) {
         IN(test_set_forward_in_a_silence),
         IN(test_few_lost_when_set_forward),
         IN(test_many_lost_in_a_pause),
+        IN(test_slow_sender_in_a_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

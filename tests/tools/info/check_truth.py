@@ -65,9 +65,8 @@ def wrong(number, part=None):
     with tempfile.TemporaryDirectory() as folder:
         path, sidecar, records = capture.make(folder)
         output = uerudp.run("info", "--json", f"--generation={sidecar['generation']}", path, status=None).stdout
-    run = truth.Run(sidecar, 0, records)
     return [f"{number}: {capture}: {finding['kind']}: {finding['text']}: {reason}"
-            for line in output.splitlines() for finding, reason in truth.contradictions(run, json.loads(line))]
+            for line in output.splitlines() for finding, reason in truth.contradictions(sidecar, records, json.loads(line))]
 
 
 class Truth(unittest.TestCase):

@@ -5,11 +5,11 @@ import collections
 import struct
 
 import blocks
-import truth
 
 VLAN, PORTS = bytes((0x81, 0, 0, 7)), slice(34, 38)
 HEADERS = 42  # Ethernet, IPv4, UDP
 CLIENT_PORT = 50000
+OTHER_PORT = 52000  # of a run that is merged into the capture
 PARTS = ("whole", "whole", "begins late", "ends early", "hole", "one direction", "lost before", "snapped", "twice",
          "two interfaces", "stirred", "set back", "set forward", "rebound", "vlan", "merged")
 
@@ -34,6 +34,11 @@ def file_of(head, records):
     interface = [raw for kind, _, raw in blocks.split(head) if kind == blocks.INTERFACE]
     return head + b"".join(interface * max((each.interface for each in records), default=0)) + b"".join(
         blocks.enhanced(each.data, each.ticks, number=each.interface, length=each.length) for each in records)
+
+
+def ports_of(record):
+    place = PORTS.start + (len(VLAN) if record.data[12:14] == VLAN[:2] else 0)
+    return struct.unpack_from(">HH", record.data, place)
 
 
 def with_port(record, port):
@@ -110,5 +115,5 @@ class Mishap:
         return [each._replace(data=each.data[:12] + VLAN + each.data[12:], length=each.length + len(VLAN)) for each in records]
 
     def merged(self, records, other):
-        moved = [with_port(each._replace(frame=None), truth.OTHER_PORT) for each in other]
+        moved = [with_port(each._replace(frame=None), OTHER_PORT) for each in other]
         return sorted(records + moved, key=lambda each: each.ticks)

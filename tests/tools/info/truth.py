@@ -4,11 +4,12 @@ against the sidecar. A capture may begin late, end early, or lack packets; no fi
 import collections
 import re
 
+import mishaps
+
 WAYS = {"client to server": "c2s", "server to client": "s2c"}
 SIDES = {"client": "c2s", "server": "s2c"}
 OTHER = {"c2s": "s2c", "s2c": "c2s"}
 FAR = 64
-OTHER_PORT = 52000  # of a run that is merged into the capture
 IDS = 16384  # on the wire; a capture that begins late shows packet ids less a multiple of this
 WAY = r"(?P<way>client to server|server to client)"
 SIDE = r"the (?P<side>client|server)"
@@ -27,15 +28,17 @@ def check(condition, reason):
 
 
 class Run:
-    """A connection of a sidecar, and the records of its capture (mishaps.py)."""
+    """A connection of a sidecar, and the records of its capture (mishaps.py). port: that of the client in the part of
+    the capture that a finding is about; a client that moves without a handshake is another connection."""
 
-    def __init__(self, sidecar, stream, records):
+    def __init__(self, sidecar, stream, records, port):
         self.connection, self.records = sidecar["connections"][stream], records
         self.times = {number: record.time for number, record in enumerate(records, 1)}
         self.clock = {number: record.ticks for number, record in enumerate(records, 1)}
         frames = collections.defaultdict(list)
         for number, record in enumerate(records, 1):
-            frames[record.frame].append(number)
+            if port in mishaps.ports_of(record):
+                frames[record.frame].append(number)
         frames[None] = []  # never captured, or of another run
         self.datagrams = [Datagram(frames[each["frame"]], each["dir"], int(each["time"]), each["packet_id"],
                                    set(each["fate"]), [int(time) for time in each["arrived"]], each["delivered"])
@@ -147,7 +150,7 @@ class Run:
 
     def gap(self, text, _):
         way = WAYS[text["way"]]
-        missing = [each for each in self.packets[way].values() if not each.frames]
+        missing = [each for each in self.packets[way].values() if not each.frames or "corrupted" in each.fate]
         check(missing, "no packet is missing in the capture")
 
     def far_behind(self, way):
@@ -236,7 +239,7 @@ SENTENCES = (
     ("capture_incomplete", rf"(?P<count>\d+) packets? {WAY}", Run.incomplete),
     ("one_direction", WAY, Run.one_direction),
     ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held (?P<count>\d+)", Run.buffer),
-    ("timeout", rf"{SIDE} fell silent after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
+    ("timeout", rf"of {SIDE} was captured after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
     ("server_frame_time", "", Run.frame_time),
@@ -273,10 +276,12 @@ def check_span(run, finding):
         check(ends[0][0] - ends[0][1] < passed < ends[1][0] + ends[1][1], f"{passed / 1e6} ms passed")
 
 
-def contradictions(run, connection):
-    """(finding, reason) of each finding about a connection that the run contradicts."""
-    if int(connection["client"].rpartition(":")[2]) == OTHER_PORT:
+def contradictions(sidecar, records, connection):
+    """(finding, reason) of each finding about a connection that its run contradicts."""
+    port = int(connection["client"].rpartition(":")[2])
+    if port == mishaps.OTHER_PORT:
         return
+    run = Run(sidecar, 0, records, port)
     for finding in connection["findings"]:
         sentences = [(re.search(expression, finding["text"]), method) for kind, expression, method in SENTENCES
                      if kind == finding["kind"]]
