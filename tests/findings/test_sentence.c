@@ -32,8 +32,9 @@ static void test_table(void **state) {
 static void test_words(void **state) {
     (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_INCOMPLETE, 1, 1, 5);
-    assert_sentence(&finding, "1 packet server to client was acknowledged, as reported from frame 5 on, but is not among the "
-                              "packets of this connection that were captured and could be read");
+    assert_sentence(&finding,
+                    "1 packet server to client was acknowledged, as reported from frame 5 on, but is not among the "
+                    "packets of this connection that were captured and could be read");
     finding = ue_finding_of_count(UE_FINDING_MESSAGE, 0, 3, 8);
     assert_sentence(&finding, "3 bunches of the control channel have a message that does not decode, the first in "
                               "frame 8");
