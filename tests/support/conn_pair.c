@@ -152,7 +152,7 @@ size_t pair_encode_packet(const struct conn_pair *pair, unsigned from, const str
     size_t bit = 0;
     struct ue_datagram head = {.packet = {.seq = (uint16_t)(c->sender.out_packet_id & (UE_PACKET_SEQ_MAX - 1))}};
     if (!ue_is_legacy(&c->common) && !ue_has_internal_ack(&c->common)) {
-        struct ue_notify notify = c->sender.notify;
+        struct ue_notify notify = c->sender.packet_notify;
         ue_notify_write(&notify, false, &head.packet);
     }
     assert_int_equal(ue_datagram_encode_head(&c->common.out_context, &head, bytes, size_bytes, &bit, &fault), UE_OK);

@@ -4,6 +4,12 @@
 #include "tools/cli/command_line.h"
 #include "tools/endpoint/core/datagram_encryption.h"
 
+static bool can_be_created(const struct ue_conn_config *config) {
+    struct ue_conn *conn = ue_conn_new(NULL, config);
+    ue_conn_free(conn);
+    return conn != NULL;
+}
+
 bool live_handlers_check(const struct ue_conn_config *config, bool encrypts) {
     if (encrypts && config->profile->hello == 0) {
         return cli_error("encryption: the login of %s has no encryption token", config->profile->name);
@@ -17,11 +23,14 @@ bool live_handlers_check(const struct ue_conn_config *config, bool encrypts) {
     if (config->settings.handlers[0] == UE_HANDLER_NONE) {
         return true;
     }
-    struct ue_conn *conn = ue_conn_new(NULL, config);
-    if (conn == NULL) {
-        cli_error("--handlers: use each component once, at most one of aesgcm, aesgcm-bytes, aes-ecb and dtls, "
-                  "aesgcm-bytes not with --compress, and packets that have room for them");
+    if (can_be_created(config)) {
+        return true;
     }
-    ue_conn_free(conn);
-    return conn != NULL;
+    struct ue_conn_config plain = *config;
+    plain.settings.handlers[0] = UE_HANDLER_NONE;
+    return can_be_created(&plain)
+               ? cli_error(
+                     "--handlers: use each component once, at most one of aesgcm, aesgcm-bytes, aes-ecb and dtls, "
+                     "aesgcm-bytes not with --compress, and packets that have room for them")
+               : cli_error("no connection can be created with these settings");
 }

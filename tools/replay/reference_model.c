@@ -177,15 +177,16 @@ void reference_model_report_packet(struct reference_model *m, int64_t packet_id,
     }
     m->conn->receiver.in_packet_id = packet_id;
     if (!ue_is_legacy(&m->conn->common)) {
-        m->conn->sender.notify.in_seq = ue_seq_of(packet_id);
-        ue_notify_report(&m->conn->sender.notify, m->conn->sender.notify.in_seq, delivered);
+        m->conn->sender.packet_notify.in_seq = ue_seq_of(packet_id);
+        ue_notify_report(&m->conn->sender.packet_notify, m->conn->sender.packet_notify.in_seq, delivered);
     }
 }
 
 void reference_model_set_delivered(struct reference_model *m, int64_t packet_id, bool delivered) {
     reference_model_report_packet(m, packet_id, delivered);
-    if (!ue_is_legacy(&m->conn->common) && m->conn->sender.notify.in_ack_seq == ue_seq_of(packet_id)) {
-        m->conn->sender.notify.history[0] = (m->conn->sender.notify.history[0] & ~UINT32_C(1)) | delivered;
+    if (!ue_is_legacy(&m->conn->common) && m->conn->sender.packet_notify.in_ack_seq == ue_seq_of(packet_id)) {
+        m->conn->sender.packet_notify.history[0] =
+            (m->conn->sender.packet_notify.history[0] & ~UINT32_C(1)) | delivered;
     }
 }
 
@@ -207,10 +208,10 @@ static void commit(struct reference_model *m, uint64_t now_ns, const struct ue_p
     if (ue_is_legacy(&m->conn->common)) {
         m->conn->sender.legacy.queued.begin = m->conn->sender.legacy.queued.count = 0;
     } else {
-        m->conn->sender.notify.written_in_ack_seq =
-            packet != NULL ? packet->ack : m->conn->sender.notify.in_ack_seq_ack;
-        m->conn->sender.notify.written_words = packet != NULL ? packet->history_words : 1;
-        ue_notify_commit(&m->conn->sender.notify);
+        m->conn->sender.packet_notify.written_in_ack_seq =
+            packet != NULL ? packet->ack : m->conn->sender.packet_notify.in_ack_seq_ack;
+        m->conn->sender.packet_notify.written_words = packet != NULL ? packet->history_words : 1;
+        ue_notify_commit(&m->conn->sender.packet_notify);
     }
     m->conn->sender.dirty_acks = 0;
     m->conn->sender.out_packet_id++;

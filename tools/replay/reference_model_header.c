@@ -30,7 +30,8 @@ static bool correct_history(const struct reference_model *m, int64_t reported, u
     for (uint32_t i = 0; i < packet->history_words; i++) {
         bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
         uint32_t known = is_kept ? known_bits(m, reported - (int64_t)i * WORD_BITS) : 0;
-        uint32_t other = (packet->history[i] ^ reports_from(&m->conn->sender.notify, i * WORD_BITS + age)) & known;
+        uint32_t other =
+            (packet->history[i] ^ reports_from(&m->conn->sender.packet_notify, i * WORD_BITS + age)) & known;
         packet->history[i] ^= other;
         differs |= other;
     }
@@ -45,25 +46,25 @@ static bool is_overflowing(const struct ue_notify *n) {
 
 /* ... and after a flush mark, when the history was cleared (endpoint.md 14), until all its bits are newer. */
 static bool is_flushing(const struct reference_model *m, int64_t reported) {
-    return m->conn->sender.notify.generation == UE_ACKS_RESET && m->flushed >= reported - UE_NOTIFY_HISTORY_BITS;
+    return m->conn->sender.packet_notify.generation == UE_ACKS_RESET && m->flushed >= reported - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Accepts what the header reports. */
 static void accept_header(struct reference_model *m, const struct ue_packet *packet, int64_t reported) {
     reference_model_report_packet(m, reported, false);
     if (reported == m->conn->receiver.in_packet_id) {
-        memcpy(m->conn->sender.notify.history, packet->history, packet->history_words * sizeof *packet->history);
+        memcpy(m->conn->sender.packet_notify.history, packet->history, packet->history_words * sizeof *packet->history);
     }
-    if (m->conn->sender.notify.generation == UE_ACKS_RESET) {
-        m->conn->sender.notify.flush_seq =
-            packet->history_flush ? m->conn->sender.notify.out_seq : m->conn->sender.notify.out_ack_seq;
+    if (m->conn->sender.packet_notify.generation == UE_ACKS_RESET) {
+        m->conn->sender.packet_notify.flush_seq =
+            packet->history_flush ? m->conn->sender.packet_notify.out_seq : m->conn->sender.packet_notify.out_ack_seq;
     }
 }
 
 /* The header may be older than the newest received packet: it was written while that packet was handled. */
 void reference_model_compare_header(struct reference_model *m, const struct ue_packet *packet,
                                     const struct reference_model_sink *sink) {
-    const struct ue_notify *n = &m->conn->sender.notify;
+    const struct ue_notify *n = &m->conn->sender.packet_notify;
     struct ue_packet expected = *packet;
     int64_t reported = reported_id_of(m, packet);
     int64_t newest = ue_seq_expand(n->in_ack_seq, m->conn->receiver.in_packet_id, UE_PACKET_SEQ_MAX);

@@ -215,8 +215,8 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
     pair_deliver(&pair, PAIR_CLIENT);
     assert_int_equal(server->common.life.closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
-    assert_int_equal(server->sender.notify.in_ack_seq, server->sender.notify.in_seq);
-    assert_int_equal(server->sender.notify.history[0] & 1, 0);
+    assert_int_equal(server->sender.packet_notify.in_ack_seq, server->sender.packet_notify.in_seq);
+    assert_int_equal(server->sender.packet_notify.history[0] & 1, 0);
     pair_free(&pair);
 }
 

@@ -43,6 +43,13 @@ class Login(unittest.TestCase):
             options = ["--handlers=aesgcm", key, "--fields=control.hello.encryption_token"]
             self.assertIn(b"letmein\n", uerudp.run("decode", *options, path).stdout)
 
+    def test_what_is_wrong_is_named(self):
+        """Handlers are named only if a connection can be created without them."""
+        for options, text in ((["--max-packet=64", "--handlers=oodle"], "no connection can be created with these settings"),
+                              (["--handlers=oodle,oodle"], "--handlers: use each component once")):
+            result = uerudp.run("connect", *options, "127.0.0.1:1", status=2)
+            self.assertIn(text, result.stderr.decode())
+
     def test_constants_of_a_game(self):
         """Both sides have constants that differ from the engine's; decode needs them, too."""
         settings = ["--ch-seq-bound=4096", "--extra-bits=3", "--reliable-buffer=300"]

@@ -251,7 +251,9 @@ static void play(struct script_testbed *stage, unsigned side, const struct malfo
 
 static enum reaction reaction_to_newest(const struct script_testbed *stage, const struct ue_conn *c) {
     uint16_t newest = (uint16_t)((stage->forged.datagram.packet.seq + 16383) & 16383); /* the next sequence minus 1 */
-    return c->sender.notify.in_ack_seq != newest ? NONE : (c->sender.notify.history[0] & 1) != 0 ? ACK : NAK;
+    return c->sender.packet_notify.in_ack_seq != newest    ? NONE
+           : (c->sender.packet_notify.history[0] & 1) != 0 ? ACK
+                                                           : NAK;
 }
 
 static bool has_sent(struct script_testbed *stage, const char *words) {
@@ -439,7 +441,7 @@ static void acks_count_before_the_info_is_read(void **state) {
     stage.forged.cut_bits = 1;
     forge(&stage, CLIENT, packet);
     assert_int_equal(c->common.life.state, UE_CONN_CLOSED);
-    assert_int_equal(c->sender.notify.out_ack_seq, 100);
+    assert_int_equal(c->sender.packet_notify.out_ack_seq, 100);
     assert_int_equal(c->common.statistics.counters.out_packets_acked, 1);
     assert_true(script_testbed_stop(&stage));
 }

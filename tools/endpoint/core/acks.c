@@ -102,7 +102,7 @@ bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packe
     struct ue_notify_acks acks;
     uint16_t seq;
     bool delivered;
-    ue_notify_begin_acks(&s->notify, packet, &acks);
+    ue_notify_begin_acks(&s->packet_notify, packet, &acks);
     while (ue_notify_next_ack(&acks, &seq, &delivered)) {
         s->last_notified_id++;
         if (ue_seq_of(s->last_notified_id) != seq) {
@@ -113,7 +113,7 @@ bool ue_receive_acks(struct ue_sender *s, uint64_t now_ns, const struct ue_packe
         handle_report(s, now_ns, s->last_notified_id, delivered);
         ue_carry_out_close(s, now_ns);
     }
-    ue_notify_end_acks(&s->notify, packet);
+    ue_notify_end_acks(&s->packet_notify, packet);
     return s->common->life.state != UE_CONN_CLOSED;
 }
 

@@ -6,7 +6,7 @@
 
 static void init_notify(struct ue_sender *s, uint16_t in, uint16_t out) {
     if (!ue_is_legacy(s->common)) {
-        ue_notify_init(&s->notify, s->common->config.profile->acks, in, out, &s->common->share);
+        ue_notify_init(&s->packet_notify, s->common->config.profile->acks, in, out, &s->common->share);
     }
 }
 

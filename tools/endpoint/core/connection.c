@@ -144,7 +144,7 @@ void ue_conn_free(struct ue_conn *c) {
     ue_channel_table_free(&c->channels);
     ue_legacy_free(&c->sender.legacy);
     if (!ue_is_legacy(&c->common)) {
-        ue_notify_free(&c->sender.notify);
+        ue_notify_free(&c->sender.packet_notify);
     }
     ue_send_buffer_discard(&c->sender);
     ue_encryption_free(c->common.encryption);

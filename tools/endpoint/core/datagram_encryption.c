@@ -60,15 +60,11 @@ static size_t packed_bits(const uint8_t *bytes, size_t size_bytes, size_t bit) {
 
 /* What a component writes into a packet that it leaves clear. */
 static size_t clear_bits(enum ue_handler handler, const uint8_t *bytes, size_t size_bytes, size_t bit) {
-    size_t bits;
-    switch (handler) {
-    case UE_HANDLER_NONE: return 0;
-    case UE_HANDLER_AESGCM_BYTES: return 8;
-    case UE_HANDLER_RELIABILITY:
-        bits = packed_bits(bytes, size_bytes, bit);
-        return bits + packed_bits(bytes, size_bytes, bit + bits);
-    default: return 1;
+    if (handler != UE_HANDLER_RELIABILITY) {
+        return ue_handler_clear_bits(handler);
     }
+    size_t bits = packed_bits(bytes, size_bytes, bit);
+    return bits + packed_bits(bytes, size_bytes, bit + bits);
 }
 
 bool ue_handler_span_find(const struct ue_context *context, enum ue_handler handler, const uint8_t *bytes,
@@ -99,7 +95,7 @@ struct encrypted_form {
 };
 
 static struct encrypted_form form_of(enum ue_handler handler, size_t begin) {
-    struct encrypted_form f = {.flag_bits = 1,
+    struct encrypted_form f = {.flag_bits = ue_handler_clear_bits(handler),
                                .iv = SIZE_MAX,
                                .tag = SIZE_MAX,
                                .record = SIZE_MAX,
@@ -119,7 +115,6 @@ static struct encrypted_form form_of(enum ue_handler handler, size_t begin) {
         f.iv = handler == UE_HANDLER_AESGCM ? begin + 1 : begin;
         f.tag = f.iv + (size_t)UE_AES_IV_BYTES * 8;
         f.cipher = f.tag + (size_t)UE_AES_TAG_BYTES * 8;
-        f.flag_bits = handler == UE_HANDLER_AESGCM ? 1 : 8;
         break;
     }
     return f;

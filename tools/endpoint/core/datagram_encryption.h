@@ -35,6 +35,21 @@ static inline enum ue_handler ue_handlers_cipher(const struct ue_settings *setti
     return UE_HANDLER_NONE;
 }
 
+/* What a component writes at least in front of a clear packet; each id of the reliability handler may become longer. */
+static inline size_t ue_handler_clear_bits(enum ue_handler handler) {
+    switch (handler) {
+    case UE_HANDLER_NONE: return 0;
+    case UE_HANDLER_AESGCM_BYTES: return 8;
+    case UE_HANDLER_RELIABILITY: return 16;
+    default: return 1;
+    }
+}
+
+/* Whether a component changes packets of a connection that compresses and has a key, as these say. */
+static inline bool ue_handler_changes(enum ue_handler handler, bool compresses, bool has_key) {
+    return ue_handler_encrypts(handler) ? has_key : handler == UE_HANDLER_OODLE && compresses;
+}
+
 /* The bits from a component on, up to the outer terminator. */
 struct ue_handler_span {
     bool is_handshake; /* no component has a part of it */

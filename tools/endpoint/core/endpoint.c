@@ -57,7 +57,7 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         return UE_E_CONFLICT;
     }
     bool is_held = c->common.config.options.send_window && !ue_is_legacy(&c->common) &&
-                   ue_notify_window_full(&c->sender.notify, UE_WINDOW_MARGIN);
+                   ue_notify_window_full(&c->sender.packet_notify, UE_WINDOW_MARGIN);
     bool is_paced = c->common.config.options.pacing && !ue_conn_is_ready(c);
     if (!bunch->reliable && (is_held || is_paced)) {
         c->common.statistics.counters.window_refused++;

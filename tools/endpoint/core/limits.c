@@ -21,15 +21,6 @@ static size_t reserved_bits(enum ue_handler handler) {
     return 0;
 }
 
-/* What a component writes in front of a clear packet; the ids of the reliability handler may become longer. */
-static size_t flag_bits(enum ue_handler handler) {
-    switch (handler) {
-    case UE_HANDLER_AESGCM_BYTES: return 8;
-    case UE_HANDLER_RELIABILITY: return 16;
-    default: return 1;
-    }
-}
-
 /* Each component once, and one that encrypts; compressed bits in the byte form of AES-GCM would have no end. */
 static bool are_combinable(const struct ue_conn_config *config) {
     const enum ue_handler *handlers = config->settings.handlers;
@@ -48,7 +39,7 @@ static bool are_combinable(const struct ue_conn_config *config) {
 static void add_handlers(struct ue_limits *limits, const struct ue_settings *settings, size_t *handler_bits) {
     for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
         *handler_bits += reserved_bits(settings->handlers[i]);
-        limits->prefix_bits += flag_bits(settings->handlers[i]);
+        limits->prefix_bits += ue_handler_clear_bits(settings->handlers[i]);
     }
 }
 

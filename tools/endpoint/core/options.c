@@ -66,7 +66,7 @@ static bool is_repeating(const struct ue_sender *s) {
 
 /* A packet for the copies of a bunch that left in one of the last ticks (endpoint.md 39.12). */
 static void repeat(struct ue_sender *s, uint64_t now_ns) {
-    s->common->statistics.counters.probes++;
+    s->common->statistics.counters.repeat_packets++;
     s->time_sensitive = ue_send_buffer_begin(s, now_ns);
 }
 

@@ -223,7 +223,7 @@ static void overflow(struct ue_notify *n, uint16_t seq) {
 }
 
 /* Counts what still fits into the history as lost (generation B) (endpoint.md 13.4). */
-static uint32_t refuse(struct ue_notify *n, uint16_t seq) {
+static uint32_t enter_as_lost(struct ue_notify *n, uint16_t seq) {
     if (!fits(n, seq) && has_unreported(n)) {
         seq = seq_add(n->in_ack_seq_ack, (int32_t)(UE_NOTIFY_HISTORY_BITS - ue_notify_unreported(n)));
     }
@@ -241,7 +241,7 @@ uint32_t ue_notify_accept(struct ue_notify *n, const struct ue_packet *header) {
         overflow(n, header->seq);
     }
     if (n->generation == UE_ACKS_FLUSH && ue_notify_is_waiting(n)) {
-        return refuse(n, header->seq);
+        return enter_as_lost(n, header->seq);
     }
     return move_in_seq(n, header->seq);
 }

@@ -10,7 +10,6 @@
 #define RESEND_CLOSE_NS UINT64_C(1000000000)
 #define ANSWERS_UNTIL_NS UINT64_C(10000000000) /* how long a server answers handshake packets, from 5.0 on */
 #define QUIET_REPORTS_MAX 200
-#define SLOT_LAST (UE_ORDER_CACHE_SLOTS - 1)
 
 /* A datagram, and how it came. */
 struct arrival {
@@ -83,88 +82,6 @@ static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_pack
     }
 }
 
-/* ---- the order cache (PacketOrderCache) ---- */
-
-static struct ue_early_packet **slot_at(const struct ue_order_cache *r, uint32_t distance) {
-    return &r->slots[(r->start + distance) % UE_ORDER_CACHE_SLOTS];
-}
-
-void ue_order_cache_init(struct ue_order_cache *r, struct ue_share *share) {
-    *r = (struct ue_order_cache){.share = share};
-}
-
-void ue_order_cache_free(struct ue_order_cache *r) {
-    for (uint32_t i = 0; ue_order_cache_exists(r) && i < UE_ORDER_CACHE_SLOTS; i++) {
-        ue_share_free_block(r->share, r->slots[i]);
-    }
-    ue_share_free_block(r->share, r->slots);
-    ue_order_cache_init(r, r->share);
-}
-
-/* endpoint.md 9.1. */
-bool ue_order_cache_create(struct ue_order_cache *r) {
-    if (ue_order_cache_exists(r)) {
-        return true;
-    }
-    size_t size_bytes = UE_ORDER_CACHE_SLOTS * sizeof(struct ue_early_packet *);
-    r->slots = ue_share_alloc(r->share, size_bytes);
-    if (r->slots == NULL) {
-        return false;
-    }
-    memset(r->slots, 0, size_bytes);
-    return true;
-}
-
-/* While a packet waits every other one waits, even the missing one (endpoint.md 9.2, 9.3). */
-static bool is_to_wait(const struct ue_order_cache *r, uint32_t delta) {
-    uint32_t missing = delta - 1;
-    return ue_order_cache_exists(r) && (r->count > 0 || (missing >= 1 && missing <= UE_ORDER_CACHE_GAP_MAX));
-}
-
-/* endpoint.md 9.3. */
-enum ue_order_cache_result ue_order_cache_push(struct ue_order_cache *r, uint32_t delta, const uint8_t *bytes,
-                                               size_t size_bytes) {
-    if (!is_to_wait(r, delta)) {
-        return UE_ORDER_CACHE_PROCESS;
-    }
-    uint32_t distance = delta - 1 < SLOT_LAST ? delta - 1 : SLOT_LAST;
-    struct ue_early_packet **slot = slot_at(r, distance);
-    if (*slot != NULL) {
-        return UE_ORDER_CACHE_DUPLICATE;
-    }
-    struct ue_early_packet *early =
-        size_bytes <= UINT32_MAX ? ue_share_alloc(r->share, sizeof *early + size_bytes) : NULL;
-    if (early == NULL) {
-        return UE_ORDER_CACHE_FULL;
-    }
-    early->size_bytes = (uint32_t)size_bytes;
-    memcpy(early->bytes, bytes, size_bytes);
-    *slot = early;
-    r->count++;
-    r->is_overdue |= distance == SLOT_LAST;
-    return UE_ORDER_CACHE_KEPT;
-}
-
-/* endpoint.md 9.4, 9.5. */
-struct ue_early_packet *ue_order_cache_pop(struct ue_order_cache *r, bool whole) {
-    if (r->count == 0) {
-        return NULL;
-    }
-    while (*slot_at(r, 0) == NULL) {
-        if (!whole && !r->is_overdue) {
-            return NULL;
-        }
-        r->start++;
-    }
-    struct ue_early_packet **slot = slot_at(r, 0);
-    struct ue_early_packet *early = *slot;
-    *slot = NULL;
-    r->start++;
-    r->count--;
-    r->is_overdue = r->is_overdue && r->count > 0;
-    return early;
-}
-
 /* ReceivedPacket steps 5 and 6: true when the packet is not for now (endpoint.md 8.5, 8.6, 9.1). */
 static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p,
                                uint32_t delta) {
@@ -195,7 +112,7 @@ static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const str
    (endpoint.md 8.10, 39.2). */
 static void set_answer_due(struct ue_sender *s, uint32_t bunches) {
     bool is_quiet =
-        s->common->config.options.quiet && bunches == 0 && ue_notify_unreported(&s->notify) < QUIET_REPORTS_MAX;
+        s->common->config.options.quiet && bunches == 0 && ue_notify_unreported(&s->packet_notify) < QUIET_REPORTS_MAX;
     s->time_sensitive |= !is_quiet;
     s->dirty_acks++;
 }
@@ -228,13 +145,13 @@ static bool dispatch(struct ue_receiver *r, uint64_t now_ns, const struct receiv
 /* endpoint.md 8.5, 8.6, 8.7, 8.8, 8.9, 8.10, 10.3, 12.3, 13.3. */
 static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
-    uint32_t bunches, delta = ue_notify_delta(&r->sender->notify, packet);
+    uint32_t bunches, delta = ue_notify_delta(&r->sender->packet_notify, packet);
     if (is_kept_or_dropped(r, now_ns, p, delta) || !ue_receive_acks(r->sender, now_ns, packet)) {
         return false;
     }
-    uint32_t moved = ue_notify_accept(&r->sender->notify, packet);
+    uint32_t moved = ue_notify_accept(&r->sender->packet_notify, packet);
     r->in_packet_id += moved;
-    if (ue_notify_is_waiting(&r->sender->notify)) {
+    if (ue_notify_is_waiting(&r->sender->packet_notify)) {
         r->common->statistics.counters.waited_packets++;
         r->sender->dirty_acks++;
         ue_free_closed_channels(r->channels);
@@ -248,7 +165,7 @@ static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct 
     }
     read_info(r->sender, now_ns, packet);
     bool is_refused = dispatch(r, now_ns, p, &bunches);
-    ue_notify_report(&r->sender->notify, packet->seq, !is_refused);
+    ue_notify_report(&r->sender->packet_notify, packet->seq, !is_refused);
     set_answer_due(r->sender, bunches);
     flush_if_many_reports(r->sender, now_ns);
     return !is_refused;
@@ -361,7 +278,7 @@ static bool holds_nothing(const struct ue_common *common, const struct received_
 }
 
 /* endpoint.md 8.1, 8.4. */
-static void refuse(struct ue_sender *s, uint64_t now_ns, const struct received_packet *p) {
+static void close_for_header(struct ue_sender *s, uint64_t now_ns, const struct received_packet *p) {
     if (!holds_nothing(s->common, p)) {
         fail(s, now_ns, reason_of(p), &p->fault);
     }
@@ -391,7 +308,7 @@ static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival f
     } else if (!has_our_ids(&c->common, &p)) {
         c->common.statistics.counters.wrong_ids++;
     } else if (!is_header_usable(&p)) {
-        refuse(&c->sender, now_ns, &p);
+        close_for_header(&c->sender, now_ns, &p);
     } else if (p.head.handlers.is_opaque) {
         fail(&c->sender, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {
@@ -450,9 +367,8 @@ static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *b
     bool is_readable = true;
     for (size_t i = 0; i < UE_HANDLERS_MAX && is_readable; i++) {
         enum ue_handler handler = c->common.in_context.settings.handlers[i];
-        bool is_active = ue_handler_encrypts(handler) ? c->common.encryption != NULL
-                                                      : handler == UE_HANDLER_OODLE && c->common.config.compress;
-        is_readable = !is_active || undo(&c->common, handler, &from, &memory);
+        is_readable = !ue_handler_changes(handler, c->common.config.compress, c->common.encryption != NULL) ||
+                      undo(&c->common, handler, &from, &memory);
     }
     if (is_readable) {
         receive_arrival(c, now_ns, from);

@@ -168,7 +168,7 @@ static bool fits(const struct ue_partial *p, const struct ue_bunch *part, int64_
 }
 
 /* endpoint.md 18.1, 18.2. */
-static struct reassembly refuse(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part) {
+static struct reassembly refuse_part(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part) {
     if (channel->partial == NULL || !channel->partial->reliable) {
         ue_partial_drop(share, channel);
         return result(REASSEMBLY_REFUSED);
@@ -189,7 +189,7 @@ static struct reassembly reassemble(struct ue_share *share, struct ue_channel *c
         return begin(share, channel, part, ch_seq, packet_id, max_bytes);
     }
     if (!fits(channel->partial, part, ch_seq)) {
-        return refuse(share, channel, part);
+        return refuse_part(share, channel, part);
     }
     switch (ue_partial_check(part)) {
     case UE_PARTIAL_UNALIGNED: return error(UE_CLOSE_PARTIAL_NON_BYTE_ALIGNED);

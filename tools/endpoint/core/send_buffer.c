@@ -71,7 +71,7 @@ static void begin_packet(struct ue_sender *s, struct ue_packet *packet) {
         packet->seq = ue_seq_of(s->out_packet_id);
         packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
     } else {
-        ue_notify_write(&s->notify, false, packet);
+        ue_notify_write(&s->packet_notify, false, packet);
         begin_info(s, packet);
     }
 }
@@ -169,10 +169,10 @@ static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
     if (ue_has_internal_ack(s->common) || ue_is_legacy(s->common)) {
         return true;
     }
-    if (p->head_ns == now_ns && ue_notify_is_written(&s->notify)) {
+    if (p->head_ns == now_ns && ue_notify_is_written(&s->packet_notify)) {
         return true;
     }
-    bool is_fresh = ue_notify_write(&s->notify, true, &p->packet);
+    bool is_fresh = ue_notify_write(&s->packet_notify, true, &p->packet);
     s->jitter_clock = p->clock_before;
     if (write_head(s, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
         ue_bits_copy(p->block->bytes, 0, head, 0, bit);
@@ -313,19 +313,14 @@ static bool apply(struct ue_sender *s, enum ue_handler handler, struct ue_output
     return is_changed || !is_encryption;
 }
 
-/* Whether a handler changes the packets of this connection now. */
-static bool is_active(const struct ue_sender *s, enum ue_handler handler) {
-    return ue_handler_encrypts(handler) ? s->is_encrypting && s->common->encryption != NULL
-                                        : handler == UE_HANDLER_OODLE && s->common->config.compress;
-}
-
 /* The packet as its handlers change it, the innermost first. NULL: no memory. */
 static struct ue_output_block *apply_handlers(struct ue_sender *s, size_t size_bytes) {
     struct ue_output_block *block = s->send_buffer.block;
+    bool has_key = s->is_encrypting && s->common->encryption != NULL;
     block->size_bytes = size_bytes;
     for (size_t i = UE_HANDLERS_MAX; i-- > 0;) {
         enum ue_handler handler = s->common->out_context.settings.handlers[i];
-        if (is_active(s, handler) && !apply(s, handler, &block)) {
+        if (ue_handler_changes(handler, s->common->config.compress, has_key) && !apply(s, handler, &block)) {
             ue_share_free_block(&s->common->share, block);
             return NULL;
         }
@@ -379,7 +374,7 @@ static void send_packet(struct ue_sender *s, uint64_t now_ns) {
     if (ue_is_legacy(s->common)) {
         ue_legacy_flushed(&s->legacy);
     } else if (!ue_has_internal_ack(s->common)) {
-        ue_notify_commit(&s->notify);
+        ue_notify_commit(&s->packet_notify);
     }
     s->out_packet_id++;
     s->reliability.out_id++;

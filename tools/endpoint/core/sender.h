@@ -62,7 +62,7 @@ struct ue_sender {
     int64_t burst_packet_id; /* ... the newest of them */
     struct ue_sent_packets sent_packets;
     struct ue_output_queue datagrams;
-    struct ue_notify notify; /* generations A to C */
+    struct ue_notify packet_notify; /* of both directions, for each header has both; generations A to C */
     struct ue_send_buffer send_buffer;
     struct ue_legacy legacy;              /* generation L */
     struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */

@@ -208,7 +208,7 @@ static bool agree_on_version(struct call *call) {
     return h->min_version >= own.min && h->min_version <= own.max && h->min_version <= h->version && same_network;
 }
 
-static enum ue_listener_result refuse(struct ue_listener *l, uint64_t *counter, enum ue_refusal_reason reason) {
+static enum ue_listener_result refuse_message(struct ue_listener *l, uint64_t *counter, enum ue_refusal_reason reason) {
     ++*counter;
     l->refusal.reason = reason;
     return UE_LISTENER_NOTHING;
@@ -220,8 +220,8 @@ static enum ue_listener_result on_response(struct call *call, struct ue_accepted
     const struct ue_handshake *h = &call->message.handshake;
     switch (ue_cookies_check(&l->cookies, call->now_ns, call->address, h)) {
     case UE_COOKIE_VALID: break;
-    case UE_COOKIE_OLD: return refuse(l, &l->counters.old_cookies, UE_REFUSAL_OLD_COOKIE);
-    case UE_COOKIE_BAD: return refuse(l, &l->counters.bad_cookies, UE_REFUSAL_BAD_COOKIE);
+    case UE_COOKIE_OLD: return refuse_message(l, &l->counters.old_cookies, UE_REFUSAL_OLD_COOKIE);
+    case UE_COOKIE_BAD: return refuse_message(l, &l->counters.bad_cookies, UE_REFUSAL_BAD_COOKIE);
     }
     l->counters.accepted++;
     *accepted = (struct ue_accepted){
@@ -255,7 +255,7 @@ static enum ue_listener_result on_handshake(struct call *call, struct ue_accepte
         return reply_challenge(call);
     }
     if (call->context.ids && call->message.prefix.session_id != l->config.session_id) {
-        return refuse(l, &l->counters.wrong_session, UE_REFUSAL_SESSION);
+        return refuse_message(l, &l->counters.wrong_session, UE_REFUSAL_SESSION);
     }
     return on_response(call, accepted);
 }

@@ -43,7 +43,7 @@ static void fail(struct ue_login *l, uint64_t now_ns, enum ue_close_reason reaso
     ue_conn_close(l->conn, now_ns, reason);
 }
 
-static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
+static void refuse_client(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
     ue_login_copy_text(l->status.failure, text, sizeof l->status.failure);
     ue_send_close_reason(&l->conn->sender, now_ns, reason, UE_CLOSE_NONE);
     send_text(l, now_ns, UE_MESSAGE_FAILURE, l->status.failure);
@@ -251,7 +251,7 @@ static void read_hello(struct ue_login *l, uint64_t now_ns, const struct ue_mess
         return;
     }
     if (!token_is_good(l)) {
-        refuse(l, now_ns, "Encryption failure", UE_CLOSE_PRE_LOGIN_FAILURE);
+        refuse_client(l, now_ns, "Encryption failure", UE_CLOSE_PRE_LOGIN_FAILURE);
         return;
     }
     if (l->status.token[0] != 0) {
@@ -293,7 +293,8 @@ void ue_login_welcome(struct ue_login *l, uint64_t now_ns) {
 }
 
 void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text) {
-    refuse(l, now_ns, text, l->status.state < UE_LOGIN_WELCOMED ? UE_CLOSE_PRE_LOGIN_FAILURE : UE_CLOSE_JOIN_FAILURE);
+    refuse_client(l, now_ns, text,
+                  l->status.state < UE_LOGIN_WELCOMED ? UE_CLOSE_PRE_LOGIN_FAILURE : UE_CLOSE_JOIN_FAILURE);
 }
 
 /* endpoint.md 30.5. */
@@ -329,7 +330,7 @@ static void read_beacon_ack(struct ue_login *l, uint64_t now_ns, const struct ue
     char type[UE_LOGIN_TEXT_BYTES];
     ue_text_to_utf8(message->params[UE_BEACON_NET_GUID_ACK_TYPE].text, type, sizeof type);
     if (strcmp(type, l->status.beacon_type) != 0) {
-        refuse(l, now_ns, "Join failure, unable to spawn beacon.", UE_CLOSE_JOIN_FAILURE);
+        refuse_client(l, now_ns, "Join failure, unable to spawn beacon.", UE_CLOSE_JOIN_FAILURE);
         return;
     }
     admit(l);
@@ -419,7 +420,7 @@ static struct login_rules rules_of(const struct ue_login *l) {
 /* endpoint.md 6.7, 6.12. */
 static void break_order(struct ue_login *l, uint64_t now_ns) {
     if (is_beacon(l)) {
-        refuse(l, now_ns, "Join failure, unexpected message.", UE_CLOSE_JOIN_FAILURE);
+        refuse_client(l, now_ns, "Join failure, unexpected message.", UE_CLOSE_JOIN_FAILURE);
     } else {
         fail(l, now_ns, UE_CLOSE_CONTROL_CHANNEL_MESSAGE_FAIL);
     }
