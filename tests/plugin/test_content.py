@@ -132,7 +132,12 @@ class Content(unittest.TestCase):
         packets = self.stage.packets(self.stage.copy(capture("voice")))
         spoken = [label for packet in packets.values() for label in labels(packet, "voice")]
         self.assertGreater(len(spoken), 5)
-        self.assertRegex(spoken[0], r"^Voice packet of Sim, \d+ bytes$")
+        talkers = [re.fullmatch(r"Voice packet of (Sim-[0-3]), \d+ bytes", label)[1] for label in spoken]
+        self.assertEqual({"Sim-0", "Sim-1", "Sim-2", "Sim-3"}, set(talkers))
+        text = self.stage.tshark("-r", self.stage.copy(capture("voice")), "-Y", 'uerudp.voice.sender == "Sim-2"', "-T", "fields",
+                                 "-e", "frame.number")
+        self.assertEqual([int(line) for line in text.split()],
+                         [frame for frame, packet in packets.items() if "Sim-2" in packet.texts("voice.sender")])
 
     def payloads(self):
         """Sizes of the payloads of crates and labels by frame, from uerudp's own fields."""

@@ -125,6 +125,7 @@ static const struct scenario_key stream_keys[] = {
     {"close-after", COUNT, STREAM(close_after)},
     {"close-reason", REASON, STREAM(close_reason)},
     {"voice", FLAG, STREAM(is_voice)},
+    {"talkers", COUNT, STREAM(talkers)},
     {"notice", FLAG, STREAM(is_notice)},
     {0},
 };
@@ -354,6 +355,17 @@ static const char *bits_fault(const struct sim_scenario *scenario, const struct 
     return has_number ? NULL : "bits: an unreliable message needs 64 for its number";
 }
 
+/* The server opens the voice channel as its first talker. */
+static const char *talkers_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
+    uint32_t clients = sim_scenario_first_talker(scenario, UE_ROLE_SERVER);
+    uint32_t servers = stream->from == UE_ROLE_SERVER && stream->talkers != 0 ? stream->talkers : 1;
+    if (stream->talkers != 0 && !stream->is_voice) {
+        return "talkers: only of voice";
+    }
+    bool good = !stream->is_voice || (clients < SIM_TALKERS_MAX && servers <= SIM_TALKERS_MAX - clients);
+    return good ? NULL : "talkers: more than 8 of both sides, with one of the server";
+}
+
 static const char *close_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
     bool may_close = stream->from == UE_ROLE_SERVER && stream->reliable;
     if (stream->close_after != 0 && !may_close) {
@@ -367,6 +379,7 @@ static bool check_stream(const char *path, size_t place, const struct sim_scenar
     const struct sim_stream *stream = &scenario->streams[place];
     const char *fault = channel_fault(stream);
     fault = fault != NULL ? fault : bits_fault(scenario, stream);
+    fault = fault != NULL ? fault : talkers_fault(scenario, stream);
     fault = fault != NULL ? fault : close_fault(scenario, stream);
     if (fault != NULL) {
         cli_error("%s: stream %zu: %s", path, place + 1, fault);

@@ -151,11 +151,15 @@ static json_t *message_object(const struct generator_connection *connection, con
     const struct sim_message *sent = &message->sent;
     uint64_t offset_ns = connection->source.offset_ns;
     json_t *delivered = message->is_delivered ? time_of(message->delivered_ns + offset_ns) : json_null();
-    return json_pack("{s:I, s:s, s:I, s:b, s:I, s:I, s:o, s:o, s:[I, I]}", "stream", (json_int_t)connection->stream,
-                     "from", phrase_side(sent->from), "channel", (json_int_t)sent->channel, "reliable", sent->reliable,
-                     "number", (json_int_t)sent->number, "bits", (json_int_t)sent->bits, "sent",
-                     time_of(sent->now_ns + offset_ns), "delivered", delivered, "packets",
-                     (json_int_t)sent->packets.first, (json_int_t)sent->packets.last);
+    json_t *object = json_pack(
+        "{s:I, s:s, s:I, s:b, s:I, s:I, s:o, s:o, s:[I, I]}", "stream", (json_int_t)connection->stream, "from",
+        phrase_side(sent->from), "channel", (json_int_t)sent->channel, "reliable", sent->reliable, "number",
+        (json_int_t)sent->number, "bits", (json_int_t)sent->bits, "sent", time_of(sent->now_ns + offset_ns),
+        "delivered", delivered, "packets", (json_int_t)sent->packets.first, (json_int_t)sent->packets.last);
+    if (sent->sender != NULL) {
+        json_object_set_new(object, "sender", json_string(sent->sender));
+    }
+    return object;
 }
 
 static void put_messages(FILE *file, bool *more, const struct generator_connection *connection) {

@@ -31,6 +31,7 @@ struct info_connection *info_connection_new(uint32_t stream, const struct info_o
 void info_connection_free(struct info_connection *info) {
     ue_findings_free(info->detected);
     info_channels_clear(&info->channels);
+    info_talkers_clear(&info->talkers);
     info_findings_clear(&info->findings);
     g_free(info->cost);
     ue_bandwidth_free(info->bandwidth);
@@ -46,10 +47,12 @@ struct handling {
     const struct input_datagram *captured;
 };
 
-/* Learns the actor of the channel that this message opens. */
+/* Learns the actor of the channel that this message opens, or who talks. */
 static void on_message(struct handling *handling, const struct ue_observed_event *event) {
     struct ue_actor_guids opening;
-    if (ue_actor_class_find(&handling->captured->context, &event->message.content, &opening)) {
+    if (event->message.content.kind == UE_CONTENT_VOICE) {
+        info_talkers_on_message(&handling->info->talkers, event, &handling->captured->context);
+    } else if (ue_actor_class_find(&handling->captured->context, &event->message.content, &opening)) {
         struct ue_guid_names names =
             ue_observer_names(handling->captured->observer, handling->captured->connection, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);

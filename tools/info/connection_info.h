@@ -7,6 +7,7 @@
 #include "tools/info/bandwidth_report.h"
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
+#include "tools/info/talkers.h"
 #include "tools/info/finding_list.h"
 #include "tools/input/capture_reader.h"
 
@@ -43,6 +44,7 @@ struct info_connection {
     bool is_server_known;      /* else assumed, see role of struct ue_observed_datagram */
 
     struct info_channels channels;
+    struct info_talkers talkers;
     struct ue_findings *detected;
     const struct ue_stream_course *course; /* of detected; likewise timing */
     const struct ue_timing *timing;

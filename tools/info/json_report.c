@@ -322,6 +322,28 @@ static void add_findings(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "findings_more", more);
 }
 
+/* ---- voice ---- */
+
+/* Only of connections with voice. */
+static void add_talkers(json_t *object, const struct info_connection *info) {
+    const GArray *rows = info->talkers.rows;
+    json_t *array = rows != NULL ? json_array() : NULL;
+    for (guint i = 0; rows != NULL && i < rows->len; i++) {
+        const struct info_talker *talker = &g_array_index(rows, struct info_talker, i);
+        json_array_append_new(
+            array,
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "sender", json_string(talker->sender), "from",
+                      phrase_side(talker->side), "packets", info_count(talker->packets), "bytes",
+                      info_count(talker->bytes), "spurts", info_count(talker->spurts), "talked_s",
+                      info->course->implausible != 0 ? json_null() : json_real(phrase_seconds(talker->talked_ns)),
+                      "first", moment(info, talker->first_frame, talker->first_ns)));
+    }
+    if (array != NULL) {
+        json_object_set_new(object, "talkers", array);
+        json_object_set_new(object, "talkers_more", info_count(info->talkers.more));
+    }
+}
+
 /* ---- bits ---- */
 
 static json_t *cost_object(const struct info_cost *cost) {
@@ -378,6 +400,7 @@ json_t *info_to_json(const struct info_connection *info) {
     add_beacon(object, info);
     json_object_set_new(object, "story", login_array(info));
     json_object_set_new(object, "channels", channels_array(info));
+    add_talkers(object, info);
     json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));
     json_object_set_new(object, "close", close_object(info));
     add_findings(object, info);

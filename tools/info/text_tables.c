@@ -6,6 +6,7 @@
 #include <uerudp/actor_class.h>
 #include "tools/print/phrase.h"
 
+#define TALKERS_SHOWN 20
 #define CHANNELS_SHOWN 12
 #define REASON_CHARS 15 /* width of the column */
 
@@ -311,6 +312,40 @@ static void print_channels(struct text_buffer *out, const struct info_connection
     print_close_reasons(out, &info->channels);
 }
 
+/* ---- voice ---- */
+
+static void print_talker(struct text_buffer *out, const struct info_connection *info,
+                         const struct info_talker *talker) {
+    text_buffer_add_format(out, "    %s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " ",
+                           talker->side == 0 ? "client to server" : "server to client", talker->packets, talker->bytes,
+                           talker->spurts);
+    if (info->course->implausible == 0) {
+        text_buffer_add_format(out, "%8.3f s", phrase_seconds(talker->talked_ns));
+    } else {
+        text_buffer_add_format(out, "%10s", "-");
+    }
+    text_buffer_add(out, "  ");
+    text_buffer_add_utf8(out, talker->sender, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_char(out, '\n');
+}
+
+static void print_talkers(struct text_buffer *out, const struct info_connection *info) {
+    const GArray *rows = info->talkers.rows;
+    if (rows == NULL) {
+        return;
+    }
+    text_buffer_add_title(out, "  talkers, %u (a pause of %d ms or more separates spurts)", rows->len,
+                          (int)(INFO_SPURT_PAUSE_NS / 1000000));
+    text_buffer_add_format(out, "    %-16s %12s %12s %9s %10s  %s\n", "direction", "packets", "bytes", "spurts",
+                           "talked", "sender");
+    for (guint i = 0; i < rows->len && i < TALKERS_SHOWN; i++) {
+        print_talker(out, info, &g_array_index(rows, struct info_talker, i));
+    }
+    if (rows->len > TALKERS_SHOWN) {
+        text_buffer_add_format(out, "    and %u more\n", rows->len - TALKERS_SHOWN);
+    }
+}
+
 /* ---- bits ---- */
 
 static void print_cost_row(struct text_buffer *out, const char *indent, const char *label, const uint64_t bits[2],
@@ -354,6 +389,7 @@ void info_print_tables(struct text_buffer *out, const struct info_connection *in
     print_pace(out, info);
     print_waits(out, info);
     print_channels(out, info);
+    print_talkers(out, info);
     if (info->cost != NULL) {
         print_cost(out, info->cost);
     }

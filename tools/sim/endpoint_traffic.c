@@ -9,6 +9,10 @@
 #define CONTROL_BYTES 64
 /* Bits of a packet that no fragment of a split bunch can use, rounded up: packet header, bunch header, handlers. */
 #define PACKET_RESERVE_BITS 1200
+/* Of talkers: the length of a spurt, from one to the next, and between those of two talkers. */
+#define SPURT_NS UINT64_C(900000000)
+#define SPURT_PERIOD_NS UINT64_C(1600000000)
+#define SPURT_SHIFT_NS UINT64_C(550000000)
 
 void sim_endpoint_send_hello(struct sim_endpoint *endpoint, uint64_t now_ns) {
     const struct ue_context *context = ue_conn_context(endpoint->conn);
@@ -37,6 +41,9 @@ static void report_sent(const struct sim_endpoint *endpoint, uint64_t now_ns, co
                                       .bits = bits,
                                       .now_ns = now_ns,
                                       .packets = *packets};
+        if (sim_scenario_is_voice_channel(endpoint->scenario, payload->channel)) {
+            message.sender = sim_voice_sender(endpoint->talker);
+        }
         endpoint->watch->sent(endpoint->watch->user, &message);
     }
 }
@@ -61,7 +68,7 @@ static void write_block(struct sim_endpoint *endpoint, const struct sim_payload 
 
 static void write_voice(struct sim_endpoint *endpoint, struct ue_outgoing *bunch) {
     struct sim_bit_writer w = {.bytes = endpoint->block_bytes};
-    sim_voice_write(&w, endpoint->config.profile, bunch->data);
+    sim_voice_write(&w, endpoint->config.profile, endpoint->talker, bunch->data);
     bunch->data = (struct ue_view){w.bytes, 0, w.bits};
 }
 
@@ -112,6 +119,7 @@ static bool open_channel(struct sim_endpoint *endpoint, uint64_t now_ns, uint32_
         }
         return false;
     }
+    endpoint->talker = sim_scenario_first_talker(endpoint->scenario, endpoint->role);
     struct sim_payload payload = delivery_checker_next(&endpoint->checker->delivery, endpoint->role, channel, true);
     bool is_notice = stream->is_notice;
     send_message(endpoint, now_ns, &payload, is_notice ? 0 : DELIVERY_CHECKER_OPEN_BITS, false,
@@ -167,6 +175,30 @@ static bool send_next(struct sim_endpoint *endpoint, uint64_t now_ns, const stru
     return true;
 }
 
+static void send_burst(struct sim_endpoint *endpoint, uint64_t now_ns, const struct sim_stream *stream,
+                       struct sim_endpoint_stream *state) {
+    uint32_t burst = stream->burst != 0 ? stream->burst : 1;
+    for (uint32_t k = 0; k < burst && send_next(endpoint, now_ns, stream, state); k++) {
+    }
+}
+
+/* A talker talks for a spurt and then listens. The spurts of two talkers in a row overlap. */
+static bool is_talking(uint32_t talker, uint64_t now_ns) {
+    return (now_ns + talker * SPURT_SHIFT_NS) % SPURT_PERIOD_NS < SPURT_NS;
+}
+
+static void send_voice(struct sim_endpoint *endpoint, uint64_t now_ns, const struct sim_stream *stream,
+                       struct sim_endpoint_stream *state) {
+    uint32_t first = sim_scenario_first_talker(endpoint->scenario, endpoint->role);
+    uint32_t count = stream->talkers != 0 ? stream->talkers : 1;
+    for (uint32_t talker = first; talker < first + count; talker++) {
+        if (is_talking(talker, now_ns)) {
+            endpoint->talker = talker;
+            send_burst(endpoint, now_ns, stream, state);
+        }
+    }
+}
+
 void sim_endpoint_send_streams(struct sim_endpoint *endpoint, uint64_t now_ns) {
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &endpoint->scenario->streams[i];
@@ -174,8 +206,6 @@ void sim_endpoint_send_streams(struct sim_endpoint *endpoint, uint64_t now_ns) {
             (endpoint->ticks + i) % stream->every_ticks != 0) {
             continue;
         }
-        uint32_t burst = stream->burst != 0 ? stream->burst : 1;
-        for (uint32_t k = 0; k < burst && send_next(endpoint, now_ns, stream, &endpoint->streams[i]); k++) {
-        }
+        (stream->is_voice ? send_voice : send_burst)(endpoint, now_ns, stream, &endpoint->streams[i]);
     }
 }

@@ -66,6 +66,22 @@ bool sim_scenario_has_voice(const struct sim_scenario *scenario) {
     return false;
 }
 
+static uint32_t count_talkers(const struct sim_scenario *scenario, enum ue_role from) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        const struct sim_stream *stream = &scenario->streams[i];
+        if (stream->every_ticks != 0 && stream->is_voice && stream->from == from) {
+            uint32_t talkers = stream->talkers != 0 ? stream->talkers : 1;
+            count = talkers > count ? talkers : count;
+        }
+    }
+    return count;
+}
+
+uint32_t sim_scenario_first_talker(const struct sim_scenario *scenario, enum ue_role from) {
+    return from == UE_ROLE_CLIENT ? 0 : count_talkers(scenario, UE_ROLE_CLIENT);
+}
+
 void sim_scenario_key(const struct sim_scenario *scenario, uint8_t *key) {
     struct sim_rng rng = {sim_rng_mix(scenario->seed, SALT_KEY)};
     for (size_t i = 0; i < UE_KEY_BYTES; i++) {

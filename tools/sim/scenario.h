@@ -11,6 +11,7 @@
 #define SIM_SCENARIO_STREAMS_MAX 8
 #define SIM_SCENARIO_TOKEN_BYTES 24
 #define SIM_SCENARIO_CHANNELS_MAX 1024
+#define SIM_TALKERS_MAX 8 /* of both sides */
 /* Channel 0 is Control, 1 is Voice. */
 #define SIM_SCENARIO_CHANNEL_VOICE 1
 #define SIM_SCENARIO_CHANNEL_FIRST 2
@@ -40,6 +41,7 @@ struct sim_stream {
     uint32_t close_after; /* server: a channel is closed and opened again after this many messages; 0: never */
     uint8_t close_reason; /* of these closes */
     bool is_voice;        /* the channel is a voice channel; its messages are voice packets of whole bytes */
+    uint32_t talkers;     /* voice: number of talkers, who talk in spurts that overlap; 0 counts as 1 */
     bool is_notice; /* server, with actors: each message opens and closes a channel, which says that its actor is gone;
                        no bits */
 };
@@ -109,6 +111,8 @@ void sim_scenario_key(const struct sim_scenario *scenario, uint8_t *key);
 void sim_scenario_token(const struct sim_scenario *scenario, char token[SIM_SCENARIO_TOKEN_BYTES]);
 
 bool sim_scenario_has_voice(const struct sim_scenario *scenario);
+/* The number of a side's first talker. */
+uint32_t sim_scenario_first_talker(const struct sim_scenario *scenario, enum ue_role from);
 
 /* Whether messages on this channel travel as content blocks of an actor. */
 static inline bool sim_scenario_is_actor_channel(const struct sim_scenario *scenario, uint32_t channel) {

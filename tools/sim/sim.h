@@ -32,6 +32,7 @@ struct sim_message {
     uint32_t bits;
     uint64_t now_ns;
     struct ue_packet_range packets;
+    const char *sender; /* of a voice packet, static; NULL: none */
 };
 
 /* An event of a datagram in a link. */

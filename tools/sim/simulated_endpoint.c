@@ -57,6 +57,7 @@ static bool make_conn(struct sim_endpoint *endpoint) {
                                     .player = "Sim",
                                     .beacon_type = SIM_GAME_BEACON_TYPE,
                                     .beacon_guid = SIM_GAME_BEACON_GUID};
+    login.unique_id = sim_scenario_has_voice(endpoint->scenario) ? sim_voice_sender(0) : NULL;
     login.decides = endpoint->scenario->ending == SIM_ENDING_FAILURE;
     if (endpoint->scenario->encrypt) {
         sim_scenario_token(endpoint->scenario, endpoint->token);

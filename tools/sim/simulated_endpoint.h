@@ -43,6 +43,7 @@ struct sim_endpoint {
     uint32_t buffer_bunches; /* reliable bunches that fit into a channel's buffer */
     bool may_send_streams;   /* streams may be sent */
     bool is_silent;          /* sends no new messages */
+    uint32_t talker;         /* of the voice packets that it sends now */
     struct sim_endpoint_stream streams[SIM_SCENARIO_STREAMS_MAX];
     uint8_t channels[SIM_SCENARIO_CHANNELS_MAX]; /* enum sim_channel_state */
     bool has_opened;                             /* all channels are open: none was freed since they were opened */

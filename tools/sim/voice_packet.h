@@ -5,13 +5,15 @@
 
 #include <uerudp/profile.h>
 #include "tools/sim/bit_stream.h"
+#include "tools/sim/scenario.h"
 
-#define SIM_VOICE_SENDER "Sim"
+/* The unique net id of a talker of a scenario, from 0; static. The client's come before the others. */
+const char *sim_voice_sender(uint32_t talker);
 
-/* Appends a voice packet whose data is this value, of whole bytes. */
-void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile, struct ue_view value);
+/* Appends a voice packet of a talker whose data is this value, of whole bytes. */
+void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile, uint32_t talker, struct ue_view value);
 
-/* Reads the packet at the front of data and returns its value. False: data begins with none. */
+/* Reads the packet at the front of data and returns its value. False: data begins with none of any talker. */
 bool sim_voice_read(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value);
 
 #endif

@@ -371,7 +371,7 @@ class ScenarioFile(Case):
                  "dup=0.01", "shuffle=false", "reorder=0.01", "rate=100000", "queue=20000", "delay=10",
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
-                   "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "notice=false")
+                   "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "talkers=0", "notice=false")
         scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "driver=game", "actors=true", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
