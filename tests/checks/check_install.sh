@@ -59,7 +59,7 @@ diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/embedding.md") <(sed 1
     { echo "docs/embedding.md shows another example than tests/consumer/client.c" && exit 1; }
 for client in client client_cpp; do
     : >"$work/serve" # it is read before the server writes it
-    timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
+    timeout 60 "$prefix/bin/uerudp" serve --mode echo --once --port 0 >"$work/serve" &
     server=$!
     for ((i = 0; i < 100; i++)); do
         port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")

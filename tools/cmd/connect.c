@@ -42,7 +42,7 @@ struct connect {
     uint64_t joined_ns; /* 0: not joined yet */
     uint64_t left_ns;   /* 0: not left yet */
     uint64_t heard_ns;
-    bool reads_lines;
+    gboolean reads_lines;
     enum cli_exit status;
 };
 
@@ -51,14 +51,15 @@ struct connect {
 static const char description[] =
     "HOST is a name, an IPv4 address, or an IPv6 address in brackets; port 7777 without PORT. After the login the "
     "client\n"
-    "runs the job that the options select; without one it sends the lines of standard input and prints the replies.\n"
-    "It uses the channels that the server opens: uerudp serve opens four.\n\n"
+    "runs the job that the options select; without one it plays the simulated game, as uerudp serve does. The jobs\n"
+    "--check, --file and --lines need a server that returns messages: uerudp serve --mode echo.\n\n"
     "Exit status: 0 all was delivered, 1 not all was delivered or there was no connection, 2 wrong arguments, or a\n"
     "file or line could not be read or written.\n\n"
     "Examples:\n"
+    "  uerudp connect localhost\n"
     "  uerudp connect --check 192.0.2.1\n"
     "  uerudp connect --check --loss 0.1 --delay 20 --jitter 30 --generation 5.1 '[::1]:7777'\n"
-    "  echo hello | uerudp connect --pcap hello.pcapng localhost\n"
+    "  echo hello | uerudp connect --lines --pcap hello.pcapng localhost\n"
     "  uerudp connect --file photo.jpg --json localhost | jq .bytes_per_second";
 
 static void add_options(struct connect *c, GOptionContext *context) {
@@ -67,12 +68,14 @@ static void add_options(struct connect *c, GOptionContext *context) {
          "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them",
          NULL},
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->mode_options.file, "send this file reliably", "FILE"},
+        {"lines", 0, 0, G_OPTION_ARG_NONE, &c->reads_lines,
+         "send the lines of standard input, and print the messages of the server", NULL},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->mode_options.scenario,
-         "send the client's side of a scenario of the simulator", "NAME"},
+         "play the client's side of this scenario of the simulator; default game", "NAME"},
         {"beacon", 0, 0, G_OPTION_ARG_STRING, &c->beacon,
          "join a beacon of this type, such as PartyBeaconClient, instead of a game", "TYPE"},
         {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
-         "channel for --file and lines; default the first that the server opens", "NUMBER"},
+         "channel for --file and --lines; default the first that the server opens", "NUMBER"},
         {"timeout", 0, 0, G_OPTION_ARG_STRING, &c->timeout_text,
          "give up after this number of seconds; default 60 with --check, else never", "SECONDS"},
         {"name", 0, 0, G_OPTION_ARG_STRING, &c->player, "the player's name; default uerudp", "TEXT"},
@@ -103,8 +106,13 @@ static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
         return cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
     }
-    if ((c->check != 0) + (c->mode_options.file != NULL) + (c->mode_options.scenario != NULL) > 1) {
-        return cli_error("--check, --file and --scenario exclude each other");
+    int jobs =
+        (c->check != 0) + (c->mode_options.file != NULL) + (c->reads_lines != 0) + (c->mode_options.scenario != NULL);
+    if (jobs > 1) {
+        return cli_error("--check, --file, --lines and --scenario exclude each other");
+    }
+    if (jobs == 0) {
+        c->mode_options.scenario = g_strdup(c->beacon != NULL ? "beacon" : "game");
     }
     uint64_t channel = 0;
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
@@ -128,11 +136,7 @@ static struct connect_mode *new_mode(struct connect *c) {
     if (c->mode_options.file != NULL) {
         return connect_mode_file_new(&c->mode_options);
     }
-    if (c->mode_options.scenario != NULL) {
-        return connect_mode_scenario_new(&c->mode_options);
-    }
-    c->reads_lines = true;
-    return connect_mode_lines_new(&c->mode_options);
+    return c->reads_lines ? connect_mode_lines_new(&c->mode_options) : connect_mode_scenario_new(&c->mode_options);
 }
 
 /* ---- leaving ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp serve: a server that accepts logins and echoes, discards or produces messages. */
+/* uerudp serve: a server that accepts logins and plays a scenario, or returns or discards messages. */
 #include <string.h>
 
 #include "tools/cli/command_line.h"
@@ -43,9 +43,12 @@ static const char description[] =
     "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that connects, logs in or leaves, with "
     "its\n"
     "statistics, and at the end what it refused. SIGINT or SIGTERM closes all connections and ends it.\n\n"
-    "Modes: echo (default) opens four actor channels for each client and returns every message on its channel; sink "
-    "opens\n"
-    "them and only counts; scenario runs the server's side of a scenario of the simulator.\n\n"
+    "Modes: scenario (default) plays the server's side of a scenario of the simulator, by default game, with each "
+    "client "
+    "that\n"
+    "runs uerudp connect; echo opens four actor channels for each client and returns every message on its channel; "
+    "sink\n"
+    "opens them and only counts.\n\n"
     "Exit status: 0 success, 2 wrong arguments, or a port, file or line that could not be opened or written.\n\n"
     "Examples:\n"
     "  uerudp serve\n"
@@ -57,8 +60,8 @@ static void add_options(struct serve *s, GOptionContext *context) {
         {"port", 0, 0, G_OPTION_ARG_INT64, &s->port_number, "UDP port; default 7777, 0 for any free port", "PORT"},
         {"bind", 0, 0, G_OPTION_ARG_STRING, &s->bind, "address to listen on; default all IPv4 and IPv6 addresses",
          "ADDRESS"},
-        {"mode", 0, 0, G_OPTION_ARG_STRING, &s->mode, "echo (default), sink or scenario", "MODE"},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to run; implies --mode scenario", "NAME"},
+        {"mode", 0, 0, G_OPTION_ARG_STRING, &s->mode, "scenario (default), echo or sink", "MODE"},
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to run; default game", "NAME"},
         {"map", 0, 0, G_OPTION_ARG_STRING, &s->map, "the map in Welcome; default /Game/Maps/Entry", "MAP"},
         {"game", 0, 0, G_OPTION_ARG_STRING, &s->game, "the game mode in Welcome; default /Script/Engine.GameModeBase",
          "CLASS"},
@@ -75,7 +78,7 @@ static bool resolve_scenario(struct serve *s) {
     s->service.scenario = s->scenario != NULL ? sim_scenario_find(s->scenario) : NULL;
     if (s->service.scenario == NULL) {
         g_autofree char *names = scenario_traffic_scenario_names();
-        cli_error("--mode scenario requires --scenario with one of %s", names);
+        cli_error("--scenario=%s: no such scenario; use one of %s", s->scenario, names);
     }
     s->live.driver = s->service.scenario != NULL ? s->service.scenario->driver : UE_DRIVER_GAME;
     return s->service.scenario != NULL;
@@ -84,7 +87,10 @@ static bool resolve_scenario(struct serve *s) {
 static bool resolve_mode(struct serve *s) {
     static const char *const modes[] = {
         [SERVE_SERVICE_ECHO] = "echo", [SERVE_SERVICE_SINK] = "sink", [SERVE_SERVICE_SCENARIO] = "scenario"};
-    const char *mode = s->mode != NULL ? s->mode : s->scenario != NULL ? "scenario" : "echo";
+    const char *mode = s->mode != NULL ? s->mode : "scenario";
+    if (s->scenario == NULL) {
+        s->scenario = g_strdup("game");
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
         if (strcmp(modes[i], mode) == 0) {
             s->service.service = (enum serve_service)i;

@@ -100,10 +100,17 @@ class Listener:
         return event
 
 
+def has_any(options, *names):
+    return any(str(option).partition("=")[0] in names for option in options)
+
+
 class Server(Listener):
+    """uerudp serve; without --mode or --scenario it returns all messages."""
+
     def __init__(self, *options, bind=None):
         bound = ["--bind", bind] if bind else []
-        super().__init__("serve", "--port", 0, "--json", *bound, *options)
+        mode = [] if has_any(options, "--mode", "--scenario") else ["--mode", "echo"]
+        super().__init__("serve", "--port", 0, "--json", *bound, *mode, *options)
 
 
 class Link(Listener):
@@ -142,7 +149,8 @@ class Echo:
 
 
 def start_client(server, *options, host="127.0.0.1"):
-    return subprocess.Popen([uerudp.PROGRAM, "connect", "--json", *map(str, options), f"{host}:{server.port}"],
+    job = [] if has_any(options, "--check", "--file", "--scenario", "--beacon") else ["--lines"]
+    return subprocess.Popen([uerudp.PROGRAM, "connect", "--json", *job, *map(str, options), f"{host}:{server.port}"],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

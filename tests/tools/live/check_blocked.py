@@ -78,7 +78,7 @@ class Link(unittest.TestCase):
 
 class Serve(unittest.TestCase):
     def test_output(self):
-        with Blocked("serve", "--bind=127.0.0.1", "--port=0", "--json", FAST) as server:
+        with Blocked("serve", "--mode=echo", "--bind=127.0.0.1", "--port=0", "--json", FAST) as server:
             for seed in range(9):
                 live.check(server, FAST, "--seed", seed)
             errors = server.stop()
@@ -91,7 +91,7 @@ class Connect(unittest.TestCase):
         """The server gets every line and the close."""
         lines = b"".join(b"%0200d\n" % number for number in range(500))
         with live.Server(FAST, bind="127.0.0.1") as server:
-            with Blocked("connect", "--json", FAST, f"127.0.0.1:{server.port}") as client:
+            with Blocked("connect", "--lines", "--json", FAST, f"127.0.0.1:{server.port}") as client:
                 errors = client.process.communicate(lines, live.SECONDS)[1].decode()
             left, = server.wait_for("left")
         self.assertEqual((500, "Disconnect"), (left["messages"], left["told"]))
@@ -115,7 +115,7 @@ class Read(unittest.TestCase):
         """The reader starts when more output is ready than the pipe holds."""
         lines = b"".join(b"%0200d\n" % number for number in range(800))
         with live.Server(FAST, bind="127.0.0.1") as server:
-            with Blocked("connect", "--json", FAST, f"127.0.0.1:{server.port}") as client:
+            with Blocked("connect", "--lines", "--json", FAST, f"127.0.0.1:{server.port}") as client:
                 client.process.stdin.write(lines)
                 client.process.stdin.close()
                 client.process.stdin = None

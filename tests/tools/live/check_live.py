@@ -137,6 +137,16 @@ class Jobs(unittest.TestCase):
                     self.assertGreater(side["received"], 10)
                 self.assertGreater(events["scenario"]["received"], 400 if name == "game" else 10)
 
+    def test_default(self):
+        """Without options both ends play the game."""
+        with live.Listener("serve", "--port", 0, "--json", "--once") as server:
+            output = uerudp.run("connect", "--json", server.address).stdout
+            server.wait()
+        events = {event["event"]: event for event in map(json.loads, output.splitlines())}
+        self.assertEqual(("game", 0), (events["scenario"]["scenario"], events["scenario"]["wrong"]))
+        self.assertGreater(events["scenario"]["received"], 400)
+        self.assertEqual((0, "Disconnect"), (server.reported("left")["wrong"], server.reported("left")["told"]))
+
     def test_beacon(self):
         with live.Server("--scenario", "beacon") as server:
             events, _ = live.client(server, "--scenario", "beacon")
@@ -320,8 +330,8 @@ class Errors(unittest.TestCase):
     def test_options(self):
         for arguments in (["serve", "host"], ["serve", "--port", 65536], ["serve", "--mode", "x"],
                           ["serve", "--max-clients", 0], ["serve", "--max-per-address", -1],
-                          ["serve", "--restart-requests", -1], ["serve", "--mode", "scenario"], ["connect"],
-                          ["connect", "a", "b"], ["connect", "--check", "--file", "x", "a"],
+                          ["serve", "--restart-requests", -1], ["serve", "--scenario", "x"], ["connect"],
+                          ["connect", "a", "b"], ["connect", "--check", "--file", "x", "a"], ["connect", "--lines", "--check", "a"],
                           ["connect", "--file", "/nonexistent", "127.0.0.1"],
                           ["connect", "--scenario", "x", "127.0.0.1"], ["connect", "--timeout", "nan", "a"],
                           ["connect", "--channel", -2, "a"]):

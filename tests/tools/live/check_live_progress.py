@@ -36,7 +36,7 @@ class Progress(unittest.TestCase):
 
     def test_serve_link_connect(self):
         ports = [live.free_port(), live.free_port()]
-        server = Terminal("serve", "--port", ports[0], columns=COLUMNS)
+        server = Terminal("serve", "--mode=echo", "--port", ports[0], columns=COLUMNS)
         live.wait_until(lambda: b"listening on" in server.text)
         link = Terminal("link", "--once", ports[1], f"127.0.0.1:{ports[0]}", columns=COLUMNS)
         live.wait_until(lambda: b"listening on" in link.text)
@@ -78,7 +78,7 @@ class Progress(unittest.TestCase):
             self.assertNotIn(ERASED, client.end())
             server.wait()
         with live.Server("--once") as server:
-            client = Terminal("connect", server.address)
+            client = Terminal("connect", "--lines", server.address)
             live.wait_until(lambda: b"joined: " in client.text)
             time.sleep(1.5)
             self.assertEqual([], progress(client.end(signal.SIGINT), "lines"))
