@@ -198,7 +198,8 @@ def compare(base):
         show(found, *write_both(found, base))
     except (OSError, subprocess.CalledProcessError) as error:
         print("\n".join(f"{what}: {name} {view}" for (name, view), what in list(found.items())[:LINES_SHOWN]))
-        print(f"no difference to print, because the base cannot be built: {error}")
+        reason = error if (ROOT / ".git").exists() else "this is no git clone"
+        print(f"no difference to print, because the base cannot be built: {reason}")
     print("where this is meant: tests/guard/guard.py update")
     return 1
 
