@@ -319,16 +319,16 @@ static enum cli_exit report_ends(struct info_arguments *command, int file_count)
 static enum cli_exit report_files(struct info_arguments *command, int path_count, char **paths) {
     const struct info_options options = options_of(command);
     struct info_capture *infos = info_capture_new(&options);
-    enum cli_exit status = CLI_EXIT_UNUSABLE;
     capture_reader_start(&command->reader, path_count, paths);
     read_all(&command->reader, &command->selection, infos);
-    if (capture_ends_of_interfaces(&command->ends, &command->reader, &command->selection)) {
-        status = command->ends.found != NULL ? report_ends(command, path_count)
-                                             : report(command, &command->reader,
-                                                      finish(infos, &command->reader, &command->selection), path_count);
+    bool is_usable = capture_ends_of_interfaces(&command->ends, &command->reader, &command->selection);
+    bool is_report = is_usable && command->ends.found == NULL;
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (is_report) {
+        status = report(command, &command->reader, finish(infos, &command->reader, &command->selection), path_count);
     }
-    info_capture_free(infos);
-    return status;
+    info_capture_free(infos); /* before each end is read alone */
+    return is_usable && !is_report ? report_ends(command, path_count) : status;
 }
 
 static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
