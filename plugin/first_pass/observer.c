@@ -176,14 +176,12 @@ static void handle_message(struct observed_datagram *pass, const struct ue_obser
 /* ---- datagrams ---- */
 
 /* Adds the kind of the channel where neither the bunch nor another result names it. */
-static void add_channel_kind(const struct observed_datagram *pass, const struct ue_observed_event *event) {
-    const struct ue_bunch *bunch = event->bunch.decoded;
+static void add_channel_kind(const struct observed_datagram *pass, const struct ue_bunch *bunch, uint32_t item) {
     if (!bunch->has_name && bunch->ch_type == 0) {
         bool is_guessed;
         uint32_t kind = ue_observer_channel_kind(pass->observed->record.connection, bunch->channel, &is_guessed);
-        uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_CHANNEL_KIND,
-                                                                                  .item = event->bunch.item,
-                                                                                  .number = kind});
+        uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){
+                                                     .type = UERUDP_RESULT_CHANNEL_KIND, .item = item, .number = kind});
     }
 }
 
@@ -191,11 +189,33 @@ static void add_channel_kind(const struct observed_datagram *pass, const struct 
 static void add_bunch(const struct observed_datagram *pass, const struct ue_observed_event *event) {
     const struct ue_bunch *bunch = event->bunch.decoded;
     if (!pass->has_kind) {
-        add_channel_kind(pass, event);
+        add_channel_kind(pass, bunch, event->bunch.item);
     }
     if (bunch->open && event->bunch.copy <= 1 && !pass->has_spawn) {
         uerudp_known_objects_add_open(&pass->stream->objects, bunch->channel, event->frame);
     }
+}
+
+struct other_view {
+    const struct observed_datagram *pass;
+    uint32_t item;
+};
+
+static void visit_item(void *user, const struct ue_item *item) {
+    struct other_view *view = user;
+    if (!item->is_ack) {
+        add_channel_kind(view->pass, &item->bunch, view->item);
+    }
+    view->item++;
+}
+
+/* The observer emits no bunches of a packet that was captured before. */
+static void add_other_view(const struct observed_datagram *pass) {
+    struct other_view view = {pass, 0};
+    struct ue_visitor visitor = {.item = visit_item, .user = &view};
+    struct ue_decode_result result;
+    ue_datagram_decode(&pass->observed->context, pass->observed->bytes, pass->observed->size_bytes, NULL, &visitor,
+                       &result);
 }
 
 static void on_event(void *user, const struct ue_observed_event *event) {
@@ -207,6 +227,8 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     uerudp_finding_results_add_event(event);
     if (event->type == UE_OBSERVED_BUNCH) {
         add_bunch(pass, event);
+    } else if (event->type == UE_OBSERVED_OTHER_VIEW) {
+        add_other_view(pass);
     }
     uerudp_sequence_analysis_add_event(&pass->stream->analysis, pass->state, &pass->observed->context, event,
                                        pass->problem);

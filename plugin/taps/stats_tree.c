@@ -80,7 +80,7 @@ static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, e
                                        const void *data, tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
     const struct ue_bunch_counts *counts = &tap->content(tap)->bunches;
-    if (counts->all == 0) {
+    if (counts->all == 0 || tap->analysis(tap)->is_other_view) {
         return TAP_PACKET_DONT_REDRAW;
     }
     int side =
@@ -124,7 +124,7 @@ static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, 
     const struct uerudp_tap *tap = data;
     uint32_t count;
     const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &count);
-    if (count == 0) {
+    if (count == 0 || tap->analysis(tap)->is_other_view) {
         return TAP_PACKET_DONT_REDRAW;
     }
     int all = add_parent(st, ROOT, "Bunches", count);

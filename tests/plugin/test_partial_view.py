@@ -214,8 +214,8 @@ class BothEnds(Case):
 
 
     def test_same_packet(self):
-        """The second capture of each datagram, also of a handshake message, names the frame of the first, and is in no statistics
-        again. What was lost, or is captured only once, has no such name."""
+        """The second capture of each datagram, also of a handshake message, names the frame of the first, has the same kinds of
+        channels, and is in no statistics again. What was lost, or is captured only once, has no such name."""
         client, server = traffic.both_ends("login", "--duration=2", "--loss=0.05", "--generation=5.5")
         frames = traffic.merged(client, server)
         first, expected = {}, {}
@@ -232,10 +232,13 @@ class BothEnds(Case):
         self.assertGreater(len(frames), len(expected) + len(first) - 1)
         for number, (other, info) in shown.items():
             self.assertEqual(bool(other), f"[Same as frame {other}] " in info, info)
-        both = [tables.read_trees(self.stage.tshark("-2", "-q", "-r", path, "-z", f"{name},tree")) for name in ("uerudp_losses", "uerudp_bandwidth")]
+        kinds = {number: re.findall(r"Ch \d+ \w+", info) for number, (_, info) in shown.items()}
+        self.assertEqual({number: kinds[other] for number, other in expected.items()}, {number: kinds[number] for number in expected})
+        self.assertIn("Control", str(kinds[max(expected)] + [kinds[number] for number in expected]))
         once = self.stage.put("b.pcapng", traffic.write([frame for number, frame in enumerate(frames, 1) if number not in expected]))
-        self.assertEqual(both, [tables.read_trees(self.stage.tshark("-2", "-q", "-r", once, "-z", f"{name},tree"))
-                                for name in ("uerudp_losses", "uerudp_bandwidth")])
+        for name in ("uerudp_losses", "uerudp_bandwidth", "uerudp_bunches", "uerudp_channels"):
+            both, alone = (tables.read_trees(self.stage.tshark("-2", "-q", "-r", file, "-z", f"{name},tree")) for file in (path, once))
+            self.assertEqual(alone, both, name)
 
 
 class Layers(Case):
