@@ -152,7 +152,7 @@ static void report_spurious(const struct ue_findings *findings, unsigned side) {
 
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_totals *totals = &findings->totals[side];
-    bool is_alone = totals->packets != 0 && findings->totals[!side].datagrams == 0;
+    bool is_alone = totals->packets != 0 && findings->totals[!side].datagrams == 0 && !findings->course.is_replay;
     confirm_peak(totals, true);
     report_buffer(findings, side);
     report_spurious(findings, side);

@@ -69,7 +69,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_BUNCH:
         ue_side_totals_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);
-        if (event->bunch.reliable_id >= 0) {
+        if (event->bunch.reliable_id >= 0 && !context->settings.internal_ack) {
             ue_reliable_stalls_on_event(findings, event);
             ue_reliable_gaps_on_event(findings, event, context);
         }
@@ -96,6 +96,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_NOT_LOST:
     case UE_OBSERVED_LOST:
     case UE_OBSERVED_PACKET:
+        findings->course.is_replay |= context->settings.internal_ack;
         ue_capture_clock_on_event(findings, event);
         ue_reliable_gaps_on_event(findings, event, context);
         ue_side_totals_on_event(findings, event);

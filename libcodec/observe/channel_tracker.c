@@ -337,6 +337,8 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
     if (state == NULL) {
         counts->untracked++;
+    } else if (p->in->context->settings.internal_ack) {
+        event.bunch.reliable_id = bunch->reliable ? state->newest++ : -1; /* each bunch is there once, in order */
     } else if (bunch->reliable) {
         handle_reliable(p, state, &event.bunch);
     } else {

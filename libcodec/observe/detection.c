@@ -229,6 +229,13 @@ static void count_packet(struct ue_detection *detection, unsigned side, const ui
     }
 }
 
+/* Packets of a replay have no header; a reader counts them (protocol.md 8). */
+static void count_replay_packet(struct ue_detection_side *side, struct ue_packet_ids *packet_ids) {
+    side->last_id = side->has_id ? side->last_id + 1 : 0;
+    side->has_id = true;
+    *packet_ids = (struct ue_packet_ids){.has_id = true, .packet_id = side->last_id};
+}
+
 static void process_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                            struct ue_decode_state *state) {
     const struct ue_context *x = &detection->resolved;
@@ -254,7 +261,11 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
         detection->encrypted++;
         detection->decrypted += result.is_opened;
     }
-    bool is_packet = visible && !result.is_handshake && !x->settings.internal_ack;
+    if (visible && x->settings.internal_ack) {
+        count_replay_packet(&detection->sides[side], &state->packet_ids);
+        return;
+    }
+    bool is_packet = visible && !result.is_handshake;
     if (is_packet && header_is_plausible(detection, &detection->sides[side], &result)) {
         bool modern = x->profile.packet != UE_PACKET_LEGACY;
         ue_detection_side_expand(detection->sides, side, result.seq, result.ack, modern, &state->packet_ids);
@@ -286,6 +297,7 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     }
     bool known = prefix_is_known(detection);
     bool handshake = known ? has_handshake_bit(detection, bytes, size_bytes) : match != NULL;
+    handshake = handshake && !detection->settings.internal_ack; /* replays have neither prefix nor handshake */
     if (handshake && match != NULL) {
         learn_handshake(detection, side, match);
         learn_sequences(detection, match);

@@ -191,7 +191,8 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
 /* A packet can be tracked when its id is known and was read at the header position of this context. */
 static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *packet) {
     const struct ue_packet_ids *packet_ids = p->in->packet_ids;
-    return packet_ids->has_id && ue_seq_of(packet_ids->packet_id) == packet->seq;
+    return packet_ids->has_id &&
+           (ue_seq_of(packet_ids->packet_id) == packet->seq || p->in->context->settings.internal_ack);
 }
 
 /* The acks or bunches of a packet are not known. */
@@ -255,6 +256,9 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     }
     if (UE_UNLIKELY(p->tracker->restart != UE_TRACKER_NO_RESTART) && !p->is_late) {
         ue_handshake_tracker_follow(p);
+    }
+    if (p->in->context->settings.internal_ack) {
+        return; /* nothing is acknowledged */
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
         ue_legacy_acks_correct(p);

@@ -50,6 +50,7 @@ GOLDENS = (
     Golden("wrap", "wrap", "uerudp.packet.seq < 2 || uerudp.packet.seq > 16382 || uerudp.bunch.ch_seq == 0"),
     Golden("voice", "voice", "uerudp.bunch.channel == 1 && frame.number < 27"),
     Golden("beacon", "beacon", "uerudp.bunch.channel == 0 || uerudp.bunch.open == 1 || uerudp.field"),
+    Golden("demo", "replay/demo", "uerudp.bunch.close == 1 || frame.number == 2", {"internal_ack": "TRUE", "generation": "5.5"}),
     Golden("actor_open", "game", "uerudp.bunch.open == 1 && frame.number > 17"),
     Golden("encrypted", "encrypted", "uerudp.handler.encrypted == 1", {"handlers": "aesgcm", "key": "KEYS"}),
     Golden("encrypted_without_key", "encrypted", "uerudp.handler.encrypted == 1", {"handlers": "aesgcm"}),

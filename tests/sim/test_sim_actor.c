@@ -69,8 +69,8 @@ static void content_blocks_are_read_as_they_were_written(void **state) {
         uint8_t bytes[2300];
         struct sim_bit_writer w = {.bytes = bytes};
         size_t turn = i / 8 / UE_PROFILE_COUNT;
-        const struct sim_block_context wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver,
-                                               i % 8 < 4 || i % 2 == 0};
+        const struct sim_block_context wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver, i % 8 < 4 || i % 2 == 0,
+                                               turn % 2 != 0};
         const struct sim_content_block block = {i % 4, 300, 301, 302, i % 2 != 0, {value_bytes, 0, lengths[turn]}};
         if (wire.from_server) {
             sim_content_block_write_deletion(&w, wire, 304);

@@ -94,6 +94,9 @@ static void add_options(struct connect *c, GOptionContext *context) {
 static bool resolve_beacon(struct connect *c) {
     const struct sim_scenario *scenario =
         c->mode_options.scenario != NULL ? sim_scenario_find(c->mode_options.scenario) : NULL;
+    if (scenario != NULL && scenario->driver == UE_DRIVER_DEMO) {
+        return cli_error("--scenario=%s: a replay is recorded into a file, not played with a server", scenario->name);
+    }
     if (scenario != NULL && scenario->driver == UE_DRIVER_BEACON && c->beacon == NULL) {
         c->beacon = g_strdup(SIM_GAME_BEACON_TYPE);
     }

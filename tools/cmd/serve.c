@@ -80,6 +80,9 @@ static bool resolve_scenario(struct serve *s) {
         g_autofree char *names = scenario_traffic_scenario_names();
         cli_error("--scenario=%s: no such scenario; use one of %s", s->scenario, names);
     }
+    if (s->service.scenario != NULL && s->service.scenario->driver == UE_DRIVER_DEMO) {
+        return cli_error("--scenario=%s: a replay is recorded into a file, not served", s->service.scenario->name);
+    }
     s->live.driver = s->service.scenario != NULL ? s->service.scenario->driver : UE_DRIVER_GAME;
     return s->service.scenario != NULL;
 }

@@ -282,6 +282,7 @@ static bool resolve_run(struct generate_options *o) {
     }
     o->scenario.seed = seed;
     o->scenario.frame_time |= o->frame_time;
+    o->scenario.settings.internal_ack = o->scenario.driver == UE_DRIVER_DEMO;
     if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
         return cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
                          GENERATE_CONNECTIONS_MAX);
@@ -296,6 +297,26 @@ static bool resolve_run(struct generate_options *o) {
     return true;
 }
 
+static bool is_undisturbed(const struct sim_link_config *path) {
+    struct sim_link_config rest = *path;
+    rest.delay_ns = 0;
+    return memcmp(&rest, &(struct sim_link_config){0}, sizeof rest) == 0;
+}
+
+/* A replay is recorded into a file: there is no network, no login and no second side. */
+static bool is_valid_demo(const struct sim_scenario *scenario) {
+    bool is_plain = !scenario->handshake && !scenario->login && !scenario->encrypt && !scenario->compress &&
+                    !scenario->game && !scenario->frame_time && scenario->ending == SIM_ENDING_QUIET;
+    for (size_t i = 0; is_plain && i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        is_plain = scenario->streams[i].every_ticks == 0 || scenario->streams[i].from == UE_ROLE_SERVER;
+    }
+    if (!is_plain) {
+        return cli_error("%s: a replay has only messages of the server, without handshake and login", scenario->name);
+    }
+    return (is_undisturbed(&scenario->paths[0]) && is_undisturbed(&scenario->paths[1])) ||
+           cli_error("%s: a replay passes no network that could lose or delay its packets", scenario->name);
+}
+
 /* Whether the generation has what the scenario needs. */
 static bool is_valid(const struct sim_scenario *scenario) {
     const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
@@ -308,6 +329,9 @@ static bool is_valid(const struct sim_scenario *scenario) {
     }
     if (is_beacon && scenario->ending == SIM_ENDING_FAILURE) {
         return cli_error("%s: a beacon asks for no login that its host could refuse", scenario->name);
+    }
+    if (scenario->driver == UE_DRIVER_DEMO && !is_valid_demo(scenario)) {
+        return false;
     }
     if (scenario->frame_time && profile->channel < UE_CHANNEL_PACKED) {
         return cli_error("%s: Shipping builds before 4.20 send no frame times", scenario->name);

@@ -397,6 +397,9 @@ json_t *info_to_json(const struct info_connection *info) {
     add_times(object, info);
     add_pace(object, info);
     json_object_set_new(object, "waits", waits_array(info));
+    if (info->course->is_replay) {
+        json_object_set_new(object, "internal_ack", json_true());
+    }
     add_beacon(object, info);
     json_object_set_new(object, "story", login_array(info));
     json_object_set_new(object, "channels", channels_array(info));

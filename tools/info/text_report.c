@@ -57,6 +57,18 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     text_buffer_add_format(out, ", frames %" PRIu64 " to %" PRIu64 "\n", info->first_frame, info->last_frame);
 }
 
+static void print_replay(struct text_buffer *out, const struct info_connection *info) {
+    if (info->course->is_replay) {
+        size_t line = out->length;
+        label(out, "replay");
+        text_buffer_add(
+            out, "packets with internal acks: they have no numbers, and nothing answers them, so losses and round "
+                 "trips do not exist");
+        text_buffer_wrap(out, line, VALUE_COLUMN);
+        text_buffer_add_char(out, '\n');
+    }
+}
+
 static void print_beacon(struct text_buffer *out, const struct info_connection *info) {
     struct info_beacon beacon;
     if (!info_connection_beacon(info, &beacon)) {
@@ -167,6 +179,9 @@ static void print_step(struct text_buffer *out, const struct info_connection *in
 static void print_login(struct text_buffer *out, const struct info_connection *info) {
     size_t steps;
     const struct ue_login_step *login = ue_findings_login(info->detected, &steps);
+    if (steps == 0 && info->course->is_replay) {
+        return;
+    }
     if (steps == 0) {
         text_buffer_add(out, info->options->is_part ? "  handshake and login are not in this part of the capture\n"
                                                     : "  handshake and login are not in the capture\n");
@@ -243,6 +258,7 @@ void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
         const struct info_connection *info = g_ptr_array_index(infos, i);
         text_buffer_add(out, i != 0 ? "\n" : "");
         print_heading(out, info);
+        print_replay(out, info);
         print_beacon(out, info);
         print_end(out, info);
         print_findings(out, info);

@@ -72,6 +72,15 @@ static struct phrase bytes_rate(const struct info_connection *info, unsigned sid
     return phrase_format("%.0f, peak %" PRIu64, (double)rate->total_bytes * 1e9 / (double)span_ns, rate->peak_bytes);
 }
 
+static void print_losses(struct text_buffer *out, const struct info_connection *info,
+                         const struct ue_tracker_counts *up, const struct ue_tracker_counts *down) {
+    info_print_row(out, "not acknowledged", not_acked(up), not_acked(down));
+    info_print_number_row(out, "  or more by", up->unsure, down->unsure);
+    info_print_row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
+    info_print_number_row(out, "out of order", up->late, down->late);
+    info_print_number_row(out, "duplicates", up->duplicates, down->duplicates);
+}
+
 static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
@@ -84,12 +93,13 @@ static void print_traffic(struct text_buffer *out, const struct info_connection 
     }
     info_print_number_row(out, "without a bunch", client->totals->empty, server->totals->empty);
     info_print_number_row(out, "malformed", client->totals->malformed, server->totals->malformed);
-    info_print_row(out, "not acknowledged", not_acked(up), not_acked(down));
-    info_print_number_row(out, "  or more by", up->unsure, down->unsure);
-    info_print_row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
-    info_print_number_row(out, "out of order", up->late, down->late);
-    info_print_number_row(out, "duplicates", up->duplicates, down->duplicates);
+    if (!info->course->is_replay) {
+        print_losses(out, info, up, down);
+    }
     info_print_row(out, "reliable bunches", info_text_number(up->reliable), info_text_number(down->reliable));
+    if (info->course->is_replay) {
+        return;
+    }
     info_print_row(out, "resends of them", info_text_resends(info, 0), info_text_resends(info, 1));
     info_print_row(out, "reliable buffer peak", info_text_buffer_peak(info, 0), info_text_buffer_peak(info, 1));
 }

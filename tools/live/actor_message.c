@@ -10,7 +10,7 @@ static const char greeting[] = "uerudp";
 
 /* A call of the actor itself has the same form in both directions. */
 static struct sim_block_context block_context_of(const struct ue_conn *conn) {
-    return (struct sim_block_context){ue_conn_context(conn)->profile.netver, false};
+    return (struct sim_block_context){ue_conn_context(conn)->profile.netver, false, false};
 }
 
 bool actor_message_open(struct ue_conn *conn, uint64_t now_ns, int64_t wanted) {
@@ -23,7 +23,7 @@ bool actor_message_open(struct ue_conn *conn, uint64_t now_ns, int64_t wanted) {
     struct sim_bit_writer exports = {.bytes = export_bytes};
     struct sim_bit_writer content = {.bytes = bytes};
     const struct sim_world_message place = {.channel = channel};
-    const struct sim_block_context block_context = {block_context_of(conn).netver, true};
+    const struct sim_block_context block_context = {block_context_of(conn).netver, true, false};
     const struct ue_view value = {(const uint8_t *)greeting, 0, 8 * strlen(greeting)};
     bool has_exports = sim_world_write_exports(&exports, &place);
     bool has_mapped = sim_world_write_open(&content, block_context.netver, &place);

@@ -42,9 +42,10 @@ void sim_checker_connect(struct sim_checker *checker, enum ue_role side, const s
 }
 
 void sim_checker_ack(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_event *packet) {
-    packet_checker_ack(&checker->packets, side, now_ns, packet->packet_id, packet->delivered);
+    bool is_claimed = packet->delivered && checker->scenario->driver != UE_DRIVER_DEMO; /* which claims it at once */
+    packet_checker_ack(&checker->packets, side, now_ns, packet->packet_id, is_claimed);
     if (!checker->scenario->hostile) {
-        delivery_checker_ack(&checker->delivery, side, now_ns, packet->packet_id, packet->delivered);
+        delivery_checker_ack(&checker->delivery, side, now_ns, packet->packet_id, is_claimed);
     }
 }
 

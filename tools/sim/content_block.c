@@ -49,9 +49,13 @@ void sim_content_block_write(struct sim_bit_writer *w, struct sim_block_context 
     struct ue_view value = block->value;
     put_head(w, context, block);
     if (block->is_property) {
-        sim_bits_write_packed(w, PROPERTY_FRONT_BITS + value.bits + PROPERTY_END_BITS);
+        size_t length_bits = context.is_replay ? sim_bits_packed_length(value.bits) : 0;
+        sim_bits_write_packed(w, PROPERTY_FRONT_BITS + length_bits + value.bits + PROPERTY_END_BITS);
         sim_bits_write(w, 0, 1);
-        sim_bits_write_packed(w, PROPERTY_HANDLE);
+        sim_bits_write_packed(w, PROPERTY_HANDLE + (uint64_t)context.is_replay);
+        if (context.is_replay) {
+            sim_bits_write_packed(w, value.bits);
+        }
         sim_bits_write_view(w, value);
         sim_bits_write_packed(w, 0);
     } else {
@@ -112,15 +116,18 @@ static bool read_head(struct ue_view *data, struct sim_block_context context, bo
            (is_stable != 0 || read_class(data, context.netver, is_deletion));
 }
 
-static bool read_property(struct ue_view payload, struct ue_view *value) {
+static bool read_property(struct ue_view payload, struct sim_block_context context, struct ue_view *value) {
     uint64_t checksum, handle;
+    uint64_t bits = 0;
     if (!sim_bits_read(&payload, 1, &checksum) || !sim_bits_read_packed(&payload, &handle) ||
-        payload.bits < PROPERTY_END_BITS) {
+        (context.is_replay && !sim_bits_read_packed(&payload, &bits)) || payload.bits < PROPERTY_END_BITS) {
         return false;
     }
     *value = (struct ue_view){payload.base, payload.bit, payload.bits - PROPERTY_END_BITS};
     uint64_t end = ue_view_load(payload, value->bits, PROPERTY_END_BITS);
-    return checksum == 0 && handle == PROPERTY_HANDLE && end == 0;
+    bool is_whole = !context.is_replay || bits == value->bits;
+    uint64_t wanted = PROPERTY_HANDLE + (uint64_t)context.is_replay;
+    return checksum == 0 && handle == wanted && end == 0 && is_whole;
 }
 
 static bool read_call(struct ue_view payload, struct ue_view *value) {
@@ -142,5 +149,5 @@ bool sim_content_block_read(struct ue_view *data, struct sim_block_context conte
     if (!sim_bits_read_packed(data, &bits) || !sim_bits_read_view(data, bits, &payload)) {
         return false;
     }
-    return block->is_property ? read_property(payload, &block->value) : read_call(payload, &block->value);
+    return block->is_property ? read_property(payload, context, &block->value) : read_call(payload, &block->value);
 }

@@ -17,6 +17,7 @@ enum sim_block_target {
 struct sim_block_context {
     uint16_t netver;
     bool from_server; /* only the server describes a sub-object by more than its id */
+    bool is_replay;   /* properties have lengths */
 };
 
 struct sim_content_block {

@@ -60,8 +60,9 @@ static void write_block(struct sim_endpoint *endpoint, const struct sim_payload 
     bunch->has_mapped = opens && sim_world_write_open(&w, netver, identity);
     bool is_server = endpoint->role == UE_ROLE_SERVER;
     if (!identity->is_notice) {
-        sim_world_write_message(&w, (struct sim_block_context){netver, is_server}, identity,
-                                is_server && (opens || !payload->reliable), bunch->data);
+        bool is_demo = endpoint->scenario->driver == UE_DRIVER_DEMO;
+        sim_world_write_message(&w, (struct sim_block_context){netver, is_server, is_demo}, identity,
+                                is_server && (opens || !payload->reliable || is_demo), bunch->data);
     }
     bunch->data = (struct ue_view){w.bytes, 0, w.bits};
 }
@@ -88,7 +89,8 @@ static void send_message(struct sim_endpoint *endpoint, uint64_t now_ns, const s
     const struct sim_world_message identity = identity_of(payload, closer);
     if (sim_scenario_is_actor_channel(endpoint->scenario, payload->channel)) {
         write_block(endpoint, payload, &identity, opens, &bunch);
-        bunch.export_count = opens && sim_world_write_exports(&exports, &identity);
+        bool has_exports = opens && endpoint->scenario->driver != UE_DRIVER_DEMO; /* a replay has them elsewhere */
+        bunch.export_count = has_exports && sim_world_write_exports(&exports, &identity);
     } else if (sim_scenario_is_voice_channel(endpoint->scenario, payload->channel)) {
         write_voice(endpoint, &bunch);
     }

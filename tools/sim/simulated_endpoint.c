@@ -113,11 +113,13 @@ static void hash_event(struct sim_endpoint *endpoint, uint64_t now_ns, const str
     *endpoint->transcript = sim_rng_mix(*endpoint->transcript ^ now_ns, sim_rng_mix(what, numbers + event->data.bits));
 }
 
-/* Without a login the client sends one message on the control channel; the server sends data after it. */
+/* Without a login the client sends one message on the control channel; the server sends data after it. Of a replay
+   only the recorder, which is the server, sends. */
 static void start_traffic(struct sim_endpoint *endpoint, uint64_t now_ns) {
+    bool is_demo = endpoint->scenario->driver == UE_DRIVER_DEMO;
     endpoint->may_send_streams = true;
     ue_conn_admit(endpoint->conn);
-    if (endpoint->role == UE_ROLE_CLIENT) {
+    if (endpoint->role == UE_ROLE_CLIENT && !is_demo) {
         sim_endpoint_send_hello(endpoint, now_ns);
     }
 }
@@ -131,7 +133,7 @@ static void connected(struct sim_endpoint *endpoint, uint64_t now_ns) {
             sim_failure_set(&endpoint->checker->failure, now_ns, "no memory for the game");
         }
     }
-    if (!endpoint->has_login && endpoint->role == UE_ROLE_CLIENT) {
+    if (!endpoint->has_login && (endpoint->role == UE_ROLE_CLIENT || endpoint->scenario->driver == UE_DRIVER_DEMO)) {
         start_traffic(endpoint, now_ns);
     }
 }
@@ -165,7 +167,8 @@ static bool is_notice(const struct sim_endpoint *endpoint, uint32_t channel) {
 
 /* Each content block of an actor's bunch is one message. A notice has no blocks. */
 static void receive_actor(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
-    const struct sim_block_context block_context = {endpoint->config.profile->netver, endpoint->role == UE_ROLE_CLIENT};
+    const struct sim_block_context block_context = {endpoint->config.profile->netver, endpoint->role == UE_ROLE_CLIENT,
+                                                    endpoint->scenario->driver == UE_DRIVER_DEMO};
     struct ue_event message = *event;
     struct ue_view data = event->data;
     bool is_without_blocks = is_notice(endpoint, event->channel);

@@ -255,6 +255,7 @@ struct ue_stream_course {
     unsigned closed_by;
     uint64_t closed_frame;
     int64_t closed_ns;
+    bool is_replay;         /* its packets have internal acks: nothing is answered */
     int32_t requested_rate; /* bytes per second, requested by the client; 0: unknown */
     uint64_t login_more;    /* messages that are no steps, because of their number */
 };
