@@ -69,7 +69,8 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_track
 
 static void set_bit(uint64_t *bits, int64_t id, bool value) {
     uint64_t *word = &bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64];
-    *word = (*word & ~(UINT64_C(1) << id % 64)) | (uint64_t)value << id % 64;
+    unsigned bit = (uint64_t)id % 64; /* an id may be negative: a packet before the first one of the capture */
+    *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)value << bit;
 }
 
 /* Whether a packet had an entry, and a newer packet has it now. */
@@ -79,7 +80,7 @@ static bool was_replaced(const struct ue_tracker_side *side, int64_t id) {
 }
 
 static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
-    return was_replaced(side, id) && (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> id % 64 & 1) != 0;
+    return was_replaced(side, id) && (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
 }
 
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
