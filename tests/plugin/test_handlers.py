@@ -38,7 +38,7 @@ class Handlers(unittest.TestCase):
                 changed = self.frames(path, settings, "uerudp.handler.ciphertext || uerudp.handler.compressed_data")
                 read = self.frames(path, settings, "(uerudp.handler.ciphertext || uerudp.handler.compressed_data) && "
                                                    "uerudp.packet.seq")
-                self.assertGreater(len(changed), 10)
+                self.assertGreater(len(changed), 5)
                 self.assertEqual([] if name in CLOSED else changed, read)
 
     def hints(self, path):
