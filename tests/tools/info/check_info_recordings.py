@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """uerudp info on recordings of other implementations, against their ground truth."""
+import collections
 import json
+import shutil
+import subprocess
 import unittest
 
 import uerudp
@@ -85,6 +88,60 @@ class RealData(unittest.TestCase):
                     self.assertEqual(lengths.get((connection["stream"], way), 0), total, name)
                     self.assertEqual(total, sum(part[way] for part in connection["bits"]["parts"]), name)
                     self.assertEqual(total, connection["bytes"][way] * 8)
+
+
+# Of each direction: bunches, bits by channel, and reliable bunches that are missing between those of a channel.
+COUNTS = """
+def way: if .direction == 2 then "s2c" else "c2s" end;
+def missing: [.[].ch_seq] | [.[1:], .[:-1]] | transpose | map((.[0] - .[1] - 1 + 1024) % 1024) | add // 0;
+group_by(way) | map({key: (.[0] | way), value: [.[].bunches[]?] | {
+  bunches: length,
+  bits: (group_by(.channel) | map({key: (.[0].channel | tostring), value: (map(.data_bits) | add)}) | from_entries),
+  missing: (map(select(.reliable)) | group_by(.channel) | map({key: (.[0].channel | tostring), value: missing}) |
+            map(select(.value != 0)) | from_entries)}}) | from_entries
+"""
+
+# Of each transmission of a bunch: the frame and its time in ns, as a text, because jq has no integers of 64 bits.
+TRANSMISSIONS = """
+map(select(.direction == $direction) | {frame, time} + (.bunches[]? | select(.reliable and .channel == $channel and .ch_seq == $seq) | {ch_seq}))
+"""
+
+
+@unittest.skipUnless(shutil.which("jq"), "jq is not installed")
+class CountedWithJq(unittest.TestCase):
+    """What info answers is what one counts oneself in decode --json."""
+
+    def counted(self, path, program, **arguments):
+        lines = uerudp.run("decode", "--json", path, status=None).stdout
+        options = [word for name, value in arguments.items() for word in ("--argjson", name, json.dumps(value))]
+        return json.loads(subprocess.run(["jq", "-s", *options, program], input=lines, stdout=subprocess.PIPE, check=True).stdout)
+
+    def test_bandwidth_and_losses_of_a_game(self):
+        path = recordings.path("fortnite1510-081d-plain-scrubbed")
+        counted = self.counted(path, COUNTS)
+        connection, = info(path, "--bandwidth", "--findings=1000")
+        self.assertEqual({"c2s": 34, "s2c": 1}, {way: counted[way]["bunches"] for way in counted})
+        for way, counts in counted.items():
+            self.assertEqual(counts["bunches"], connection["bandwidth"]["bunches"][way])
+            bits = {str(row["channel"]): row["total"][way] - row["bunch_headers"][way] for row in connection["bandwidth"]["channels"]}
+            self.assertEqual(counts["bits"], {channel: number for channel, number in bits.items() if number})
+            missing = collections.Counter()
+            for finding in connection["findings"]:
+                if finding["kind"] == "reliable_gap" and finding["direction"] == way:
+                    missing[str(finding["channel"])] += finding["count"]
+            self.assertEqual(counts["missing"], dict(missing))
+
+    def test_stalls(self):
+        path = recordings.path("utcp-loss")
+        stalls = [f for f in info(path, "--findings=1000")[0]["findings"] if f["kind"] == "reliable_stall"]
+        self.assertGreater(len(stalls), 2)
+        for stall in stalls:
+            sent = self.counted(path, TRANSMISSIONS, direction=1 + (stall["direction"] == "s2c"), channel=stall["channel"],
+                                seq=stall["first_ch_seq"])
+            times = {transmission["frame"]: int(transmission["time"]) for transmission in sent}
+            self.assertLessEqual(set(stall["frames"]), set(times), stall)
+            self.assertEqual(min(times), stall["frames"][0], stall)
+            self.assertEqual(stall["duration_ms"] * 1e6, times[stall["frames"][-1]] - times[stall["frames"][0]], stall)
 
 
 if __name__ == "__main__":
