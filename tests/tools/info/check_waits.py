@@ -210,8 +210,15 @@ class Pace(unittest.TestCase):
                        "packet": {"seq": 100 + number, "ack": 500, "history": [1], "has_info": True, "jitter_ms": clock % 1000},
                        "bunches": []}
 
-        def interval(*arguments):
-            text = "\n".join(map(json.dumps, packets(*arguments))).encode()
+        def of_client(end_ms):
+            """A client that sends all the time, so that the clock of the capture was not set in a pause."""
+            for i in range(end_ms // 33):
+                yield {"generation": "5.5", "src": "10.0.0.1:50000", "dst": "10.0.0.2:7777", "time": str(10**18 + i * 33 * 10**6),
+                       "packet": {"seq": 500 + i, "ack": 100, "history": [1]}, "bunches": []}
+
+        def interval(*arguments, beside=()):
+            lines = sorted([*packets(*arguments), *beside], key=lambda line: int(line["time"]))
+            text = "\n".join(map(json.dumps, lines)).encode()
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "a.pcapng"
                 path.write_bytes(uerudp.run("encode", "-", data=text).stdout)
@@ -223,7 +230,9 @@ class Pace(unittest.TestCase):
         found, where = interval(hung)
         self.assertEqual((33, 433, 51), (found["p50"], found["max"], where["frame"]))
         self.assertAlmostEqual(hung[49] / 1000, where["time_s"], 3)
-        found, _ = interval([0, 33, 2466, 2499], [0, 1, 2, 3])
+        alone, _ = interval([0, 33, 2466, 2499])
+        self.assertEqual(433, alone["max"])
+        found, _ = interval([0, 33, 2466, 2499], beside=of_client(2499))
         self.assertEqual(2433, found["max"])
         found, _ = interval(hung, [i + 5 * (i >= 50) for i in range(100)])
         self.assertEqual((33, 98), (found["max"], found["samples"]))
