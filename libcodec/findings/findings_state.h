@@ -6,6 +6,7 @@
 #include <uerudp/findings.h>
 #include <uerudp/time_ns.h>
 #include "libcodec/findings/array.h"
+#include "libcodec/observe/channel_entries.h"
 
 #define UE_STALL_FRAMES_LISTED 4
 
@@ -65,7 +66,7 @@ struct ue_after_loss {
    while later bunches are present and wait for it (endpoint.md 17). */
 struct ue_reliable_gaps {
     struct ue_array gaps;               /* struct ue_reliable_gap */
-    struct ue_array channels;           /* struct ue_newest_reliable, by channel */
+    struct ue_channel_entries channels; /* of struct ue_newest_reliable */
     struct ue_after_loss after_loss[2]; /* [side] the latest */
     int64_t hidden_ids[2];              /* [side] the newest packet that was acknowledged and not captured; -1: none */
     bool is_legacy;                     /* packets up to 4.21 */

@@ -18,20 +18,18 @@ struct ue_reliable_gap {
 
 /* The highest reliable sequence of each side of a channel. */
 struct ue_newest_reliable {
-    uint32_t channel;
     int64_t ids[2];        /* -1: none yet */
     int64_t packet_ids[2]; /* of the packets with them */
 };
 
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
     gaps->gaps.element_bytes = sizeof(struct ue_reliable_gap);
-    gaps->channels.element_bytes = sizeof(struct ue_newest_reliable);
     gaps->hidden_ids[0] = gaps->hidden_ids[1] = -1;
 }
 
 void ue_reliable_gaps_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->gaps.gaps);
-    ue_array_clear(&findings->memory, &findings->gaps.channels);
+    ue_channel_entries_clear(&findings->gaps.channels, &findings->memory, sizeof(struct ue_newest_reliable));
     memset(findings->gaps.after_loss, 0, sizeof findings->gaps.after_loss);
     findings->gaps.hidden_ids[0] = findings->gaps.hidden_ids[1] = -1;
 }
@@ -39,9 +37,16 @@ void ue_reliable_gaps_clear(struct ue_findings *findings) {
 /* ---- channels ---- */
 
 /* NULL: there is no memory, so that nothing is known of the channel. */
-static struct ue_newest_reliable *require_newest(struct ue_findings *findings, const struct ue_observed_event *event) {
-    const struct ue_newest_reliable added = {event->bunch.decoded->channel, {-1, -1}, {0}};
-    return ue_array_require(&findings->memory, &findings->gaps.channels, &added);
+static struct ue_newest_reliable *require_newest(struct ue_findings *findings, uint32_t channel) {
+    struct ue_channel_entries *channels = &findings->gaps.channels;
+    struct ue_newest_reliable *newest = ue_channel_entries_find(channels, channel, sizeof *newest);
+    if (newest == NULL) {
+        newest = ue_channel_entries_add(channels, &findings->memory, channel, sizeof *newest);
+        if (newest != NULL) {
+            newest->ids[0] = newest->ids[1] = -1;
+        }
+    }
+    return newest;
 }
 
 /* Whether the bunches of a gap may have arrived in packets that the capture lacks. Up to 4.21 their acks may be lost
@@ -133,7 +138,7 @@ static bool is_gap(const struct ue_findings *findings, const struct ue_observed_
 }
 
 static void on_bunch(struct ue_findings *findings, const struct ue_observed_event *event, uint32_t ch_seq_bound) {
-    struct ue_newest_reliable *newest = require_newest(findings, event);
+    struct ue_newest_reliable *newest = require_newest(findings, event->bunch.decoded->channel);
     if (newest == NULL) {
         return;
     }

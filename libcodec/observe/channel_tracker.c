@@ -10,7 +10,7 @@
 /* ---- channels ---- */
 
 struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *tracker, uint32_t index) {
-    return ue_channel_pages_ensure(&tracker->channels, &tracker->memory, index, sizeof(struct ue_tracked_channel));
+    return ue_channel_entries_ensure(&tracker->channels, &tracker->memory, index, sizeof(struct ue_tracked_channel));
 }
 
 /* The latest bunch that opens the channel; NULL when there is none, or it was evicted. */

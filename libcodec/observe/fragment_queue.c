@@ -43,23 +43,23 @@ struct ue_reassembly_channel *ue_reassembly_ensure_channel(struct ue_reassembly 
 }
 
 static struct ue_fragment_queue **find_queues(const struct ue_reassembly *reassembly, uint32_t index) {
-    return ue_channel_pages_find(&reassembly->queues, index, sizeof(struct ue_fragment_queue *));
+    return ue_channel_entries_find(&reassembly->queues, index, sizeof(struct ue_fragment_queue *));
 }
 
-static void free_queues(struct ue_reassembly *reassembly, uint32_t index) {
-    struct ue_fragment_queue **queues = find_queues(reassembly, index);
-    while (queues != NULL && *queues != NULL) {
-        struct ue_fragment_queue *queue = *queues;
-        *queues = queue->next;
+static void free_queues(struct ue_reassembly *reassembly, struct ue_fragment_queue *queue) {
+    while (queue != NULL) {
+        struct ue_fragment_queue *next = queue->next;
         ue_reassembly_free_block(reassembly, queue, sizeof *queue);
+        queue = next;
     }
 }
 
 void ue_reassembly_free_channels(struct ue_reassembly *reassembly) {
-    for (uint32_t i = 0; i < reassembly->queues.count * UE_CHANNEL_PAGE_ENTRIES; i++) {
-        free_queues(reassembly, i);
+    struct ue_fragment_queue *const *queues = reassembly->queues.entries;
+    for (uint32_t i = 0; i < reassembly->queues.count; i++) {
+        free_queues(reassembly, queues[i]);
     }
-    ue_channel_pages_free(&reassembly->queues, &reassembly->memory, sizeof(struct ue_fragment_queue *));
+    ue_channel_entries_clear(&reassembly->queues, &reassembly->memory, sizeof(struct ue_fragment_queue *));
     ue_reassembly_free_block(reassembly, reassembly->channels, reassembly->channel_count);
 }
 
@@ -85,7 +85,7 @@ static struct ue_fragment_queue *add_queue(struct ue_reassembly *reassembly, str
 struct ue_fragment_queue *ue_fragment_queue_ensure(struct ue_reassembly *reassembly, uint32_t index, unsigned side,
                                                    bool is_reliable) {
     struct ue_fragment_queue **queues =
-        ue_channel_pages_ensure(&reassembly->queues, &reassembly->memory, index, sizeof *queues);
+        ue_channel_entries_ensure(&reassembly->queues, &reassembly->memory, index, sizeof *queues);
     struct ue_fragment_queue *queue = ue_fragment_queue_find(reassembly, index, side, is_reliable);
     if (queue != NULL || queues == NULL || ue_reassembly_ensure_channel(reassembly, index) == NULL) {
         return queue;

@@ -5,7 +5,7 @@
 
 #include <uerudp/bunch.h>
 #include <uerudp/reassembly.h>
-#include "libcodec/observe/channel_pages.h"
+#include "libcodec/observe/channel_entries.h"
 
 struct ue_fragment_queue;
 
@@ -57,7 +57,7 @@ struct ue_reassembly {
     int64_t late_id, late_ns;       /* of this packet */
     struct ue_reassembly_channel *channels;
     uint32_t channel_count;
-    struct ue_channel_pages queues; /* of struct ue_fragment_queue *: of each channel those that ever had a fragment */
+    struct ue_channel_entries queues; /* of struct ue_fragment_queue *: those that ever had a fragment */
 };
 
 /* A run: fragments of one message with consecutive numbers. */

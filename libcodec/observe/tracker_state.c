@@ -132,7 +132,7 @@ struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator) {
 
 void ue_tracker_free(struct ue_tracker *tracker) {
     const struct ue_allocator allocator = tracker->memory.allocator;
-    ue_channel_pages_free(&tracker->channels, &tracker->memory, sizeof(struct ue_tracked_channel));
+    ue_channel_entries_clear(&tracker->channels, &tracker->memory, sizeof(struct ue_tracked_channel));
     for (unsigned side = 0; side < 2; side++) {
         allocator.resize(allocator.user, tracker->sides[side].packets.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);

@@ -6,7 +6,7 @@
 #include <uerudp/history.h>
 #include <uerudp/packet_tracker.h>
 #include <uerudp/time_ns.h>
-#include "libcodec/observe/channel_pages.h"
+#include "libcodec/observe/channel_entries.h"
 
 /* Largest number of packets and reliable bunches that are remembered per side, and the largest span of channel
    sequences on one channel. More than any sender has in flight. */
@@ -221,7 +221,7 @@ struct ue_tracker {
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
     struct ue_handshake_view views[2][UE_HANDSHAKE_TYPE_UNKNOWN + 1]; /* [side][type]; hash 0: none */
     struct ue_tracker_side sides[2];
-    struct ue_channel_pages channels; /* of struct ue_tracked_channel */
+    struct ue_channel_entries channels; /* of struct ue_tracked_channel */
 };
 
 /* The processing of one datagram. */
