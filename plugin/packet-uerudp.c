@@ -27,12 +27,12 @@
 static dissector_handle_t handle;
 
 static struct uerudp_captured_bytes captured_bytes(tvbuff_t *tvb) {
-    unsigned captured = tvb_captured_length(tvb);
+    unsigned captured = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
     return (struct uerudp_captured_bytes){
         .base = captured != 0 ? tvb_get_ptr(tvb, 0, (int)captured) : NULL,
         .size = captured,
-        .length = MAX(captured, tvb_reported_length(tvb)),
-        .is_cut = captured < tvb_reported_length(tvb),
+        .length = MAX(captured, reported),
+        .is_cut = captured < reported,
     };
 }
 

@@ -22,14 +22,22 @@ void ue_hash_table_clear(struct ue_hash_table *table) {
    a word only in its own high bits; with the product after the last word they reach the low bits, which select the
    bucket.
  */
+static uint64_t add_word(const struct ue_hash_table *table, uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * (table->seed * ODD_FACTOR | 1);
+    return hash ^ hash >> 32;
+}
+
 uint64_t ue_hash_table_hash(const struct ue_hash_table *table, const void *key, size_t size_bytes) {
     const uint8_t *bytes = key;
-    uint64_t hash = table->seed ^ size_bytes;
-    for (size_t i = 0; i < size_bytes; i += sizeof hash) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, size_bytes - i < sizeof word ? size_bytes - i : sizeof word);
-        hash = (hash ^ word) * (table->seed * ODD_FACTOR | 1);
-        hash ^= hash >> 32;
+    uint64_t hash = table->seed ^ size_bytes, word;
+    for (; size_bytes >= sizeof word; bytes += sizeof word, size_bytes -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = add_word(table, hash, word);
+    }
+    if (size_bytes != 0) {
+        word = 0;
+        memcpy(&word, bytes, size_bytes);
+        hash = add_word(table, hash, word);
     }
     hash *= ODD_FACTOR;
     return hash ^ hash >> 32;

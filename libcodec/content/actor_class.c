@@ -9,23 +9,13 @@
 #define DEFAULT "Default__"
 #define DEFAULT_LENGTH (sizeof DEFAULT - 1)
 
-static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
-    struct ue_actor_guids *guids = user;
-    (void)bit;
-    if (group == UE_GROUP_ACTOR) {
-        const struct ue_actor_spawn *spawn = structure;
-        guids->guid = spawn->object.links[0].guid.number;
-        guids->archetype = spawn->is_spawned ? spawn->archetype.links[0].guid.number : 0;
-    }
-}
-
 bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content,
                          struct ue_actor_guids *guids) {
-    const struct ue_trace trace = {.end = on_end, .user = guids};
-    struct ue_fault fault;
+    struct ue_actor_spawn spawn;
     *guids = (struct ue_actor_guids){0};
-    if (content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports) {
-        ue_content_trace(context, content, NULL, &trace, &fault);
+    if (ue_content_find_spawn(context, content, &spawn)) {
+        guids->guid = spawn.object.links[0].guid.number;
+        guids->archetype = spawn.is_spawned ? spawn.archetype.links[0].guid.number : 0;
     }
     return guids->guid != 0;
 }

@@ -152,9 +152,10 @@ static enum plausibility plausibility_of(struct content_tracing *p, const struct
     return is_new || is_known(p, object) ? PLAUSIBLE : DOUBTFUL;
 }
 
-static void run_actor_spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t class_data_bits) {
-    struct ue_actor_spawn actor = {.class_bits = class_data_bits};
-    ue_actor_spawn_run(op, c, x, &actor);
+static void run_actor_spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t class_data_bits,
+                            struct ue_actor_spawn *actor) {
+    *actor = (struct ue_actor_spawn){.class_bits = class_data_bits};
+    ue_actor_spawn_run(op, c, x, actor);
 }
 
 /* Each iteration consumes at least two bits or is the last one. */
@@ -168,7 +169,8 @@ static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_conte
 static enum plausibility try_actor(struct content_tracing *p, const struct ue_context *x, uint8_t class_data_bits) {
     struct ue_cursor c = p->c;
     if (p->content->open) {
-        run_actor_spawn(UE_DECODE, &c, x, class_data_bits);
+        struct ue_actor_spawn actor;
+        run_actor_spawn(UE_DECODE, &c, x, class_data_bits, &actor);
     }
     enum plausibility plausibility = class_data_bits == 0 || ue_cursor_left(&c) != 0 ? PLAUSIBLE : DOUBTFUL;
     while (ue_cursor_left(&c) != 0) {
@@ -211,49 +213,73 @@ static void report_interpretation(struct content_tracing *p, const struct interp
     }
 }
 
+/* Finds the interpretation of a message. *x: the context with its EngineNetVer. */
+static struct interpretation interpret(struct content_tracing *p, struct ue_context *x) {
+    unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
+    struct interpretation best = {DOES_NOT_FIT, 0, NO_NETVER};
+    *x = *p->x;
+    if (p->content->open || other != NO_NETVER) {
+        find_interpretation(p, p->x, NO_NETVER, &best);
+    }
+    if (best.plausibility <= IMPOSSIBLE && other != NO_NETVER) {
+        x->settings.netver = (uint8_t)other;
+        find_interpretation(p, x, other, &best);
+    }
+    if (p->content->open && best.plausibility == IMPOSSIBLE) {
+        best = (struct interpretation){IMPOSSIBLE, 0, NO_NETVER};
+    }
+    x->settings.netver = best.netver != NO_NETVER ? (uint8_t)best.netver : p->x->settings.netver;
+    return best;
+}
+
 /* When no interpretation is possible, the bits after the open data stay opaque. */
 static void trace_actor(struct content_tracing *p) {
-    unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
-    struct interpretation interpretation = {DOES_NOT_FIT, 0, NO_NETVER};
-    struct ue_context x = *p->x;
-    if (p->content->open || other != NO_NETVER) {
-        find_interpretation(p, p->x, NO_NETVER, &interpretation);
-    }
-    if (interpretation.plausibility <= IMPOSSIBLE && other != NO_NETVER) {
-        x.settings.netver = (uint8_t)other;
-        find_interpretation(p, &x, other, &interpretation);
-    }
-    bool is_impossible = p->content->open && interpretation.plausibility == IMPOSSIBLE;
-    if (is_impossible) {
-        interpretation = (struct interpretation){IMPOSSIBLE, 0, NO_NETVER};
-    }
-    const struct ue_context *chosen = interpretation.netver != NO_NETVER ? &x : p->x;
+    struct ue_context x;
+    const struct interpretation interpretation = interpret(p, &x);
     report_interpretation(p, &interpretation);
     if (p->content->open) {
-        run_actor_spawn(UE_TRACE, &p->c, chosen, interpretation.class_data_bits);
+        struct ue_actor_spawn actor;
+        run_actor_spawn(UE_TRACE, &p->c, &x, interpretation.class_data_bits, &actor);
     }
-    if (!is_impossible) {
-        run_blocks(UE_TRACE, &p->c, chosen);
+    if (!p->content->open || interpretation.plausibility != IMPOSSIBLE) {
+        run_blocks(UE_TRACE, &p->c, &x);
     }
 }
 
 /* ---- the rest ---- */
 
-static void trace_exports(struct content_tracing *p) {
+static void run_exports(enum ue_op op, struct content_tracing *p) {
     struct ue_cursor *c = &p->c;
     struct ue_exports exports;
     ue_cursor_begin_group(c, UE_GROUP_EXPORTS);
-    ue_exports_run(UE_TRACE, c, p->x, &exports);
+    ue_exports_run(op, c, p->x, &exports);
     for (uint32_t i = 0; i < exports.count && ue_cursor_ok(c); i++) {
         struct ue_field_export field;
         struct ue_object object;
         if (exports.has_rep_layout) {
-            ue_field_export_run(UE_TRACE, c, p->x, &field);
+            ue_field_export_run(op, c, p->x, &field);
         } else {
-            ue_export_run(UE_TRACE, c, p->x, &object);
+            ue_export_run(op, c, p->x, &object);
         }
     }
     ue_cursor_end_group(c, UE_GROUP_EXPORTS, &exports);
+}
+
+/* What precedes the content of the channel's kind. Returns whether such content follows: engines also send exports
+   without it. */
+static bool run_leading_parts(enum ue_op op, struct content_tracing *p) {
+    if (p->content->has_exports) {
+        run_exports(op, p);
+    }
+    if (ue_cursor_left(&p->c) == 0) {
+        return false;
+    }
+    if (p->content->has_mapped) {
+        struct ue_mapped mapped;
+        ue_mapped_run(op, &p->c, p->x, &mapped);
+        p->mapped = mapped.ids;
+    }
+    return true;
 }
 
 static void trace_voice(struct content_tracing *p) {
@@ -268,18 +294,9 @@ static void trace_control(struct content_tracing *p) {
     ue_messages_trace(p->x, rest, p->c.trace, &p->c.fault);
 }
 
-/* Engines send exports without further content. */
 static void trace_message(struct content_tracing *p) {
-    if (p->content->has_exports) {
-        trace_exports(p);
-    }
-    if (ue_cursor_left(&p->c) == 0) {
+    if (!run_leading_parts(UE_TRACE, p)) {
         return;
-    }
-    if (p->content->has_mapped) {
-        struct ue_mapped mapped;
-        ue_mapped_run(UE_TRACE, &p->c, p->x, &mapped);
-        p->mapped = mapped.ids;
     }
     switch (p->content->kind) {
     case UE_CONTENT_CONTROL: trace_control(p); break;
@@ -317,4 +334,24 @@ enum ue_status ue_content_trace(const struct ue_context *context, const struct u
     }
     *fault = p.c.fault;
     return fault->status;
+}
+
+static bool decode_spawn(const struct ue_context *context, const struct ue_content *content,
+                         struct ue_actor_spawn *spawn) {
+    const struct ue_view *data = &content->data;
+    struct content_tracing p = {.x = context, .content = content};
+    ue_cursor_init_read(&p.c, data->base, data->bit, data->bit + data->bits);
+    if (!run_leading_parts(UE_DECODE, &p)) {
+        return false;
+    }
+    struct ue_context x;
+    const struct interpretation interpretation = interpret(&p, &x);
+    run_actor_spawn(UE_DECODE, &p.c, &x, interpretation.class_data_bits, spawn);
+    return true;
+}
+
+bool ue_content_find_spawn(const struct ue_context *context, const struct ue_content *content,
+                           struct ue_actor_spawn *spawn) {
+    bool opens_actor = content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports;
+    return opens_actor && decode_spawn(context, content, spawn);
 }

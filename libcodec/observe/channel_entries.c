@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CAPACITY_MIN 4
+#define CAPACITY_MIN 16
 #define CHANNELS_MIN 16
 
 _Static_assert(UE_CHANNEL_MAX < UINT16_MAX, "the number of an entry fits a place");
@@ -33,6 +33,7 @@ static bool grow_entries(struct ue_channel_entries *table, struct ue_limited_all
     if (grown == NULL) {
         return false;
     }
+    memset((char *)grown + table->capacity * entry_bytes, 0, (capacity - table->capacity) * entry_bytes);
     table->entries = grown;
     table->capacity = capacity;
     return true;
@@ -44,10 +45,8 @@ void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited
         (table->count == table->capacity && !grow_entries(table, memory, entry_bytes))) {
         return NULL;
     }
-    char *entry = (char *)table->entries + table->count * entry_bytes;
-    memset(entry, 0, entry_bytes);
     table->places[channel] = (uint16_t)++table->count;
-    return entry;
+    return ue_channel_entries_find(table, channel, entry_bytes);
 }
 
 void ue_channel_entries_clear(struct ue_channel_entries *table, struct ue_limited_allocator *memory,

@@ -61,6 +61,14 @@ static uint16_t same_format_as(unsigned row) {
     return mask;
 }
 
+/* Evaluated for each packet, so that profiles are compared only when the result has another one. */
+static uint16_t same_format_as_result(struct ue_detection *detection) {
+    if ((detection->spawn_profiles >> detection->result.profile & 1) == 0) {
+        detection->spawn_profiles = same_format_as(detection->result.profile);
+    }
+    return detection->spawn_profiles;
+}
+
 static bool is_due(const struct ue_detection *detection) {
     bool is_decided = detection->spawn_votes >= VOTES_MAX || detection->spawn_votes <= -VOTES_MAX;
     return !is_decided && (detection->datagrams < DATAGRAMS_EAGER || detection->datagrams % STEP == 0);
@@ -71,7 +79,7 @@ void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue
     if (!is_due(detection)) {
         return;
     }
-    uint16_t profiles = same_format_as(detection->result.profile);
+    uint16_t profiles = same_format_as_result(detection);
     unsigned older = ue_profile_mask_oldest(profiles);
     unsigned newer = ue_profile_mask_oldest(profiles & (uint16_t)(profiles - 1));
     bool is_open = (profiles & (profiles - 1)) != 0 && detection->settings.netver == 0 &&

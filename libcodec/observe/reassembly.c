@@ -71,39 +71,42 @@ static bool was_captured(const struct ue_reassembly_side *side, int64_t id) {
 
 /* ---- events ---- */
 
-static void emit(const struct reassembly_step *p, enum ue_observed_event_type type,
-                 const struct ue_observed_message *message) {
-    struct ue_observed_event event = {.type = type,
-                                      .side = p->side,
-                                      .frame = p->frame,
-                                      .time_ns = p->time_ns,
-                                      .packet_id = p->packet_id,
-                                      .message = *message};
-    event.message.item = p->item;
-    event.message.channel = p->channel;
-    event.message.is_reliable = p->is_reliable;
-    event.message.is_kind_guessed = p->is_kind_guessed;
-    p->callbacks->event(p->callbacks->user, &event);
+/* Fills in what all events of the bunch have in common, and emits one of them. */
+static void emit(const struct reassembly_step *p, enum ue_observed_event_type type, struct ue_observed_event *event) {
+    event->type = type;
+    event->side = p->side;
+    event->frame = p->frame;
+    event->time_ns = p->time_ns;
+    event->packet_id = p->packet_id;
+    event->message.item = p->item;
+    event->message.channel = p->channel;
+    event->message.is_reliable = p->is_reliable;
+    event->message.is_kind_guessed = p->is_kind_guessed;
+    p->callbacks->event(p->callbacks->user, event);
 }
 
+/* Emits an event of one fragment, without its content. */
 static void emit_one(const struct reassembly_step *p, enum ue_observed_event_type type,
-                     enum ue_reassembly_problem problem, size_t bits, const struct ue_content *content) {
+                     enum ue_reassembly_problem problem, size_t bits, enum ue_content_kind kind) {
     const struct ue_fragment fragment = {p->frame, p->item, (uint32_t)bits};
     emit(p, type,
-         &(struct ue_observed_message){
-             .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1});
+         &(struct ue_observed_event){
+             .message = {.problem = problem, .content.kind = kind, .fragments = &fragment, .fragment_count = 1}});
 }
 
 /* Emits a bunch that is not partial, or the exports of a fragment. */
 static void emit_bunch(const struct reassembly_step *p, const struct ue_bunch *bunch) {
+    const struct ue_fragment fragment = {p->frame, p->item, (uint32_t)bunch->data.bits};
     bool is_whole = !bunch->partial;
-    emit_one(p, UE_OBSERVED_MESSAGE, UE_REASSEMBLY_NO_PROBLEM, bunch->data.bits,
-             &(struct ue_content){.kind = p->kind,
-                                  .open = is_whole && bunch->open,
-                                  .close = is_whole && bunch->close,
-                                  .has_exports = bunch->has_exports,
-                                  .has_mapped = is_whole && bunch->has_mapped,
-                                  .data = bunch->data});
+    emit(p, UE_OBSERVED_MESSAGE,
+         &(struct ue_observed_event){.message = {.content = {.kind = p->kind,
+                                                             .open = is_whole && bunch->open,
+                                                             .close = is_whole && bunch->close,
+                                                             .has_exports = bunch->has_exports,
+                                                             .has_mapped = is_whole && bunch->has_mapped,
+                                                             .data = bunch->data},
+                                                 .fragments = &fragment,
+                                                 .fragment_count = 1}});
 }
 
 /* Drops a run. If there is no memory for the list of its fragments, the event names only the last one. */
@@ -115,9 +118,9 @@ static void abandon(const struct reassembly_step *p, const struct ue_fragment_ru
         fragments[i] = fragment->source;
     }
     emit(p, UE_OBSERVED_ABANDONED,
-         &(struct ue_observed_message){.problem = problem,
-                                       .fragments = fragments != NULL ? fragments : &run->last->source,
-                                       .fragment_count = fragments != NULL ? run->count : 1});
+         &(struct ue_observed_event){.message = {.problem = problem,
+                                                 .fragments = fragments != NULL ? fragments : &run->last->source,
+                                                 .fragment_count = fragments != NULL ? run->count : 1}});
     ue_reassembly_free_block(p->reassembly, fragments, run->count * sizeof *fragments);
     ue_fragment_run_drop(p->reassembly, run);
 }
@@ -143,11 +146,12 @@ static void emit_joined(const struct reassembly_step *p, const struct joined *jo
     content->kind = p->kind;
     content->data = (struct ue_view){joined->data, 0, joined->bits};
     emit(p, UE_OBSERVED_MESSAGE,
-         &(struct ue_observed_message){.problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
-                                       .content = *content,
-                                       .is_joined = true,
-                                       .fragments = joined->fragments,
-                                       .fragment_count = joined->count});
+         &(struct ue_observed_event){
+             .message = {.problem = is_too_large ? UE_REASSEMBLY_TOO_LARGE : UE_REASSEMBLY_NO_PROBLEM,
+                         .content = *content,
+                         .is_joined = true,
+                         .fragments = joined->fragments,
+                         .fragment_count = joined->count}});
 }
 
 /* Emits the custom exports, which end with a fragment, and begins the message itself with the next fragment. The last
@@ -270,7 +274,7 @@ static void resolve_run(const struct reassembly_step *p, const struct ue_fragmen
     if (run->first->is_initial && run->last->is_final) {
         complete(p, run);
     } else if (problem == UE_REASSEMBLY_NO_PROBLEM) {
-        emit_one(p, UE_OBSERVED_FRAGMENT, problem, run->last->source.bits, &(struct ue_content){.kind = p->kind});
+        emit_one(p, UE_OBSERVED_FRAGMENT, problem, run->last->source.bits, p->kind);
     } else {
         bool mixed = problem == UE_REASSEMBLY_NO_START && is_mixed(p);
         abandon(p, run, mixed ? UE_REASSEMBLY_MIXED_RELIABILITY : problem);
@@ -348,7 +352,7 @@ static void handle_fragment(const struct reassembly_step *p, const struct ue_bun
     }
     struct ue_queued_fragment *fragment = queue != NULL ? enqueue(p, queue, bunch) : NULL;
     if (fragment == NULL) {
-        emit_one(p, UE_OBSERVED_ABANDONED, UE_REASSEMBLY_NO_MEMORY, ue_partial_bits(bunch), &(struct ue_content){0});
+        emit_one(p, UE_OBSERVED_ABANDONED, UE_REASSEMBLY_NO_MEMORY, ue_partial_bits(bunch), UE_CONTENT_UNKNOWN);
         return;
     }
     enum ue_reassembly_problem problem = problem_of(bunch);

@@ -6,7 +6,7 @@
 /* Longest hash chain, whatever the input. */
 #define CHAIN_MAX 16
 
-#define CAPACITY_MIN 8
+#define CAPACITY_MIN 16
 
 /* Number of old entries that are tested for eviction before the table grows. */
 #define EVICTION_TESTS 8

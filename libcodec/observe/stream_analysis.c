@@ -132,15 +132,22 @@ static void learn_names(const struct tracking *tracking, const struct ue_observe
     }
 }
 
-/* The reassembly reports here what the event of a bunch reveals. */
+/* What the reassembly reports. */
+static void on_message(void *user, const struct ue_observed_event *event) {
+    const struct tracking *tracking = user;
+    if (event->type == UE_OBSERVED_MESSAGE && may_bind(&event->message.content)) {
+        learn_names(tracking, event);
+    }
+    tracking->callbacks->event(tracking->callbacks->user, event);
+}
+
+/* What the tracker reports. The event of a bunch follows the messages that the bunch completes. */
 static void on_event(void *user, const struct ue_observed_event *event) {
     const struct tracking *tracking = user;
     struct ue_reassembly *reassembly = tracking->callbacks->wants_messages ? tracking->stream->reassembly : NULL;
     bool is_bunch = event->type == UE_OBSERVED_BUNCH;
-    if (event->type == UE_OBSERVED_MESSAGE && may_bind(&event->message.content)) {
-        learn_names(tracking, event);
-    } else if (reassembly != NULL && (tracking->is_whole || (is_bunch && !event->bunch.is_cut))) {
-        const struct ue_observer_callbacks messages = {.event = on_event, .user = user};
+    if (reassembly != NULL && (tracking->is_whole || (is_bunch && !event->bunch.is_cut))) {
+        const struct ue_observer_callbacks messages = {.event = on_message, .user = user};
         ue_reassembly_feed(reassembly, tracking->context, event, &messages);
     }
     tracking->callbacks->event(tracking->callbacks->user, event);
@@ -196,7 +203,8 @@ static void feed(const struct tracking *tracking, const struct ue_observed_datag
     }
     ue_tracker_feed(stream->tracker, &tracked, &events);
     if (tracking->callbacks->wants_messages && stream->reassembly != NULL) {
-        ue_reassembly_end_datagram(stream->reassembly, &events);
+        const struct ue_observer_callbacks messages = {.event = on_message, .user = (void *)tracking};
+        ue_reassembly_end_datagram(stream->reassembly, &messages);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SLOTS_MIN 4
+#define SLOTS_MIN 16
 
 /* Moves entries to their slots in a table of twice the size: each stays, or moves by the former count. */
 static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_t former) {

@@ -48,6 +48,13 @@ enum ue_status ue_content_trace(const struct ue_context *context, const struct u
                                 const struct ue_guid_names *names, const struct ue_trace *trace,
                                 struct ue_fault *fault);
 
+struct ue_actor_spawn;
+
+/* Decodes the spawn of a message that opens the channel of an actor. Returns false when the message has none; after a
+   fault, the members that follow are 0. */
+bool ue_content_find_spawn(const struct ue_context *context, const struct ue_content *content,
+                           struct ue_actor_spawn *spawn);
+
 #ifdef __cplusplus
 }
 #endif

@@ -128,6 +128,7 @@ struct ue_detection {
     int8_t server_side; /* -1 unknown */
     int8_t given_side;  /* that the caller gave */
     int8_t spawn_votes; /* spawns that match only the newer of two profiles, minus those that match only the older */
+    uint16_t spawn_profiles; /* those with the packet format of the result's profile; 0: not compared yet */
     int8_t server_votes[UE_PROFILE_COUNT]; /* packets that, read as this profile, only side 1 sends as the server, minus
                                               those that only side 0 sends */
     uint16_t possible;                     /* profiles that the handshakes do not exclude */

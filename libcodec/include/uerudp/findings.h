@@ -313,7 +313,8 @@ struct ue_findings;
 struct ue_findings_callbacks {
     void (*finding)(void *user, const struct ue_finding *finding);
     void *user;
-    void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: waits of channels are not measured */
+    void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: what no finding needs is not measured: waits
+                                                                     of channels, jitter and pace of the sides */
 };
 
 /* Returns NULL if there is no memory. Copies the allocator, whose user must outlive the findings. */
