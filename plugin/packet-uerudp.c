@@ -99,11 +99,18 @@ static bool is_server_of_table(const packet_info *pinfo) {
     return uerudp_prefs_find_server(pinfo, &unused) != UERUDP_PREFS_SERVER_NONE;
 }
 
+static bool is_handshake(tvbuff_t *tvb) {
+    const struct ue_settings *settings = &uerudp_prefs_default_wire()->settings;
+    unsigned length = tvb_reported_length(tvb);
+    struct ue_handshake_match match;
+    return length != 0 && !ue_profile_match_is_too_long(settings, length) && tvb_captured_length(tvb) == length &&
+           ue_profile_match_handshake(settings, tvb_get_ptr(tvb, 0, (int)length), length, &match);
+}
+
 /* Rejects most datagrams of other protocols before any costlier check. */
 static bool is_rejected_early(tvbuff_t *tvb, const packet_info *pinfo) {
-    return !pinfo->fd->visited &&
-           ue_profile_match_is_too_long(&uerudp_prefs_default_wire()->settings, tvb_reported_length(tvb)) &&
-           !uerudp_observer_is_expecting(pinfo->num) && !is_server_of_table(pinfo);
+    return !pinfo->fd->visited && !uerudp_observer_is_expecting(pinfo->num) && !is_server_of_table(pinfo) &&
+           !is_handshake(tvb);
 }
 
 /* On other ports: accepts a connection that its handshake proves, or a server of the table. */

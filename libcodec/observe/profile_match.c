@@ -14,6 +14,9 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, R
 
 #define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (protocol.md 5.2 to 5.4) */
 #define RANDOM_BITS_MIN 64
+#define VERSIONS_AND_TYPE_BITS 24
+/* The handshake bit is the first of these, or, after the ids of versions 3 and later, the last. */
+#define HEAD_BITS 6
 #define TIMESTAMP_MIN 1e-6
 #define TIMESTAMP_MAX 1e8
 #define NAME_INDEX_MAX 410
@@ -35,11 +38,15 @@ static const struct {
     {483, ROW(425), ROW_425},
 };
 
+/* Length of wrapper and magic header. */
+static size_t prefix_bits(const struct ue_settings *settings) {
+    return settings->magic_bits + (size_t)settings->skip_bytes * 8;
+}
+
 /* Length of the payload: the position of the outer terminator; 0 when there is none. */
 static size_t payload_bits(const uint8_t *bytes, size_t size_bytes) {
-    size_t at = 0;
-    bool found = size_bytes != 0 && ue_bits_last_set(bytes, (size_bytes - 1) * 8, size_bytes * 8, &at);
-    return found ? at : 0;
+    unsigned last = size_bytes != 0 ? bytes[size_bytes - 1] : 0;
+    return last != 0 ? (size_bytes - 1) * 8 + (31 - (unsigned)__builtin_clz(last)) : 0;
 }
 
 /* Decodes the datagram as a handshake message of a profile row. */
@@ -114,9 +121,16 @@ static bool detect_exact(const struct ue_settings *settings, const uint8_t *byte
     return false;
 }
 
-static bool version_fits(const struct ue_handshake *h, bool ids) {
-    return h->min_version <= h->version && h->version <= 15 && (ids ? h->version >= 3 : h->version <= 2) &&
-           h->version >= 1;
+/* Whether the version fields and the type, which follow the restart bit, have values of an engine: most datagrams of
+   other protocols need no further reading. */
+static bool begins_like_versioned(const uint8_t *bytes, size_t at, size_t end_bit, bool ids) {
+    if (at + VERSIONS_AND_TYPE_BITS > end_bit) {
+        return false;
+    }
+    uint64_t fields = ue_bits_load(bytes, ue_bits_bytes(end_bit), at, VERSIONS_AND_TYPE_BITS);
+    unsigned min_version = fields & 0xff, version = fields >> 8 & 0xff, type = (unsigned)(fields >> 16);
+    return min_version <= version && version >= (ids ? 3 : 1) && version <= (ids ? 15 : 2) &&
+           type <= UE_HANDSHAKE_VERSION_UPGRADE;
 }
 
 static bool rest_fits(const struct ue_handshake *h) {
@@ -131,14 +145,14 @@ static bool tail_is_zero(const struct ue_handshake *h) {
 
 static bool detect_versioned(const struct ue_settings *settings, bool ids, const uint8_t *bytes, size_t end_bit,
                              struct ue_handshake_match *match) {
+    if (!begins_like_versioned(bytes, prefix_bits(settings) + (ids ? HEAD_BITS : 1) + 1, end_bit, ids)) {
+        return false;
+    }
     struct ue_handshake with;
     struct ue_handshake without;
     bool without_reads = read_handshake(settings, ROW_51, ids, false, bytes, end_bit, &without);
-    if (without_reads && !version_fits(&without, ids)) {
-        return false; /* the versions precede the features: most datagrams of other protocols need no second reading */
-    }
     bool with_reads = read_handshake(settings, ROW_54, ids, true, bytes, end_bit, &with);
-    bool with_fits = with_reads && version_fits(&with, ids) && rest_fits(&with) && with.version >= 2;
+    bool with_fits = with_reads && rest_fits(&with) && with.version >= 2;
     bool without_fits = without_reads && rest_fits(&without);
     if (!with_fits && !without_fits) {
         return false;
@@ -162,11 +176,6 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     return true;
 }
 
-/* Length of wrapper and magic header. */
-static size_t prefix_bits(const struct ue_settings *settings) {
-    return settings->magic_bits + (size_t)settings->skip_bytes * 8;
-}
-
 bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
     return size_bytes * 8 > prefix_bits(settings) + HANDSHAKE_BITS_MAX;
 }
@@ -175,9 +184,6 @@ bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
     static const uint8_t mark[] = {0xff, 0xff, 0xff, 0xff};
     return size_bytes >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
 }
-
-/* The handshake bit is the first of these, or, after the ids of versions 3 and later, the last. */
-#define HEAD_BITS 6
 
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                                 struct ue_handshake_match *match) {

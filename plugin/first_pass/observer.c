@@ -280,19 +280,8 @@ static uint32_t point_of(const packet_info *pinfo) {
     return is_known ? pinfo->rec->rec_header.packet_header.interface_id : 0;
 }
 
-/* Rejects most datagrams of other protocols before any costlier check. */
-static bool may_be_ours(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
-    struct ue_handshake_match match;
-    return uerudp_observer_is_expecting(pinfo->num) ||
-           (!bytes->is_cut &&
-            ue_profile_match_handshake(&uerudp_prefs_default_wire()->settings, bytes->base, bytes->size, &match));
-}
-
 const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
                                                       const struct uerudp_captured_bytes *bytes, bool is_ours) {
-    if (!is_ours && !may_be_ours(pinfo, bytes)) {
-        return NULL;
-    }
     const struct ue_captured_datagram captured = {.frame = pinfo->num,
                                                   .time_ns = ue_time_ns_from(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs),
                                                   .source = address_of(&pinfo->src, pinfo->srcport),
