@@ -14,9 +14,10 @@ SHARED = pathlib.Path(os.environ.get("UERUDP_SHARED") or ROOT.parent / "shared")
 if os.environ.get("UERUDP_HIDDEN"):  # in tests/run: as if the folder did not exist
     SHARED = ROOT / "build/hidden"
 
-# Settings of recordings of games that changed constants; all other settings are detected.
+# Settings of recordings of games that changed constants, and of the replay in captures; others are detected.
 SETTINGS = {
     "aoc-ue56-firebolt": {"magic_bits": 32, "magic": 0x500C7696, "max_packet": 1028, "extra_bits": 48},
+    "demo": {"internal_ack": 1, "generation": "5.5"},
     "utcp-tests-ue418": {"max_packet": 512, "ch_seq_bound": 4096},
 }
 

@@ -47,8 +47,11 @@ def encode(objects, *arguments):
 
 def captures():
     """(name, path, options) of every recording of another implementation."""
-    return [(path.stem, path, [f"--{key.replace('_', '-')}={value}" for key, value in recordings.settings(path.stem).items()])
-            for path in recordings.paths()]
+    return [(path.stem, path, options(recordings.settings(path.stem))) for path in recordings.paths()]
+
+
+def options(settings):
+    return [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
 
 
 def payloads(path):

@@ -53,9 +53,9 @@ class Content(unittest.TestCase):
 
 class Captures(unittest.TestCase):
     def captures(self):
-        documented = {path: [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
-                      for path, settings, _ in uerudp.recordings.documented()}
-        yield from ((path, documented.get(path, [])) for path in sorted((ROOT / "captures").rglob("*.pcap*")))
+        documented = {path: settings for path, settings, _ in uerudp.recordings.documented()}
+        for path in sorted((ROOT / "captures").rglob("*.pcap*")):
+            yield path, uerudp.options(documented.get(path) or uerudp.recordings.settings(path.stem))
         yield from ((path, settings) for _, path, settings in uerudp.captures())
 
     def test_decode_and_encode(self):
