@@ -59,12 +59,11 @@ static void on_pace(struct ue_findings *findings, const struct ue_observed_event
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     const struct ue_packet *packet = event->packet.decoded;
-    bool is_measured = findings->callbacks->wait != NULL;
-    if (is_measured) {
+    if (findings->callbacks->wait != NULL) {
         on_pace(findings, event);
-    }
-    if (is_measured && packet->has_info && !event->packet.is_late) {
-        on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
+        if (packet->has_info && !event->packet.is_late) {
+            on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
+        }
     }
     if (packet->has_frame_time) {
         add_frame_time(findings, event->side, packet->frame_time_ms);
