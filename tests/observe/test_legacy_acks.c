@@ -163,6 +163,13 @@ static void refuse_two(int64_t first_id, int64_t last_accepted) {
     tracker_fixture_ack(&shared_fixture, first_id + 2);
 }
 
+/* A packet of the client, and the server's packet with its ack. */
+static void answer_next(int64_t id) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+}
+
 /* Two packets after it depend on the channel that 2 opens: without it the receiver rejects them, but may have processed
    their acks. */
 static void refuse_by_need(int64_t last_between, bool is_resent) {
@@ -177,9 +184,7 @@ static void refuse_by_need(int64_t last_between, bool is_resent) {
     if (is_resent) {
         tracker_fixture_reliable(&shared_fixture, 6, 9);
     }
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, last_between + 4, 0, 0);
+    answer_next(last_between + 4);
 }
 
 static void expect_unsure(void) {
@@ -213,9 +218,7 @@ static void the_message_that_a_legacy_packet_needs_may_have_several_fragments(vo
     fragment->partial = fragment->partial_final = true;
     tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
     refuse_two(4, 2);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    answer_next(7);
     expect_unsure();
 }
 
@@ -230,9 +233,7 @@ static void an_opening_that_a_legacy_packet_needs_waits_for_earlier_bunches(void
     bunch->control = bunch->open = true;
     tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
     refuse_two(4, 3);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    answer_next(7);
     expect_unsure();
 }
 
@@ -247,9 +248,7 @@ static void refuse_without_opening(bool is_resent) {
     }
     tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
     refuse_two(4, 2);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    answer_next(7);
 }
 
 static void the_opening_that_a_legacy_packet_needs_may_be_resent_after_later_bunches(void **state) {
