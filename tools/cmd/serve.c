@@ -75,16 +75,14 @@ static void add_options(struct serve *s, GOptionContext *context) {
 }
 
 static bool resolve_scenario(struct serve *s) {
-    s->service.scenario = s->scenario != NULL ? sim_scenario_find(s->scenario) : NULL;
+    s->service.scenario = sim_scenario_find(s->scenario);
     if (s->service.scenario == NULL) {
         g_autofree char *names = scenario_traffic_scenario_names();
-        cli_error("--scenario=%s: no such scenario; use one of %s", s->scenario, names);
+        return cli_error("--scenario=%s: no such scenario; use one of %s", s->scenario, names);
     }
-    if (s->service.scenario != NULL && s->service.scenario->driver == UE_DRIVER_DEMO) {
-        return cli_error("--scenario=%s: a replay is recorded into a file, not served", s->service.scenario->name);
-    }
-    s->live.driver = s->service.scenario != NULL ? s->service.scenario->driver : UE_DRIVER_GAME;
-    return s->service.scenario != NULL;
+    s->live.driver = s->service.scenario->driver;
+    return s->live.driver != UE_DRIVER_DEMO ||
+           cli_error("--scenario=%s: a replay is recorded into a file, not served", s->scenario);
 }
 
 static bool resolve_mode(struct serve *s) {
