@@ -41,14 +41,14 @@ static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
    leaves. */
 static void fill_front(const struct ue_sender *s, struct ue_datagram *head) {
     const struct ue_context *context = &s->common->out_context;
-    head->prefix = (struct ue_prefix){
-        .wrapper = {zeros, 0, (size_t)context->settings.skip_bytes * 8},
-        .magic = context->settings.magic & (uint32_t)ue_bits_mask(context->settings.magic_bits),
-        .session_id = context->ids ? s->common->session_id : 0,
-        .client_id = context->ids ? s->common->client_id : 0,
-    };
-    if (ue_has_internal_ack(s->common)) {
-        head->prefix = (struct ue_prefix){0};
+    head->prefix = (struct ue_prefix){0};
+    if (!ue_has_internal_ack(s->common)) {
+        head->prefix = (struct ue_prefix){
+            .wrapper = {zeros, 0, (size_t)context->settings.skip_bytes * 8},
+            .magic = context->settings.magic & (uint32_t)ue_bits_mask(context->settings.magic_bits),
+            .session_id = context->ids ? s->common->session_id : 0,
+            .client_id = context->ids ? s->common->client_id : 0,
+        };
     }
     head->handlers.is_opaque = false;
     if (context->settings.handlers[0] == UE_HANDLER_NONE) {
