@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/tree/info_marks.h"
 
-#include <epan/wmem_scopes.h>
-
 #include <uerudp/time_ns.h>
 #include "plugin/fields.h"
 #include "plugin/first_pass/finding_results.h"
