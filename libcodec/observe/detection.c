@@ -403,7 +403,7 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
-        [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets, not all",
+        [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets that were tried, not all",
         [UE_DETECTION_REASON_CLOSEST] = "no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers",
     };
     return (size_t)reason < UE_DETECTION_REASON_COUNT ? texts[reason] : "unknown";

@@ -78,7 +78,9 @@ static void print_beacon(struct text_buffer *out, const struct info_connection *
     label(out, "beacon");
     text_buffer_add_utf8(out, beacon.type[0] != '\0' ? beacon.type : "type not in the capture", TEXT_ESCAPE_PLAIN);
     text_buffer_add_format(out, "%s%s in frame %" PRIu64,
-                           beacon.joined != NULL ? ", joined by " : ", not joined: the last message of the join is ",
+                           beacon.joined != NULL
+                               ? ", joined by "
+                               : ", no BeaconNetGUIDAck in the capture: the last message of the join is ",
                            ue_login_step_name(beacon.last), beacon.last->frame);
     text_buffer_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
