@@ -300,7 +300,7 @@ static bool resolve_run(struct generate_options *o) {
 static bool is_undisturbed(const struct sim_link_config *path) {
     struct sim_link_config rest = *path;
     rest.delay_ns = 0;
-    return memcmp(&rest, &(struct sim_link_config){0}, sizeof rest) == 0;
+    return !sim_link_has_effect(&rest);
 }
 
 /* A replay is recorded into a file: there is no network, no login and no second side. */
@@ -350,5 +350,8 @@ bool generate_options_resolve(struct generate_options *options, int argc, char *
 }
 
 bool generate_has_sidecars(const struct generate_options *options) {
-    return !options->no_sidecar && options->output != NULL && strcmp(options->output, "-") != 0;
+    bool is_file = options->output != NULL && strcmp(options->output, "-") != 0;
+    bool is_special = is_file && g_file_test(options->output, G_FILE_TEST_EXISTS) &&
+                      !g_file_test(options->output, G_FILE_TEST_IS_REGULAR);
+    return !options->no_sidecar && is_file && !is_special;
 }

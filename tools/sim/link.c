@@ -66,14 +66,14 @@ static void add_node(struct sim_link *link, const struct sim_node_type *kind, si
     node->drawn_ms = UINT64_MAX;
 }
 
-/* Adds the nodes that a stage needs, in the order of a stage. The seed of a node depends on its place only, so that
-   other nodes do not change what it does. */
-static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
-    const struct sim_link_config *config = &link->stages[stage];
-    const struct {
-        const struct sim_node_type *kind;
-        bool is_needed;
-    } nodes[KINDS] = {
+struct stage_node {
+    const struct sim_node_type *kind;
+    bool is_needed;
+};
+
+/* The nodes in the order of a stage. */
+static void list_nodes(const struct sim_link_config *config, struct stage_node nodes[KINDS]) {
+    const struct stage_node all[KINDS] = {
         {&sim_node_mask, config->mask != NULL},       {&sim_node_outage, sim_outages_exist(config)},
         {&sim_node_loss, config->loss > 0},           {&sim_node_corrupt, config->corrupt > 0},
         {&sim_node_duplicate, config->duplicate > 0}, {&sim_node_frames, config->frame_delay_ticks > 0},
@@ -81,6 +81,24 @@ static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
         {&sim_node_rate, config->rate_bytes > 0},     {&sim_node_delay, config->delay_ns > 0 || config->jitter_ns > 0},
         {&sim_node_bloat, config->bloat_ns > 0},
     };
+    memcpy(nodes, all, sizeof all);
+}
+
+bool sim_link_has_effect(const struct sim_link_config *config) {
+    struct stage_node nodes[KINDS];
+    list_nodes(config, nodes);
+    bool is_any = false;
+    for (size_t i = 0; i < KINDS; i++) {
+        is_any |= nodes[i].is_needed;
+    }
+    return is_any;
+}
+
+/* Adds the nodes that a stage needs. The seed of a node depends on its place only, so that other nodes do not change
+   what it does. */
+static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
+    struct stage_node nodes[KINDS];
+    list_nodes(&link->stages[stage], nodes);
     for (size_t i = 0; i < KINDS; i++) {
         if (nodes[i].is_needed) {
             add_node(link, nodes[i].kind, stage, sim_rng_mix(seed, stage * KINDS + i));

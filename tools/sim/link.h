@@ -47,6 +47,9 @@ struct sim_link_config {
     uint64_t bloat_ns;  /* datagrams are released together at multiples of this */
 };
 
+/* Whether datagrams may leave otherwise than they came. */
+bool sim_link_has_effect(const struct sim_link_config *config);
+
 enum sim_datagram_event {
     SIM_DATAGRAM_SENT,
     SIM_DATAGRAM_LOST,

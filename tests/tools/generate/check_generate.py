@@ -133,6 +133,15 @@ class Files(Case):
         errors("login", "-o", self.folder / "a.pcapng")
         self.assertEqual({"a.pcapng", "a.sent.json"}, {file.name for file in self.folder.iterdir()})
 
+    def test_device(self):
+        """A device or pipe has no files beside it."""
+        pipe = self.folder / "a.pcapng"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            uerudp.run("generate", "login", "-o", pipe)
+            self.assertEqual(uerudp.run("generate", "login", "-o", "-").stdout, reader.communicate()[0])
+        self.assertEqual([pipe], list(self.folder.iterdir()))
+
 
 class Truth(Case):
     """The sidecar agrees with itself and with the decode."""

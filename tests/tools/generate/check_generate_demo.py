@@ -76,10 +76,12 @@ class Demo(unittest.TestCase):
         self.assertTrue([each for each in connection["findings"] if each["kind"] == "one_direction"])
 
     def test_wrong_options(self):
-        for options, why in ((["generate", "demo", "--loss=0.1", "-o", "/dev/null"], "no network"),
+        disturbed = ("--loss=0.1", "--jitter=5", "--reorder=0.1", "--dup=0.1", "--corrupt=0.1", "--rate=10000")
+        for options, why in (*((["generate", "demo", each, "-o", "/dev/null"], "no network") for each in disturbed),
                              (["serve", "--scenario=demo"], "not served"),
                              (["connect", "--scenario=demo", "127.0.0.1"], "not played")):
-            self.assertIn(why, uerudp.run(*options, status=2).stderr.decode())
+            self.assertIn(why, uerudp.run(*options, status=2).stderr.decode(), options)
+        uerudp.run("generate", "demo", "--delay=5", "--loss=0", "-o", "/dev/null")
 
 
 if __name__ == "__main__":
