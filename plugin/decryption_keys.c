@@ -163,7 +163,7 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     return NULL;
 }
 
-const char *uerudp_decryption_problem(const struct ue_decryptor *session _U_, wmem_allocator_t *pool _U_,
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor _U_, wmem_allocator_t *pool _U_,
                                       bool *has_keys) {
     *has_keys = false;
     return "this plugin was built without libgcrypt";

@@ -27,6 +27,6 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes);
 
 /* Why the last traced content stays encrypted; the text is allocated in pool. *has_keys: keys for this connection
    exist. */
-const char *uerudp_decryption_problem(const struct ue_decryptor *session, wmem_allocator_t *pool, bool *has_keys);
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem_allocator_t *pool, bool *has_keys);
 
 #endif

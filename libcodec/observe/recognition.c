@@ -70,8 +70,11 @@ static bool has_candidates(struct ue_recognition *recognition, const struct ue_a
 /* The candidate of two addresses; NULL: its place belongs to others, with more packets than the ones that wanted it. */
 static struct ue_recognition_candidate *find_candidate(struct ue_recognition *recognition, uint64_t hash) {
     struct ue_recognition_candidate *candidate = &recognition->candidates[hash % UE_RECOGNITION_CANDIDATES];
-    if (candidate->weight != 0 && candidate->hash != hash && --candidate->weight != 0) {
-        return NULL;
+    if (candidate->weight != 0 && candidate->hash != hash) {
+        candidate->weight--;
+        if (candidate->weight != 0) {
+            return NULL;
+        }
     }
     if (candidate->weight == 0) {
         *candidate = (struct ue_recognition_candidate){.hash = hash};
@@ -103,8 +106,11 @@ static bool read_header(const struct ue_settings *settings, enum ue_header_posit
 }
 
 static bool is_ack_plausible(const struct evidence *evidence, unsigned side, const struct header *header) {
+    if (!header->has_ack || !evidence->has_seq[!side]) {
+        return true;
+    }
     int32_t behind = ue_seq_difference(evidence->seq[!side], header->ack, UE_PACKET_SEQ_MAX);
-    return !header->has_ack || !evidence->has_seq[!side] || (behind >= -SEQ_STEP_MAX && behind <= ACK_BEHIND_MAX);
+    return behind >= -SEQ_STEP_MAX && behind <= ACK_BEHIND_MAX;
 }
 
 static void count_up(uint8_t *counter, bool is_one_more, unsigned max) {

@@ -24,7 +24,7 @@ void uerudp_finding_results_register(void);
 
 /* Handle a datagram, then each of its events but those of messages, then its end with the items that the tracker
    decoded. Nothing happens without memory. */
-void uerudp_finding_results_begin(const struct ue_observed_datagram *observed, struct uerudp_frame_state *state);
+void uerudp_finding_results_begin(const struct ue_observed_datagram *datagram, struct uerudp_frame_state *state);
 void uerudp_finding_results_add_event(const struct ue_observed_event *event);
 void uerudp_finding_results_end(const struct ue_observed_items *items);
 

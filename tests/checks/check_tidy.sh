@@ -3,7 +3,7 @@
 # usage: check_tidy.sh BUILD [--all | --most N]
 # clang-tidy finds nothing in the sources that differ from the commit before the last one, or that include a header that
 # differs; with --all, in any source; with --most, in the N sources where they or the header differ in most lines.
-# BUILD is a configured build folder, which has compile_commands.json.
+# BUILD is a configured build folder, which has compile_commands.json; the one generated header is made in it.
 set -euo pipefail
 build=$(readlink -f "$1")
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
@@ -37,5 +37,6 @@ if [ "${#files[@]}" -eq 0 ] && [ "${2-}" = --all ]; then
     printf '%s compiles no source of %s\n' "$build" "$PWD" >&2
     exit 1
 fi
+cmake --build "$build" --target generated/trace_resource.h >/dev/null
 [ "${#files[@]}" -eq 0 ] || printf '%s\0' "${files[@]}" |
     xargs -0 -n 1 -P "$(nproc)" clang-tidy-19 --quiet --warnings-as-errors='*' -p "$build" 2> >(grep -v ' generated\.$' >&2)

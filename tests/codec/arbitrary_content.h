@@ -18,16 +18,16 @@
 /* The class of arbitrary properties: one property of each type. */
 extern const struct ue_class arbitrary_class;
 
-void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_object *object);
-void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *exports);
-void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct ue_field_export *field);
-void arbitrary_mapped(struct rng *rng, const struct ue_context *x, struct ue_mapped *mapped);
-void arbitrary_actor_spawn(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *actor);
-void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_block *block);
-void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *property);
-void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *call);
-void arbitrary_live_property(struct rng *rng, const struct ue_context *x, struct ue_live_property *property);
-void arbitrary_parameter(struct rng *rng, const struct ue_context *x, struct ue_parameter *parameter);
-void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *voice);
+void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_object *m);
+void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *m);
+void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct ue_field_export *m);
+void arbitrary_mapped(struct rng *rng, const struct ue_context *x, struct ue_mapped *m);
+void arbitrary_actor_spawn(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *m);
+void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_block *m);
+void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *m);
+void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *m);
+void arbitrary_live_property(struct rng *rng, const struct ue_context *x, struct ue_live_property *m);
+void arbitrary_parameter(struct rng *rng, const struct ue_context *x, struct ue_parameter *m);
+void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *m);
 
 #endif

@@ -156,8 +156,8 @@ static void ranges_join_neighbours(void **state) {
         assert_string_equal(ue_profile_range(mask_of(rows[i].releases), text), rows[i].range);
     }
     assert_string_equal(ue_profile_range(UE_PROFILE_ALL, text), "4.13 to 5.8");
-    for (uint16_t mask = 0; mask <= UE_PROFILE_ALL; mask++) {
-        assert_true(strlen(ue_profile_range(mask, text)) < sizeof text);
+    for (unsigned mask = 0; mask <= UE_PROFILE_ALL; mask++) {
+        assert_true(strlen(ue_profile_range((uint16_t)mask, text)) < sizeof text);
     }
 }
 

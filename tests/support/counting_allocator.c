@@ -23,12 +23,12 @@ static void *resize(void *user, void *old, size_t size_bytes) {
         free(head);
         return NULL;
     }
-    head = realloc(head, size_bytes + 2 * sizeof *head);
-    if (head == NULL) {
+    size_t *resized = realloc(head, size_bytes + 2 * sizeof *head);
+    if (resized == NULL) {
         abort();
     }
-    *head = size_bytes;
-    return head + 2;
+    *resized = size_bytes;
+    return resized + 2;
 }
 
 void counting_allocator_init(struct counting_allocator *counting, size_t limit_bytes) {

@@ -106,6 +106,7 @@ bool capture_points_of_interfaces(struct capture_points *points, const char *van
                 (struct end_source){.paths = path, .path_count = 1, .has_interface = true, .interface_number = i};
         }
     }
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): g_autofree */
     return is_good;
 }
 

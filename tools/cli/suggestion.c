@@ -23,7 +23,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c) {
 
 /* The least number of characters to insert, delete, replace or swap with the next one. */
 static unsigned edit_distance(const char *a, const char *b) {
-    unsigned rows[3][WORD_CHARS + 1];
+    unsigned rows[3][WORD_CHARS + 1] = {{0}};
     size_t length = strlen(b);
     for (size_t j = 0; j <= length; j++) {
         rows[0][j] = (unsigned)j;

@@ -50,7 +50,7 @@ int cmd_link(int argc, char **argv) {
     g_option_context_set_description(context, description);
     impair_options_add(&options, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
-    uint64_t port;
+    uint64_t port = 0;
     if (cli_parse(context, &argc, &argv) && resolve(&options, argc, argv, &port)) {
         status = run(&options, (uint16_t)port, argv[2]);
     }

@@ -72,7 +72,7 @@ struct ue_value game_turn(uint16_t pitch, uint16_t yaw);
 
 /* A call was sent or received: reports it, and compares it with the peer's. */
 void game_call_sent(struct sim_game *game, uint64_t guid, uint32_t channel, const struct ue_class *layout,
-                    enum game_function function, const struct ue_value *parameters);
+                    enum game_function id, const struct ue_value *parameters);
 void game_call_received(void *user, const struct ue_received_call *call);
 /* Calls the client, if there is room for the largest call; target NULL: the actor. */
 void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,

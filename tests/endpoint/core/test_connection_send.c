@@ -40,7 +40,7 @@ static void pending_sequences_are_flushed_completely_or_not_at_all(void **state)
         const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
         pair_init(&pair, "5.4", &stock);
         pair_open_channel(&pair, 2);
-        for (char value = '1'; value <= '5'; value++) {
+        for (int value = '1'; value <= '5'; value++) {
             assert_int_equal(pair_send_short(&pair, PAIR_CLIENT, 2, (uint8_t)value), UE_OK);
         }
         ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
@@ -304,7 +304,7 @@ static void replays_write_each_bunch_once(void **state) {
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t opened;
         assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], kinds[i], i, &opened), UE_OK);
-        for (char value = 'a'; value < 'h'; value++) {
+        for (int value = 'a'; value < 'h'; value++) {
             assert_int_equal(pair_send_short(&pair, PAIR_SERVER, i, (uint8_t)value), UE_OK);
             ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
         }

@@ -74,7 +74,7 @@ struct ue_replicated_object *replication_new_part(uint64_t guid, uint64_t class_
 
 /* A property of 8 bits: set at the server, collected; read at the client, -1: not there. */
 void replication_set_value(struct ue_replicated_object *o, uint32_t handle, uint8_t value);
-int replication_get_value(uint64_t actor, uint64_t object, uint32_t handle);
+int replication_get_value(uint64_t guid, uint64_t object, uint32_t handle);
 /* Whether the client's copies equal the actor and its sub-objects. */
 bool replication_equal(const struct ue_replicated_actor *actor);
 

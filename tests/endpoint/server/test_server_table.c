@@ -23,8 +23,8 @@ static void the_hash_matches_the_reference_implementation(void **state) {
                  {8, UINT64_C(0x93f5f5799a932462)},
                  {15, UINT64_C(0xa129ca6149be45e5)}};
     uint8_t bytes[16];
-    for (uint8_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = i;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)i;
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(ue_siphash(bytes, bytes, cases[i].size_bytes) == cases[i].hash);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/rng.h"
 #include "tools/both_ends/clock_fit.h"
 
 #define COUNT 400
@@ -19,10 +20,10 @@ static const size_t counts[2] = {COUNT, COUNT};
 
 /* Packets every 50 ms, of delay_ns and up to jitter_ns more, between clocks with this offset and drift. */
 static void fill(int64_t offset_ns, double drift, const int64_t delay_ns[2], int64_t jitter_ns) {
-    srand(1);
+    struct rng rng = {1};
     for (int i = 0; i < COUNT; i++) {
         for (int way = 0; way < 2; way++) {
-            int64_t since_ns = i * STEP_NS, delay = delay_ns[way] + (jitter_ns != 0 ? rand() % jitter_ns : 0);
+            int64_t since_ns = i * STEP_NS, delay = delay_ns[way] + (int64_t)rng_below(&rng, (uint64_t)jitter_ns);
             samples[way][i].time_ns = BEGIN_NS + since_ns;
             samples[way][i].ahead_ns = offset_ns + (int64_t)(drift * (double)since_ns) + (way == 0 ? delay : -delay);
         }
