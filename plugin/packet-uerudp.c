@@ -147,6 +147,7 @@ static void register_listeners(void) {
     uerudp_stats_tree_register();
     uerudp_bandwidth_tree_register();
     uerudp_channel_table_register();
+    uerudp_talker_table_register();
     uerudp_response_time_register(uerudp_proto);
     uerudp_follow_stream_register(uerudp_proto);
 }

@@ -3,9 +3,9 @@
    retransmissions. */
 #include "plugin/compat.h"
 
-#include <epan/stat_tap_ui.h>
 #include <wsutil/utf8_entities.h>
 
+#include "plugin/taps/connection_tables.h"
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
 
@@ -43,9 +43,6 @@ struct channel_row {
     uint64_t bits[COLUMN_COUNT]; /* of the columns in bytes */
 };
 
-static GHashTable *rows;
-static GPtrArray *retired; /* values of rows before a reset: a window that is open may still draw them */
-
 static unsigned hash_row(const void *key) {
     const struct channel_row *row = key;
     return row->stream * 31 + row->channel * 7 + GPOINTER_TO_UINT(row->subject);
@@ -57,51 +54,19 @@ static int equal_rows(const void *one, const void *other) {
     return a->stream == b->stream && a->channel == b->channel && a->subject == b->subject;
 }
 
-/* Called when a window opens. Wireshark resets and draws the tables before the first packet. */
-static void init(stat_tap_table_ui *ui) {
-    if (ui->tables == NULL) {
-        ui->tables = g_array_new(false, true, sizeof(stat_tap_table *));
-        rows = g_hash_table_new_full(hash_row, equal_rows, NULL, g_free);
-        retired = g_ptr_array_new_with_free_func(g_free);
-    }
-    if (ui->tables->len == 0) { /* no other window is open */
-        g_hash_table_remove_all(rows);
-        g_ptr_array_set_size(retired, 0);
-    }
-}
-
-/* A table for each connection. */
-static stat_tap_table *require_table(stat_tap_table_ui *ui, uint32_t stream) {
-    char title[32];
-    snprintf(title, sizeof title, "Connection %u", stream);
-    stat_tap_table *table = stat_tap_find_table(ui, title);
-    if (table == NULL) {
-        table = stat_tap_init_table(g_intern_string(title), COLUMN_COUNT, 0, NULL);
-        stat_tap_add_table(ui, table);
-    }
-    return table;
-}
-
-static void init_row(const struct channel_row *row) {
-    stat_tap_table_item_type items[COLUMN_COUNT] = {{.type = TABLE_ITEM_NONE}};
-    for (unsigned i = 0; i < COLUMN_COUNT; i++) {
-        items[i].type = columns[i].type;
-    }
-    items[COLUMN_CHANNEL].value.uint_value = row->channel;
-    items[COLUMN_SUBJECT].value.string_value = row->subject;
-    stat_tap_init_table_row(row->table, row->index, COLUMN_COUNT, items);
-}
+static struct uerudp_connection_tables tables = {.hash = hash_row, .equal = equal_rows};
 
 static struct channel_row *require_row(stat_tap_table_ui *ui, uint32_t stream, uint32_t channel, const char *subject) {
     const struct channel_row key = {.stream = stream, .channel = channel, .subject = g_intern_string(subject)};
-    struct channel_row *row = g_hash_table_lookup(rows, &key);
+    struct channel_row *row = g_hash_table_lookup(tables.rows, &key);
     if (row == NULL) {
         row = g_new(struct channel_row, 1);
         *row = key;
-        row->table = require_table(ui, stream);
-        row->index = row->table->num_elements;
-        init_row(row);
-        g_hash_table_add(rows, row);
+        row->table = uerudp_connection_tables_require(ui, stream);
+        row->index = uerudp_connection_tables_add_row(ui, row->table);
+        stat_tap_get_field_data(row->table, row->index, COLUMN_CHANNEL)->value.uint_value = channel;
+        stat_tap_get_field_data(row->table, row->index, COLUMN_SUBJECT)->value.string_value = row->subject;
+        g_hash_table_add(tables.rows, row);
     }
     return row;
 }
@@ -147,12 +112,12 @@ static tap_packet_status count_channels(void *user, packet_info *pinfo _U_, epan
     return count != 0 ? TAP_PACKET_REDRAW : TAP_PACKET_DONT_REDRAW;
 }
 
+static void init(stat_tap_table_ui *ui) {
+    uerudp_connection_tables_init(&tables, ui);
+}
+
 static void reset(stat_tap_table *table) {
-    for (unsigned i = 0; i < table->num_elements; i++) {
-        g_ptr_array_add(retired, table->elements[i]);
-    }
-    table->num_elements = 0;
-    g_hash_table_remove_all(rows);
+    uerudp_connection_tables_reset(&tables, table);
 }
 
 void uerudp_channel_table_register(void) {

@@ -7,6 +7,7 @@ void uerudp_conversation_table_register(int proto); /* -z conv,uerudp and -z end
 void uerudp_stats_tree_register(void);              /* -z uerudp,tree and others, see docs/wireshark.md */
 void uerudp_bandwidth_tree_register(void);          /* -z uerudp_bandwidth,tree */
 void uerudp_channel_table_register(void);           /* -z uerudp,channels */
+void uerudp_talker_table_register(void);            /* -z uerudp,talkers */
 void uerudp_response_time_register(int proto);      /* -z uerudp,srt */
 void uerudp_follow_stream_register(int proto);      /* -z follow,uerudp,MODE,STREAM */
 

@@ -21,6 +21,7 @@
 #include <uerudp/bandwidth.h>
 #include <uerudp/content.h>
 #include <uerudp/datagram.h>
+#include <uerudp/voice.h>
 
 #define UERUDP_TAP_NAME "uerudp"
 #define UERUDP_TAP_MESSAGE_NAME "uerudp.message"
@@ -125,6 +126,10 @@ struct uerudp_tap_message {
     bool is_reliable, is_open, is_close, is_reassembled, has_exports, has_mapped;
     tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */
     size_t bits;
+    /* Calls on_voice for each packet of a message of a voice channel, see ue_voice_visit(). */
+    void (*voice)(const struct uerudp_tap_message *message, void (*on_voice)(void *user, const struct ue_voice *voice),
+                  void *user);
+    const struct uerudp_tap_data *data; /* for the function above */
 };
 
 /* Whether a tap has listeners; only then queue its data. */

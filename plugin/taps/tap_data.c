@@ -68,6 +68,14 @@ static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *d, struct ue_view dat
     return tvb_new_child_real_data(d->buffer.tvb, uerudp_field_item_copy_bits(&d->buffer, data), size, (int)size);
 }
 
+static void visit_voice(const struct uerudp_tap_message *message,
+                        void (*on_voice)(void *user, const struct ue_voice *voice), void *user) {
+    if (message->kind == UE_CONTENT_VOICE && message->bits != 0) {
+        const struct ue_view view = {.base = tvb_get_ptr(message->tvb, 0, -1), .bits = message->bits};
+        ue_voice_visit(&message->data->context, view, on_voice, user);
+    }
+}
+
 static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name,
                         enum ue_content_kind kind) {
     struct uerudp_tap_message message = {
@@ -83,6 +91,8 @@ static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch,
         .is_close = bunch->close,
         .has_exports = bunch->has_exports,
         .has_mapped = bunch->has_mapped,
+        .voice = visit_voice,
+        .data = d,
     };
     if (!bunch->partial || bunch->has_exports) { /* exports are not part of the reassembled message */
         message.tvb = aligned_tvb(d, bunch->data);

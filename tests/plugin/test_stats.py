@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The stats trees have the counts of uerudp decode."""
+"""The stats trees and tables have the counts of uerudp decode and info."""
 import collections
+import os
+import re
+import struct
+import subprocess
+import tempfile
 import unittest
 
 import decoded
@@ -203,6 +208,79 @@ class Channels(unittest.TestCase):
                 rows[stream, channel, direction] = count + numbers[2 * direction - 2], size + numbers[2 * direction - 1]
             resends += numbers[4]
         return rows, subjects, resends
+
+
+class Talkers(unittest.TestCase):
+    """The table has what uerudp info counts."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def shown(self, path, *filters):
+        """(stream, sender, direction, packets, bytes, spurts, talked)"""
+        rows, stream = [], None
+        for line in self.stage.tshark("-2", "-q", "-r", path, "-z", ",".join(["uerudp,talkers", *filters])).splitlines():
+            if line.startswith("Connection "):
+                stream = int(line.split()[1])
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) == 7 and cells[2].isdigit():
+                rows.append((stream, *cells[:2], *map(int, cells[2:5]), float(cells[5])))
+        return rows
+
+    def assert_equal_to_info(self, path):
+        shown = self.shown(path)
+        wanted = [(connection["stream"], talker["sender"], f"{talker['from']} to {'server' if talker['from'] == 'client' else 'client'}",
+                   talker["packets"], talker["bytes"], talker["spurts"], round(talker["talked_s"], 3))
+                  for connection in decoded.connections(path) for talker in connection.get("talkers", ())]
+        self.assertEqual(shown, wanted)
+        return shown
+
+    def generate(self, *options):
+        """A capture of the scenario in the stage."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "capture.pcapng")
+            subprocess.run([os.environ["UERUDP_PROGRAM"], "generate", *options, "--no-sidecar", "-o", path],
+                           capture_output=True, check=True)
+            return self.stage.copy(path)
+
+    def test_equal_to_info(self):
+        self.assertEqual(len(self.assert_equal_to_info(self.stage.copy(decoded.path_of("voice")))), 4)
+        for options in (("--loss=0.1", "--dup=0.3", "--capture-at=client"), ("--generation=4.18",), ("--generation=4.24",)):
+            with self.subTest(options):
+                self.assertEqual(len(self.assert_equal_to_info(self.generate("voice", "--duration=4", *options))), 4)
+
+    def test_without_voice(self):
+        """Channel 1 of a connection that does not name it could be voice, but its content is not."""
+        for options in (("game",), ("game", "--generation=4.18"), ("login",)):
+            with self.subTest(options):
+                self.assertEqual(self.assert_equal_to_info(self.generate(*options, "--duration=3")), [])
+
+    def test_filter(self):
+        path = self.stage.copy(decoded.path_of("voice"))
+        self.assertEqual([row[1] for row in self.shown(path, "udp.srcport == 50000")], ["Sim-0"])
+
+    def test_many_and_hostile(self):
+        """After 256 talkers one row has the packets of all others. A text from the wire does not break the table."""
+        numbers = iter(range(10**6))
+        datagrams = decoded.datagrams(decoded.path_of("voice"))
+        count = 0
+        for item in decoded.bunches(datagrams):
+            bunch = item.bunch
+            if bunch["channel"] == 1 and not bunch["reliable"] and not bunch["partial"]:
+                names = [b"T%04d\0" % next(numbers) for _ in range(20)]
+                count += len(names)
+                data = b"".join(struct.pack("<i", len(name)) + name + struct.pack("<HHQB", 1300, 1, 16, 7) for name in names)
+                bunch.update(data=data.hex().replace(b"T0000".hex(), b"T\n\x1b[m".hex()), data_bits=8 * len(data))
+        path = self.stage.encode("voice", datagrams)
+        connection, = decoded.connections(path)
+        self.assertEqual((len(connection["talkers"]), connection["talkers_more"]), (256, count - 256 + 2))
+        shown = self.shown(path)
+        self.assertEqual([(row[1], row[3]) for row in shown[:256]],
+                         [(re.sub(r"[\n\x1b]", "?", talker["sender"]), talker["packets"]) for talker in connection["talkers"]])
+        self.assertEqual([(row[1], row[3]) for row in shown[256:]], [("(further talkers)", count - 256 + 2)])
+        self.assertIn("T??[m", [row[1] for row in shown])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ LIMIT_S, EMPTY_LIMIT_S = 60, 3
 SHOWN_FIRST = 6  # packets of a live capture
 RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
 CHANNELS = ["table", "Statistics", "Unreal Engine Channels"]
+TALKERS = ["table", "Statistics", "Unreal Engine Talkers"]
 EXPERTS = ["table", "Analyze", "Expert Information"]
 OBJECTS = ["table", "File", "Export Objects", "UERUDP"]
 CONVERSATIONS = ["conversations", "Statistics", "Conversations"]
@@ -129,6 +130,18 @@ class Window(unittest.TestCase):
         if not self.has_follow:
             self.skipTest("the window of 4.0 follows only the protocols that it knows")
         self.assertGreater(len("".join(line for line, in self.rows(FOLLOW))), 100)
+
+
+class Voice(unittest.TestCase):
+    def test_talkers(self):
+        path = decoded.path_of("voice")
+        connection, = decoded.connections(path)
+        with open(path, "rb") as file:
+            rows, = looked_at(file.read(), LIMIT_S, TALKERS).values()
+        got = [(row[0], *map(int, row[2:5]), round(float(row[5]), 3)) for row in rows if row[2:3] and row[2]]
+        wanted = [(talker["sender"], talker["packets"], talker["bytes"], talker["spurts"], round(talker["talked_s"], 3))
+                  for talker in connection["talkers"]]
+        self.assertEqual(sorted(got), sorted(wanted))
 
 
 class Live(unittest.TestCase):

@@ -331,12 +331,12 @@ static void add_talkers(json_t *object, const struct info_connection *info) {
     for (guint i = 0; rows != NULL && i < rows->len; i++) {
         const struct info_talker *talker = &g_array_index(rows, struct info_talker, i);
         json_array_append_new(
-            array,
-            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "sender", json_string(talker->sender), "from",
-                      phrase_side(talker->side), "packets", info_count(talker->packets), "bytes",
-                      info_count(talker->bytes), "spurts", info_count(talker->spurts), "talked_s",
-                      info->course->implausible != 0 ? json_null() : json_real(phrase_seconds(talker->talked_ns)),
-                      "first", moment(info, talker->first_frame, talker->first_ns)));
+            array, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "sender", json_string(talker->counts.sender),
+                             "from", phrase_side(talker->side), "packets", info_count(talker->counts.packets), "bytes",
+                             info_count(talker->counts.bytes), "spurts", info_count(talker->counts.spurts), "talked_s",
+                             info->course->implausible != 0 ? json_null()
+                                                            : json_real(phrase_seconds(talker->counts.talked_ns)),
+                             "first", moment(info, talker->first_frame, talker->first_ns)));
     }
     if (array != NULL) {
         json_object_set_new(object, "talkers", array);

@@ -6,20 +6,15 @@
 #include <glib.h>
 
 #include <uerudp/observed_event.h>
+#include <uerudp/voice.h>
 
 #define INFO_TALKERS_MAX 256
-#define INFO_TALKER_CHARS 128
-/* A pause of this length or more separates spurts. */
-#define INFO_SPURT_PAUSE_NS INT64_C(500000000)
 
 struct info_talker {
-    char sender[INFO_TALKER_CHARS]; /* UTF-8, cut; as on the wire */
-    uint8_t side;                   /* that sent the packets: a server passes on those of other clients */
-    uint64_t packets, bytes;        /* of encoded audio */
-    uint64_t spurts;
+    struct ue_talker counts;
+    uint8_t side; /* that sent the packets */
     uint64_t first_frame;
-    int64_t first_ns, last_ns;
-    int64_t talked_ns; /* from the first to the last packet of each spurt */
+    int64_t first_ns;
 };
 
 struct info_talkers {

@@ -327,15 +327,15 @@ static void print_channels(struct text_buffer *out, const struct info_connection
 static void print_talker(struct text_buffer *out, const struct info_connection *info,
                          const struct info_talker *talker) {
     text_buffer_add_format(out, "    %s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " ",
-                           talker->side == 0 ? "client to server" : "server to client", talker->packets, talker->bytes,
-                           talker->spurts);
+                           talker->side == 0 ? "client to server" : "server to client", talker->counts.packets,
+                           talker->counts.bytes, talker->counts.spurts);
     if (info->course->implausible == 0) {
-        text_buffer_add_format(out, "%8.3f s", phrase_seconds(talker->talked_ns));
+        text_buffer_add_format(out, "%8.3f s", phrase_seconds(talker->counts.talked_ns));
     } else {
         text_buffer_add_format(out, "%10s", "-");
     }
     text_buffer_add(out, "  ");
-    text_buffer_add_utf8(out, talker->sender, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_utf8(out, talker->counts.sender, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, '\n');
 }
 
@@ -345,7 +345,7 @@ static void print_talkers(struct text_buffer *out, const struct info_connection 
         return;
     }
     text_buffer_add_title(out, "  talkers, %u (a pause of %d ms or more separates spurts)", rows->len,
-                          (int)(INFO_SPURT_PAUSE_NS / 1000000));
+                          (int)(UE_TALKER_PAUSE_NS / 1000000));
     text_buffer_add_format(out, "    %-16s %12s %12s %9s %10s  %s\n", "direction", "packets", "bytes", "spurts",
                            "talked", "sender");
     for (guint i = 0; i < rows->len && i < TALKERS_SHOWN; i++) {
