@@ -399,6 +399,8 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_NONE] = "no packet tells them apart yet, oldest possible",
         [UE_DETECTION_REASON_SETTING] = "given as a setting",
         [UE_DETECTION_REASON_HANDSHAKE] = "only generation with this form of handshake",
+        [UE_DETECTION_REASON_DECODING_MATCH] =
+            "of the generations whose bunches end at the terminator, the oldest that decodes most datagrams",
         [UE_DETECTION_REASON_ONLY_MATCH] = "only generation whose bunches end at the terminator",
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",

@@ -206,6 +206,17 @@ static uint16_t best_profiles(const struct ue_detection *detection, unsigned var
     return mask;
 }
 
+/* The oldest of those profiles that decode most datagrams: an implausible datagram may hold what the tests of
+   plausibility do not know, but one that cannot be decoded is not of the profile. */
+static unsigned oldest_decoding(const struct ue_detection *detection, uint16_t mask) {
+    unsigned best = ue_profile_mask_oldest(mask);
+    for (unsigned row = best + 1; row < UE_PROFILE_COUNT; row++) {
+        bool is_better = (mask >> row & 1) != 0 && detection->faults[row] < detection->faults[best];
+        best = is_better ? row : best;
+    }
+    return best;
+}
+
 /* The possible profiles that match as often as one of them. */
 static uint16_t equally_good(const struct ue_detection *detection, unsigned chosen, unsigned variant) {
     uint16_t mask = 0;
@@ -252,10 +263,12 @@ void ue_detection_decide(struct ue_detection *detection) {
     unsigned bunches;
     uint16_t mask = best_profiles(detection, 0, &bunches);
     if (mask != 0) {
+        unsigned best = oldest_decoding(detection, mask);
         enum ue_detection_reason reason = ue_profile_same_wire(detection->possible) ? UE_DETECTION_REASON_HANDSHAKE
                                           : ue_profile_same_wire(mask)              ? UE_DETECTION_REASON_ONLY_MATCH
-                                                                                    : UE_DETECTION_REASON_OLDEST_MATCH;
-        ue_detection_choose(detection, ue_profile_mask_oldest(mask), 0, mask, reason);
+                                          : best == ue_profile_mask_oldest(mask)    ? UE_DETECTION_REASON_OLDEST_MATCH
+                                                                                 : UE_DETECTION_REASON_DECODING_MATCH;
+        ue_detection_choose(detection, best, 0, mask, reason);
         detection->evidence = (uint16_t)bunches;
         return;
     }
@@ -315,6 +328,7 @@ static void try_profile(struct ue_detection *detection, unsigned row, unsigned v
         detection->bunch_fits[row][variant]++;
     }
     const struct ue_decode_result *result = &fit.result;
+    detection->faults[row] = (uint8_t)(detection->faults[row] + (variant == 0 && result->fault.status != UE_OK));
     attempt->fits |= fit.fits;
     if (result->fault.status == UE_OK && !result->is_handshake && (!result->is_opaque || result->is_opened)) {
         attempt->is_readable = true;
@@ -390,6 +404,7 @@ static void reopen(struct ue_detection *detection) {
     detection->evidence = 0;
     memset(detection->fits, 0, sizeof detection->fits);
     memset(detection->bunch_fits, 0, sizeof detection->bunch_fits);
+    memset(detection->faults, 0, sizeof detection->faults);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
     memset(detection->server_votes, 0, sizeof detection->server_votes);
 }

@@ -47,6 +47,7 @@ struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo) {
     struct uerudp_frame_state *state = allocate_state();
     state->frame_number = pinfo->num;
     state->layer = pinfo->curr_layer_num;
+    state->protocol = UERUDP_FRAME_UNDECIDED;
     state->results = 0;
     state->reassemblies = 0;
     state->next = *first;
@@ -76,6 +77,9 @@ struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
 
 bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
                                    bool is_cut) {
+    if (state->protocol != UERUDP_FRAME_UNDECIDED) {
+        return state->protocol == UERUDP_FRAME_FOREIGN;
+    }
     const struct ue_detection *detection = &state->connection->detection;
     return is_cut ? ue_detection_is_doubtful(detection, &state->decode)
                   : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes);

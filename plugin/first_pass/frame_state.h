@@ -10,12 +10,20 @@
 
 #include <uerudp/observer.h>
 
+/* Whether a datagram is of another protocol, once the observer returned it; it never decides again. */
+enum uerudp_frame_protocol {
+    UERUDP_FRAME_UNDECIDED, /* it waits until its generation is certain */
+    UERUDP_FRAME_OURS,
+    UERUDP_FRAME_FOREIGN
+};
+
 /* State of one datagram. */
 struct uerudp_frame_state {
     const struct ue_observed_connection *connection;
     struct ue_decode_state decode;
     uint32_t frame_number;
-    uint32_t layer;                  /* a frame of a tunnel may hold several datagrams */
+    uint32_t layer : 30;             /* a frame of a tunnel may hold several datagrams */
+    uint32_t protocol : 2;           /* enum uerudp_frame_protocol */
     uint32_t results;                /* position of its analysis results; 0: none */
     uint32_t reassemblies;           /* index of its reassembly results, from 1; 0: none */
     struct uerudp_frame_state *next; /* of another datagram in the same frame; NULL: none */
@@ -35,7 +43,8 @@ struct uerudp_frame_state *uerudp_frame_state_of_layer(uint32_t frame_number, ui
 /* The first state of a frame, see next; NULL: none. */
 struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t frame_number);
 
-/* Whether a datagram belongs to another protocol and is left to other dissectors (ue_detection_is_foreign). */
+/* Whether a datagram belongs to another protocol and is left to other dissectors: the decision of the observer, or what
+   seems so while it is undecided (ue_detection_is_foreign). */
 bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
                                    bool is_cut);
 

@@ -240,6 +240,7 @@ static void track(const struct ue_observed_datagram *observed, struct uerudp_fra
     struct observed_datagram pass = {
         require_stream(observed->record.connection), state, observed, UE_REASSEMBLY_NO_PROBLEM, false, false};
     const struct ue_observer_callbacks callbacks = {on_event, &pass, true, &latest.items};
+    state->protocol = observed->is_foreign ? UERUDP_FRAME_FOREIGN : UERUDP_FRAME_OURS;
     if (observed->is_foreign) {
         return;
     }

@@ -254,6 +254,23 @@ static void datagrams_are_kept_until_the_detection(void **state) {
     assert_int_equal(detection.released.reason, UE_DETECTION_REASON_OLDEST_MATCH);
 }
 
+/* Of packets without bunches all generations up to 4.21 match the same. The only bunch is of 4.20 and opens the control
+   channel with a message that no engine sends, so that it is not plausible; the others cannot decode it. */
+static void a_tie_is_settled_by_what_can_be_decoded(void **state) {
+    (void)state;
+    const uint8_t bunch[] = {0x1e, 0x00, 0x13, 0x00, 0x01, 0x04, 0x06, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x0c};
+    struct ue_detection detection;
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
+    for (uint8_t n = 1; n < UE_DETECTION_HELD_MAX; n++) {
+        const uint8_t empty[] = {(uint8_t)(n << 1), 0x80, 0x01};
+        const bool is_bunch = n == 15;
+        traffic_feed(&detection, CLIENT, is_bunch ? bunch : empty, is_bunch ? sizeof bunch : sizeof empty);
+    }
+    assert_string_equal(ue_profile_at(detection.result.profile)->name, "4.20");
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_DECODING_MATCH);
+    assert_true(is_candidate(&detection.result, "4.13")); /* a damaged packet would look the same */
+}
+
 /* Released as a tie of 5.1 to 5.5; the first partial bunch decides. Earlier decode states do not change. */
 static void later_evidence_settles_a_tie(void **state) {
     (void)state;
@@ -339,6 +356,7 @@ int main(void) {
         cmocka_unit_test(a_restart_continues_the_connection),
         cmocka_unit_test(a_late_adoption_counts_for_what_was_held),
         cmocka_unit_test(datagrams_are_kept_until_the_detection),
+        cmocka_unit_test(a_tie_is_settled_by_what_can_be_decoded),
         cmocka_unit_test(later_evidence_settles_a_tie),
         cmocka_unit_test(a_given_generation_is_believed),
         cmocka_unit_test(a_late_handshake_changes_how_packets_are_read),

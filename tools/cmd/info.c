@@ -374,7 +374,7 @@ static enum cli_exit compare(struct info_arguments *command, char **paths) {
 }
 
 int cmd_info(int argc, char **argv) {
-    struct info_arguments command = {.findings_max = INFO_FINDINGS_DEFAULT};
+    struct info_arguments command = {.findings_max = INFO_FINDINGS_DEFAULT, .reader = {.is_by_connection = true}};
     GOptionContext *context = g_option_context_new("FILE... - report what happened to each connection, and why");
     capture_reader_init(&command.reader);
     g_option_context_set_description(context, description);

@@ -62,9 +62,15 @@ void info_capture_on_datagram(struct info_capture *infos, const struct input_dat
     }
 }
 
+static int compare_streams(const void *a, const void *b) {
+    const struct info_connection *const *first = a, *const *second = b;
+    return ((*first)->stream > (*second)->stream) - ((*first)->stream < (*second)->stream);
+}
+
 const GPtrArray *info_capture_finish(struct info_capture *infos, int64_t end_ns) {
     for (guint i = 0; i < infos->list->len; i++) {
         info_connection_finish(g_ptr_array_index(infos->list, i), end_ns);
     }
+    g_ptr_array_sort(infos->list, compare_streams);
     return infos->list;
 }

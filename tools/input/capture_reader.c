@@ -46,7 +46,8 @@ void capture_reader_clear(struct capture_reader *reader) {
 static void start_observer(struct capture_reader *reader) {
     struct ue_observer_options options = {.allocator = observe_memory,
                                           .hash_seed = observe_random_seed(),
-                                          .order = UE_OBSERVER_IN_CAPTURE_ORDER,
+                                          .order = reader->is_by_connection ? UE_OBSERVER_BY_CONNECTION
+                                                                            : UE_OBSERVER_IN_CAPTURE_ORDER,
                                           .settings = &reader->wire.settings,
                                           .choose = wire_options_choose,
                                           .user = &reader->wire,

@@ -47,6 +47,7 @@ struct capture_reader_live {
 struct capture_reader {
     struct wire_options wire;
     gboolean is_hex;
+    bool is_by_connection;  /* the caller needs no order of datagrams of different connections */
     bool is_writable;       /* copy each datagram, so that the caller can change its bytes */
     bool has_one_interface; /* read only the packets of one interface of each file, and ignore the others */
     uint32_t one_interface;

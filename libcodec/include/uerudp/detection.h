@@ -19,15 +19,16 @@ extern "C" {
 #define UE_DETECTION_VARIANT_COUNT 14
 
 enum ue_detection_reason {
-    UE_DETECTION_REASON_NONE,          /* no packet tells the possible ones apart yet: the oldest */
-    UE_DETECTION_REASON_SETTING,       /* the caller gave the generation */
-    UE_DETECTION_REASON_HANDSHAKE,     /* only this profile sends such a handshake */
-    UE_DETECTION_REASON_ONLY_MATCH,    /* the only profile in which the bunches end at the terminator */
-    UE_DETECTION_REASON_OLDEST_MATCH,  /* the oldest of several profiles that match */
-    UE_DETECTION_REASON_SPAWN,         /* the only profile in which the spawn data of actors ends with its message */
-    UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
-    UE_DETECTION_REASON_MOST_MATCH,    /* the oldest of those that match most often, more than half of the packets */
-    UE_DETECTION_REASON_CLOSEST,       /* no profile matches more than half: the one that matches most often */
+    UE_DETECTION_REASON_NONE,           /* no packet tells the possible ones apart yet: the oldest */
+    UE_DETECTION_REASON_SETTING,        /* the caller gave the generation */
+    UE_DETECTION_REASON_HANDSHAKE,      /* only this profile sends such a handshake */
+    UE_DETECTION_REASON_ONLY_MATCH,     /* the only profile in which the bunches end at the terminator */
+    UE_DETECTION_REASON_OLDEST_MATCH,   /* the oldest of several profiles that match */
+    UE_DETECTION_REASON_DECODING_MATCH, /* of several profiles that match, the oldest that decodes most datagrams */
+    UE_DETECTION_REASON_SPAWN,          /* the only profile in which the spawn data of actors ends with its message */
+    UE_DETECTION_REASON_VARIANT_MATCH,  /* matches with other bounds than the engine's */
+    UE_DETECTION_REASON_MOST_MATCH,     /* the oldest of those that match most often, more than half of the packets */
+    UE_DETECTION_REASON_CLOSEST,        /* no profile matches more than half: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
 
@@ -145,6 +146,7 @@ struct ue_detection {
     uint16_t evidence;       /* of them with bunches under the result */
     uint16_t fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
+    uint8_t faults[UE_PROFILE_COUNT]; /* of them that the profile cannot decode */
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     uint64_t encrypted; /* packets, with a decryptor */
