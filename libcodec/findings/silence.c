@@ -9,6 +9,13 @@
 
 /* ---- silence ---- */
 
+/* Where packets were captured out of the order of time, or the clock was set back a little, it is not known whether a
+   silence begins at the time of its first frame or at the latest time before. */
+static struct ue_finding_value widened(struct ue_finding_value span_ns, const struct ue_last_packet *first) {
+    span_ns.at_most += ue_time_ns_since(first->time_ns, first->own_ns);
+    return span_ns;
+}
+
 /* A side that sent a message of a handshake meanwhile did not stop; a side whose packets are not in the capture may not
    have stopped. */
 static void report_pause(const struct ue_findings *findings, const struct ue_observed_event *event,
@@ -19,7 +26,9 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
         return;
     }
     int64_t gap_ns = ue_time_ns_since(event->time_ns, last->time_ns);
-    struct ue_finding finding = ue_finding_of_span(UE_FINDING_PAUSE, event->side, gap_ns, last->frame, event->frame);
+    struct ue_finding finding = ue_finding_of_bounded_span(UE_FINDING_PAUSE, event->side,
+                                                           widened((struct ue_finding_value)UE_EXACTLY(gap_ns), last),
+                                                           last->frame, event->frame);
     ue_finding_set_time(&finding, last->time_ns);
     ue_findings_report(findings, &finding);
 }
@@ -33,7 +42,8 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     enum ue_finding_id id = self->missing != 0 ? UE_FINDING_LOST_SILENCE
                             : is_unread        ? UE_FINDING_UNREAD_SILENCE
                                                : UE_FINDING_SILENCE;
-    struct ue_finding finding = ue_finding_of_bounded_span(id, event->side, gap_ns, self->last.frame, event->frame);
+    struct ue_finding finding =
+        ue_finding_of_bounded_span(id, event->side, widened(gap_ns, &self->last), self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
@@ -56,7 +66,7 @@ static void report_held(const struct ue_findings *findings, struct ue_silence_si
 static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns) {
     int64_t latest_ns = self->last.frame != 0 && self->last.time_ns > time_ns ? self->last.time_ns : time_ns;
     self->captured_frame = frame;
-    self->last = (struct ue_last_packet){.frame = frame, .time_ns = latest_ns};
+    self->last = (struct ue_last_packet){.frame = frame, .time_ns = latest_ns, .own_ns = time_ns};
 }
 
 static void end_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns, bool is_unread) {

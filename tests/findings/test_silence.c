@@ -51,6 +51,17 @@ static void test_pause(void **state) {
     assert_int_equal(500 * MS, findings_fixture_expect(UE_FINDING_PAUSE)->values[UE_VALUE_SPAN].at_least);
 }
 
+static void test_pause_after_disorder(void **state) {
+    (void)state;
+    findings_fixture_packet(100, SERVER, 1);
+    findings_fixture_packet(110, CLIENT, 2);
+    findings_fixture_late_packet(60, CLIENT, 1);
+    findings_fixture_packet(610, CLIENT, 3);
+    const struct ue_finding *pause = findings_fixture_expect(UE_FINDING_PAUSE);
+    assert_int_equal(500 * MS, pause->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(550 * MS, pause->values[UE_VALUE_SPAN].at_most);
+}
+
 static void test_short_pause(void **state) {
     (void)state;
     findings_fixture_packet(0, SERVER, 1);
@@ -257,6 +268,7 @@ static void test_silence_after_disorder(void **state) {
     be_silent_after_disorder(900);
     const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(800 * MS, silence->values[UE_VALUE_SPAN].at_most); /* from the time of its first frame */
     assert_int_equal(5, silence->frames[0]);
 }
 
@@ -292,6 +304,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_pause_after_disorder, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_in_a_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause_of_one_direction, findings_fixture_set_up,
                                         findings_fixture_tear_down),

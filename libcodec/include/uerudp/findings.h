@@ -239,7 +239,8 @@ struct ue_side_totals {
 /* The last packet of a side. */
 struct ue_last_packet {
     uint64_t frame;
-    int64_t time_ns;
+    int64_t time_ns;       /* the latest time of its side so far: packets may be captured out of the order of time */
+    int64_t own_ns;        /* of the frame, at most time_ns */
     uint64_t peer_packets; /* packets of the other side after it */
 };
 
