@@ -175,6 +175,40 @@ static void clients_answer_repeated_messages_once(void **state) {
     login_fixture_free();
 }
 
+/* A client ignores what only the host of the other driver sends, and answers its own (endpoint.md 6.7). */
+static void clients_ignore_messages_of_the_other_driver(void **state) {
+    (void)state;
+    const struct ue_message welcome = {.type = UE_MESSAGE_WELCOME, .param_count = 3};
+    const struct ue_message beacon_welcome = {.type = UE_MESSAGE_BEACON_WELCOME};
+    struct ue_message guid = {.type = UE_MESSAGE_BEACON_ASSIGN_GUID, .param_count = 1};
+    guid.params[UE_BEACON_ASSIGN_GUID_GUID].number = 77;
+    for (unsigned is_beacon = 0; is_beacon <= 1; is_beacon++) {
+        struct ue_conn_config config = login_conn_config("4.26");
+        config.driver = is_beacon ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+        login_fixture_init(&config, &login_client_config, NULL);
+        login_tick(2);
+        enum ue_login_state before = login_client->login.status.state;
+        login_send_message(UE_ROLE_SERVER, is_beacon ? &welcome : &beacon_welcome);
+        login_tick(2);
+        if (!is_beacon) {
+            login_send_message(UE_ROLE_SERVER, &guid);
+            login_tick(2);
+        }
+        assert_int_equal(login_client->login.status.state, before);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_NETSPEED), 0);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_JOIN), 0);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_BEACON_JOIN), 0);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_BEACON_NET_GUID_ACK), 0);
+        assert_int_equal(ue_conn_state(login_client->conn), UE_CONN_PENDING);
+
+        login_send_message(UE_ROLE_SERVER, is_beacon ? &beacon_welcome : &welcome);
+        login_tick(2);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_NETSPEED), 1);
+        assert_int_equal(login_count_messages(UE_ROLE_CLIENT, UE_MESSAGE_BEACON_JOIN), is_beacon);
+        login_fixture_free();
+    }
+}
+
 static void an_encryption_ack_without_a_key_closes_the_connection(void **state) {
     (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
@@ -263,6 +297,7 @@ int main(void) {
         cmocka_unit_test(only_the_first_valid_close_reason_is_kept),
         cmocka_unit_test(a_close_sends_its_reason),
         cmocka_unit_test(clients_answer_repeated_messages_once),
+        cmocka_unit_test(clients_ignore_messages_of_the_other_driver),
         cmocka_unit_test(an_encryption_ack_without_a_key_closes_the_connection),
         cmocka_unit_test(random_messages_crash_neither_side),
         cmocka_unit_test(registered_messages_reach_the_game),
