@@ -6,6 +6,7 @@
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_packet_ids.h"
+#include "libcodec/observe/detection_replay.h"
 #include "libcodec/observe/detection_spawn.h"
 
 void ue_detection_init(struct ue_detection *detection, const struct ue_settings *settings,
@@ -67,6 +68,9 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
                                              const struct ue_decode_state *state) {
     const struct ue_detection_result *result = ue_detection_result_of(detection, state);
+    if (detection->settings.internal_ack && state->number != 0) {
+        return (struct ue_packet_ids){.has_id = true, .packet_id = state->number - 1};
+    }
     enum ue_header_position position = ue_detection_header_position(result->profile, result->ids);
     bool is_known =
         state->packet_ids.has_id && position == ue_detection_header_position(state->result.profile, state->result.ids);
@@ -249,6 +253,9 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
         if (!detection->is_released || !ue_detection_is_resolved(detection, &detection->result)) {
             visible = decode_current(detection, side, bytes, size_bytes, &result);
         }
+    }
+    if (ue_detection_observe_replay(detection, side, bytes, size_bytes)) {
+        visible = decode_current(detection, side, bytes, size_bytes, &result);
     }
     if (visible && !detection->is_given) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);

@@ -396,8 +396,7 @@ void ue_detection_try_packet(struct ue_detection *detection, unsigned side, cons
 /* When the result is final, one packet in 16 is decoded to its end. */
 #define WATCH_STEP 16
 
-static void reopen(struct ue_detection *detection) {
-    detection->detection = UE_DETECTION_STATE_REOPENED;
+void ue_detection_restart(struct ue_detection *detection) {
     detection->misses = 0;
     detection->trials = 0;
     detection->variant_trials = 0;
@@ -407,6 +406,11 @@ static void reopen(struct ue_detection *detection) {
     memset(detection->faults, 0, sizeof detection->faults);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
     memset(detection->server_votes, 0, sizeof detection->server_votes);
+}
+
+static void reopen(struct ue_detection *detection) {
+    detection->detection = UE_DETECTION_STATE_REOPENED;
+    ue_detection_restart(detection);
 }
 
 static bool has_tried_enough(const struct ue_detection *detection) {

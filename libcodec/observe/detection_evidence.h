@@ -41,6 +41,9 @@ bool ue_detection_is_certain(const struct ue_detection *detection);
 /* Whether some profile matches every datagram so far with the bounds of the settings. */
 bool ue_detection_settings_suffice(const struct ue_detection *detection);
 
+/* Forgets what the packets so far showed, but not the result. */
+void ue_detection_restart(struct ue_detection *detection);
+
 /* Counts a packet before the release, and chooses. */
 void ue_detection_try_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes);
 

@@ -83,7 +83,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
 
 void ue_detection_move_header(struct ue_detection *detection, unsigned profile, bool ids) {
     enum ue_header_position position = ue_detection_header_position(profile, ids);
-    if (!detection->has_packets ||
+    if (!detection->has_packets || detection->settings.internal_ack ||
         position == ue_detection_header_position(detection->result.profile, detection->result.ids)) {
         return;
     }

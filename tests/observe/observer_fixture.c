@@ -13,7 +13,7 @@ void observer_fixture_begin_with(struct observer_fixture *f, const struct ue_obs
     struct ue_observer_options all = *options;
     all.allocator = f->memory.allocator;
     all.hash_seed = 1;
-    all.settings = &stock;
+    all.settings = options->settings != NULL ? options->settings : &stock;
     f->observer = ue_observer_new(&all);
 }
 

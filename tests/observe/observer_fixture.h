@@ -25,7 +25,7 @@ void observer_fixture_begin(struct observer_fixture *f, enum ue_observer_order o
 /* The observer is NULL if there is too little memory. */
 void observer_fixture_begin_limited(struct observer_fixture *f, enum ue_observer_order order, size_t limit_bytes);
 
-/* With other options, whose allocator and settings are set here. */
+/* With other options, whose allocator is set here, and settings if they are NULL. */
 void observer_fixture_begin_with(struct observer_fixture *f, const struct ue_observer_options *options,
                                  size_t limit_bytes);
 

@@ -36,6 +36,17 @@ class Generation(unittest.TestCase):
         packets = self.stage.packets(self.stage.put("game.pcapng", generate(*arguments)), settings or {})
         return [text for packet in packets.values() for name, text in packet.sentences if "generation" in name]
 
+    def test_replay(self):
+        """16 packets of a replay that nobody answers need no preference; 15 of them do."""
+        path = self.stage.put("demo.pcapng", generate("demo"))
+        found, given = (self.stage.tshark("-2", "-r", path, "-V", *options)
+                        for options in ((), ("-o", "uerudp.internal_ack:TRUE")))
+        self.assertIn("Channel: 2", found)
+        self.assertEqual(found, given)
+        few = os.path.join(self.stage.home, "few.pcapng")
+        self.stage.run(["editcap", "-r", path, few, "1-15"])
+        self.assertEqual(self.stage.tshark("-2", "-r", few, "-Y", "uerudp.bunch.channel == 2"), "")
+
     def test_magic_header(self):
         magic = ("--generation", "5.4", "--magic-bits", "13", "--magic", "0x1234")
         wanted = "Generation unknown: looks like a magic header of 13 bits, value 0x1234: --magic-bits 13 --magic 0x1234"

@@ -126,6 +126,7 @@ static void report_wrong_options(GOptionContext *context, const GError *error) {
 }
 
 bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
+    static char internal_ack[] = "--internal-ack=1"; /* the option without a value */
     GError *error = NULL;
     for (int i = 1; i < *argc && strcmp((*argv)[i], "--") != 0; i++) {
         if (strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0) {
@@ -135,6 +136,9 @@ bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
         if (strcmp((*argv)[i], "--version") == 0) {
             cli_print_version();
             leave(context);
+        }
+        if (strcmp((*argv)[i], "--internal-ack") == 0) {
+            (*argv)[i] = internal_ack;
         }
     }
     bool parsed = g_option_context_parse(context, argc, argv, &error);

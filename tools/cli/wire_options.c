@@ -29,13 +29,12 @@ static void set_error(GError **error, const char *option, const char *value, con
 /* Checks the value now; it is applied later, after a profile that may follow on the command line. */
 static gboolean parse_setting(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
-    const char *text = value != NULL ? value : "true";
     struct ue_settings scratch = {0};
-    if (ue_settings_set(&scratch, option + 2, text) != UE_SETTING_OK) {
-        set_error(error, option, text, "invalid value");
+    if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
+        set_error(error, option, value, "invalid value");
         return FALSE;
     }
-    g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", text, NULL));
+    g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));
     return TRUE;
 }
 
@@ -131,8 +130,7 @@ static void add_settings(GOptionGroup *group) {
         g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(parse_setting),
-             row->description,
+            {g_intern_string(name), 0, 0, CALLBACK(parse_setting), row->description,
              is_switch       ? "SWITCH"
              : row->max == 0 ? "LIST"
                              : "NUMBER"},

@@ -99,6 +99,14 @@ struct ue_detection_handlers {
     uint8_t opened[UE_DETECTION_CHAINS_MAX]; /* with bunches, decrypted */
 };
 
+/* Search for the packets of a replay, in the first datagrams. */
+struct ue_detection_replay {
+    uint8_t datagrams; /* all of one side, and all with whole bunches */
+    uint8_t side;
+    uint16_t rows;  /* profiles that all of them match; 0: it is no replay */
+    uint64_t sizes; /* bit n: one had n bytes, modulo 64 */
+};
+
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
@@ -153,6 +161,7 @@ struct ue_detection {
     uint64_t decrypted; /* of them */
     struct ue_detection_magic magic;
     struct ue_detection_handlers handlers;
+    struct ue_detection_replay replay;
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
     struct ue_detection_header headers[UE_DETECTION_HELD_MAX];

@@ -7,6 +7,7 @@ import unittest
 import uerudp
 
 GAME = uerudp.ROOT / "captures/ue5.5.pcapng"
+DEMO = uerudp.ROOT / "captures/replay/demo.pcapng"
 # Option, a value that is the default, and an invalid value.
 OPTIONS = [("--generation", "5.4", "3.9"), ("--profiles", None, "/nowhere"), ("--port", "7777", "9-3"),
            ("--key", None, "12"), ("--magic-bits", "0", "99"), ("--magic", "0", "x"), ("--skip-bytes", "0", "-1"),
@@ -102,6 +103,13 @@ class Effects(unittest.TestCase):
         decoded = self.decode(hexed(HELLO, "--generation=5.5", "--internal-ack=true"), "--internal-ack=true")
         self.assertNotIn("packet", decoded)
         self.assertTrue(decoded["bunches"][0]["open"])
+
+    def test_internal_ack_before_a_file(self):
+        """Without a value it is on, and the next argument is a file."""
+        first, *_ = uerudp.decode("--generation=5.5", "--internal-ack", DEMO)
+        self.assertIn("bunches", first)
+        self.assertEqual(uerudp.run("decode", "--internal-ack", DEMO).stdout, uerudp.run("decode", DEMO).stdout)
+        self.assertNotEqual(uerudp.run("decode", "--internal-ack=0", DEMO, status=None).stdout, b"")
 
     def test_reliable_buffer(self):
         """info compares with the limit of the option."""

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The program recognises no conversation of another protocol on other ports."""
+import json
 import os
+import random
+import struct
 import unittest
 
 import other_protocols
@@ -10,6 +13,7 @@ import uerudp
 DATAGRAMS = int(os.environ.get("UERUDP_OTHER_DATAGRAMS", "100000"))
 PROTOCOLS_MIN = 36
 WINDOW = 500
+ONE_WAY_DATAGRAMS = 50000
 
 
 class OtherProtocols(unittest.TestCase):
@@ -27,6 +31,23 @@ class OtherProtocols(unittest.TestCase):
         recognised = [other_protocols.recognised_by_program(uerudp.PROGRAM, content) for content, _ in captures]
         self.assertGreater(len(recognised), DATAGRAMS // WINDOW // 2)
         self.assertEqual(set().union(*recognised), set())
+
+    def test_no_replay(self):
+        """A known server port that one side sends another protocol to, and nobody answers, is no replay."""
+        dice = random.Random(other_protocols.SEED)
+        makes = other_protocols.NAMED + 2 * other_protocols.UNNAMED
+        left, conversations = DATAGRAMS, 0
+        while left > 0:
+            parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
+            while left > 0 and len(parts) <= ONE_WAY_DATAGRAMS:
+                client = ((0x0A000000 + conversations).to_bytes(4, "big"), 40000)
+                conversations += 1
+                for side, payload in other_protocols.payloads(dice.choice(makes), dice, range(60, 160)):
+                    if side == 0:
+                        parts.append(other_protocols.record(len(parts), (client, (bytes(4), SERVER_PORT)), payload))
+                        left -= 1
+            lines = uerudp.run("info", "--json", "-", data=b"".join(parts), status=None).stdout.splitlines()
+            self.assertEqual([line for line in map(json.loads, lines) if line.get("internal_ack")], [])
 
     def test_protocols(self):
         self.assertGreaterEqual(len(other_protocols.NAMED), PROTOCOLS_MIN)

@@ -12,6 +12,9 @@ import traffic
 import uerudp
 
 
+CAPTURES = pathlib.Path(__file__).parents[3] / "captures"
+
+
 class Run:
     def __init__(self, *options, generation="5.5"):
         wire = "--internal-ack=1", "--generation", generation
@@ -74,6 +77,45 @@ class Demo(unittest.TestCase):
         connection, = traffic.lines("info", "--json", frames=downward)
         self.assertNotIn("internal_ack", connection)
         self.assertTrue([each for each in connection["findings"] if each["kind"] == "one_direction"])
+
+    def test_found_without_option(self):
+        """From the middle of a replay, too, and with the same results as with the option."""
+        for generation in ("4.13", "4.18", "4.20", "4.22", "5.1", "5.8"):
+            frames = traffic.generate("demo", "--duration=3", "--generation", generation).frames
+            for part in (frames, frames[:20], frames[20:]):
+                with self.subTest(generation, frames=len(part)):
+                    content = traffic.write(part)
+                    for command in (("decode", "--json", "--content"), ("info", "--json"), ("decode", "--events=-")):
+                        found, given = (uerudp.run(*command, *option, "-", data=content, status=None).stdout
+                                        for option in ((), ("--internal-ack",)))
+                        self.assertEqual(found, given)
+                    self.assertTrue(json.loads(uerudp.run("info", "--json", "-", data=content).stdout)["internal_ack"])
+
+    def replays(self, frames):
+        lines = uerudp.run("info", "--json", "-", data=traffic.write(frames), status=None).stdout.splitlines()
+        return sum(json.loads(line).get("internal_ack", False) for line in lines)
+
+    def test_not_found(self):
+        """In few datagrams, and if there is an answer."""
+        frames = traffic.generate("demo", "--duration=3").frames
+        self.assertEqual([self.replays(frames[:15]), self.replays(frames[:16])], [0, 1])
+        answer = [frame for frame in traffic.generate("login", "--seed=1").frames][:1]
+        for place in (0, 10, 15):
+            self.assertEqual(self.replays(frames[:place] + answer + frames[place:]), 0)
+
+    def test_one_direction_of_others(self):
+        """One direction of each of our captures, from its first packet on, is no replay, whatever the settings lack."""
+        checked = 0
+        for path in sorted(CAPTURES.rglob("*.pcapng")):
+            by_direction = collections.defaultdict(list)
+            for frame, each in zip(traffic.read(path.read_bytes()), uerudp.decode(path, status=None)):
+                if not each.get("is_handshake", True):
+                    by_direction[each["stream"], each["direction"]].append(frame)
+            for (stream, direction), frames in by_direction.items():
+                with self.subTest(path.stem, stream=stream, direction=direction):
+                    self.assertEqual(self.replays(frames), len(frames) >= 16 and path.stem == "demo")
+                    checked += len(frames) >= 16
+        self.assertGreater(checked, 40)
 
     def test_wrong_options(self):
         disturbed = ("--loss=0.1", "--jitter=5", "--reorder=0.1", "--dup=0.1", "--corrupt=0.1", "--rate=10000")
