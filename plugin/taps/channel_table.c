@@ -39,7 +39,7 @@ struct channel_row {
     uint32_t stream, channel;
     const char *subject;
     stat_tap_table *table;
-    unsigned index;
+    unsigned number;             /* in the table */
     uint64_t bits[COLUMN_COUNT]; /* of the columns in bytes */
 };
 
@@ -63,22 +63,22 @@ static struct channel_row *require_row(stat_tap_table_ui *ui, uint32_t stream, u
         row = g_new(struct channel_row, 1);
         *row = key;
         row->table = uerudp_connection_tables_require(ui, stream);
-        row->index = uerudp_connection_tables_add_row(ui, row->table);
-        stat_tap_get_field_data(row->table, row->index, COLUMN_CHANNEL)->value.uint_value = channel;
-        stat_tap_get_field_data(row->table, row->index, COLUMN_SUBJECT)->value.string_value = row->subject;
+        row->number = uerudp_connection_tables_add_row(ui, row->table);
+        stat_tap_get_field_data(row->table, row->number, COLUMN_CHANNEL)->value.uint_value = channel;
+        stat_tap_get_field_data(row->table, row->number, COLUMN_SUBJECT)->value.string_value = row->subject;
         g_hash_table_add(tables.rows, row);
     }
     return row;
 }
 
 static void add_count(const struct channel_row *row, enum channel_column column) {
-    stat_tap_get_field_data(row->table, row->index, column)->value.uint_value++;
+    stat_tap_get_field_data(row->table, row->number, column)->value.uint_value++;
 }
 
 static void add_bits(struct channel_row *row, enum channel_column column, uint32_t bits) {
     row->bits[column] += bits;
     uint64_t bytes = (row->bits[column] + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
-    stat_tap_get_field_data(row->table, row->index, column)->value.uint_value = (unsigned)MIN(bytes, UINT32_MAX);
+    stat_tap_get_field_data(row->table, row->number, column)->value.uint_value = (unsigned)MIN(bytes, UINT32_MAX);
 }
 
 static void count_bunch(struct channel_row *row, const struct uerudp_tap_bunch *bunch, bool is_client) {

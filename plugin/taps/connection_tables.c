@@ -28,12 +28,12 @@ stat_tap_table *uerudp_connection_tables_require(stat_tap_table_ui *ui, uint32_t
 
 unsigned uerudp_connection_tables_add_row(const stat_tap_table_ui *ui, stat_tap_table *table) {
     stat_tap_table_item_type items[COLUMNS_MAX] = {{.type = TABLE_ITEM_NONE}};
-    unsigned index = table->num_elements;
+    unsigned number = table->num_elements;
     for (unsigned i = 0; i < ui->nfields; i++) {
         items[i].type = ui->fields[i].type;
     }
-    stat_tap_init_table_row(table, index, (unsigned)ui->nfields, items);
-    return index;
+    stat_tap_init_table_row(table, number, (unsigned)ui->nfields, items);
+    return number;
 }
 
 void uerudp_connection_tables_reset(struct uerudp_connection_tables *tables, stat_tap_table *table) {

@@ -22,7 +22,7 @@ void uerudp_connection_tables_init(struct uerudp_connection_tables *tables, stat
 /* The table of a connection; it is created with the columns of the statistics. */
 stat_tap_table *uerudp_connection_tables_require(stat_tap_table_ui *ui, uint32_t stream);
 
-/* Adds a row with the types of the columns and zeros to a table, and returns its index. */
+/* Adds a row with the types of the columns and zeros to a table, and returns its number. */
 unsigned uerudp_connection_tables_add_row(const stat_tap_table_ui *ui, stat_tap_table *table);
 
 void uerudp_connection_tables_reset(struct uerudp_connection_tables *tables, stat_tap_table *table);

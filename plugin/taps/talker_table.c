@@ -36,7 +36,7 @@ struct talker_row {
     uint8_t direction;
     struct ue_talker counts;
     stat_tap_table *table;
-    unsigned index;
+    unsigned number; /* in the table */
 };
 
 static unsigned hash_row(const void *key) {
@@ -55,11 +55,11 @@ static struct uerudp_connection_tables tables = {.hash = hash_row, .equal = equa
 /* ---- rows ---- */
 
 static void set_uint(const struct talker_row *row, enum talker_column column, uint64_t value) {
-    stat_tap_get_field_data(row->table, row->index, column)->value.uint_value = (unsigned)MIN(value, UINT32_MAX);
+    stat_tap_get_field_data(row->table, row->number, column)->value.uint_value = (unsigned)MIN(value, UINT32_MAX);
 }
 
 static void set_string(const struct talker_row *row, enum talker_column column, const char *value) {
-    stat_tap_get_field_data(row->table, row->index, column)->value.string_value = g_intern_string(value);
+    stat_tap_get_field_data(row->table, row->number, column)->value.string_value = g_intern_string(value);
 }
 
 /* The text of a sender is from the wire. */
@@ -73,7 +73,7 @@ static struct talker_row *add_row(stat_tap_table_ui *ui, stat_tap_table *table, 
     struct talker_row *row = g_new(struct talker_row, 1);
     *row = *key;
     row->table = table;
-    row->index = uerudp_connection_tables_add_row(ui, table);
+    row->number = uerudp_connection_tables_add_row(ui, table);
     set_sender(row);
     set_string(row, COLUMN_DIRECTION, ue_values_name(UE_VALUES_DIRECTION, row->direction));
     g_hash_table_add(tables.rows, row);
@@ -115,7 +115,7 @@ static void count_voice(void *user, const struct ue_voice *voice) {
     set_uint(row, COLUMN_PACKETS, row->counts.packets);
     set_uint(row, COLUMN_BYTES, row->counts.bytes);
     set_uint(row, COLUMN_SPURTS, row->counts.spurts);
-    stat_tap_get_field_data(row->table, row->index, COLUMN_TALKED)->value.float_value =
+    stat_tap_get_field_data(row->table, row->number, COLUMN_TALKED)->value.float_value =
         (double)row->counts.talked_ns / (double)UE_NS_PER_S;
     counting->has_voice = true;
 }

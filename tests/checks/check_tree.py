@@ -189,10 +189,12 @@ def licence_faults(path, lines):
 
 
 def name_faults(path, lines):
-    """Names that cmocka 2 changed; tests/support/within.h is for both versions."""
+    """Names that cmocka 2 changed (tests/support/within.h is for both versions) or Wireshark refuses."""
     for number, line in enumerate(lines, 1):
         if re.search(r"\bassert_(not_)?in_(range|set)\(", line):
             yield f"{path}:{number}: an assertion that newer versions of cmocka call deprecated"
+        if path.startswith("plugin/") and re.search(r"^[^/*\"]*\s\*?(index|time|strlen|system)( =|;|,|\))", line):
+            yield f"{path}:{number}: Wireshark's checkAPIs.pl refuses this name, which is a function's"
 
 
 def json_faults(path, lines):
