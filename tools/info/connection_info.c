@@ -116,6 +116,7 @@ static void update_generation(struct info_connection *info, const struct input_d
         capture_summary_format_bounds(result, info->bounds);
         info->reason = ue_detection_reason_text((enum ue_detection_reason)result->reason);
     }
+    info->ch_seq_bound = captured->context.ch_seq_bound;
     info->reliable_limit = captured->context.reliable_limit;
     info->is_server_known = flow->server_side >= 0;
 }

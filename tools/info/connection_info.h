@@ -34,6 +34,7 @@ struct info_connection {
     char bounds[CAPTURE_SUMMARY_BOUNDS_BYTES]; /* that are not the engine's */
     const char *reason;                        /* why this generation was detected; static */
     const struct ue_profile *profile;
+    uint32_t ch_seq_bound;   /* of channel sequences on the wire */
     uint32_t reliable_limit; /* reliable bunches without acknowledgement per channel; 0: not certain */
     char former[CAPTURE_SUMMARY_FORMER_BYTES]; /* earlier addresses of the client; empty: none */
     uint64_t first_frame, last_frame;
@@ -55,7 +56,7 @@ struct info_connection {
     const struct info_listener *listener; /* NULL: none. Owned by the caller, who sets it after info_connection_new */
     const struct both_ends *ends;         /* the captures of both ends; NULL: there is one capture. Not owned */
     const struct both_ends_connection *both_ends; /* of ends; NULL: the connection is not in both */
-    bool is_compared;                             /* is_in_both of its findings is set */
+    bool is_compared;                             /* match of its findings is set */
     const struct info_connection *other_end; /* the connection in the other capture; NULL: it was not read. Not owned */
 };
 

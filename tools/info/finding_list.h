@@ -10,12 +10,15 @@
 #include <uerudp/findings.h>
 #include "tools/info/fail_rules.h"
 
+/* Which of the captures of both ends have a finding. */
+enum info_capture_match { INFO_IN_ONE_CAPTURE, INFO_IN_BOTH_CAPTURES, INFO_NOT_COMPARED };
+
 /* A finding that is kept to be printed. */
 struct info_finding {
-    struct ue_finding detected; /* without its texts */
-    char *text;                 /* a sentence without its final period */
-    bool is_failure;            /* matches a rule of the user */
-    bool is_in_both;            /* the capture of the other end has it, too, or may have it */
+    struct ue_finding detected;    /* without its texts */
+    char *text;                    /* a sentence without its final period */
+    bool is_failure;               /* matches a rule of the user */
+    enum info_capture_match match; /* valid if the connection is compared with the other end's */
 };
 
 /* Fill per_kind_max and rules; the rest starts zeroed. */
@@ -23,6 +26,8 @@ struct info_findings {
     unsigned per_kind_max;
     const struct info_fail_rules *rules; /* NULL: findings of severity error are failures */
     uint64_t failures;
+    uint64_t in_one_capture; /* findings of kinds that were compared with the other end's, also those not kept */
+    uint64_t not_compared;   /* findings of kinds of which a capture has too many */
     uint64_t counts[UE_FINDING_COUNT];  /* by kind */
     GPtrArray *kinds[UE_FINDING_COUNT]; /* by kind: struct info_finding, the worst first; NULL: none */
 };

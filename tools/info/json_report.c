@@ -298,7 +298,9 @@ static json_t *finding_object(const struct info_connection *info, const struct i
     }
     add_values(object, detected);
     if (info->is_compared) {
-        json_object_set_new(object, "in_both_captures", json_boolean(finding->is_in_both));
+        json_object_set_new(
+            object, "in_both_captures",
+            finding->match == INFO_NOT_COMPARED ? json_null() : json_boolean(finding->match == INFO_IN_BOTH_CAPTURES));
     }
     if (actor_of(info, detected) != NULL) {
         json_object_set_new(object, "actor", json_string(actor_of(info, detected)));

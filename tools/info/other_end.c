@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/other_end.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <uerudp/profile.h>
@@ -55,11 +56,10 @@ static bool is_same_time(const struct located_finding *a, const struct located_f
 }
 
 /* Whether findings of the same kind are the same. */
-static bool are_same(const struct located_finding *a, const struct located_finding *b) {
+static bool are_same(const struct located_finding *a, const struct located_finding *b, uint32_t ch_seq_bound) {
     bool have_sides = ue_finding_has_side(a->finding->id) && ue_finding_has_side(b->finding->id);
     return (!have_sides || (a->finding->side ^ a->is_flipped) == (b->finding->side ^ b->is_flipped)) &&
-           is_equal(a, b, UE_VALUE_CHANNEL) &&
-           do_overlap(a, b, UE_VALUE_FIRST_SEQ, UE_VALUE_LAST_SEQ, UE_CH_SEQ_BOUND_STOCK) &&
+           is_equal(a, b, UE_VALUE_CHANNEL) && do_overlap(a, b, UE_VALUE_FIRST_SEQ, UE_VALUE_LAST_SEQ, ch_seq_bound) &&
            do_overlap(a, b, UE_VALUE_FIRST_ID, UE_VALUE_LAST_ID, UE_PACKET_SEQ_MAX) && is_same_time(a, b);
 }
 
@@ -76,37 +76,50 @@ static struct located_finding locate(const struct both_ends_connection *connecti
     return located;
 }
 
-static void mark_kind(const struct both_ends_connection *connection, GPtrArray *first, GPtrArray *second) {
+static void mark_kind(const struct both_ends_connection *connection, GPtrArray *first, GPtrArray *second,
+                      uint32_t ch_seq_bound) {
     for (guint i = 0; i < second->len; i++) {
         struct info_finding *there = info_findings_at(second, i);
         struct located_finding other = locate(connection, 1, &there->detected);
         for (guint j = 0; j < first->len; j++) {
             struct info_finding *here = info_findings_at(first, j);
             struct located_finding one = locate(connection, 0, &here->detected);
-            if (are_same(&one, &other)) {
-                here->is_in_both = there->is_in_both = true;
+            if (are_same(&one, &other, ch_seq_bound)) {
+                here->match = there->match = INFO_IN_BOTH_CAPTURES;
             }
         }
     }
 }
 
-static void mark_all(GPtrArray *findings) {
-    for (guint i = 0; findings != NULL && i < findings->len; i++) {
-        info_findings_at(findings, i)->is_in_both = true;
+static void mark_not_compared(struct info_findings *findings, unsigned kind) {
+    GPtrArray *kept = findings->kinds[kind];
+    for (guint i = 0; kept != NULL && i < kept->len; i++) {
+        info_findings_at(kept, i)->match = INFO_NOT_COMPARED;
+    }
+    findings->not_compared += findings->counts[kind];
+}
+
+static void count_in_one(struct info_findings *findings, unsigned kind) {
+    GPtrArray *kept = findings->kinds[kind];
+    for (guint i = 0; kept != NULL && i < kept->len; i++) {
+        findings->in_one_capture += info_findings_at(kept, i)->match == INFO_IN_ONE_CAPTURE;
     }
 }
 
-/* One that was not kept may be the same: then none is said to be in one capture only. */
-static void mark(const struct both_ends_connection *connection, struct info_findings *here,
-                 struct info_findings *there) {
+/* A finding that was not kept may be the same: then its kind is not compared. */
+static void mark(const struct both_ends_connection *connection, struct info_findings *here, struct info_findings *there,
+                 uint32_t ch_seq_bound) {
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        GPtrArray *first = here->kinds[kind], *second = there->kinds[kind];
         if (info_findings_more(here, kind) + info_findings_more(there, kind) != 0) {
-            mark_all(first);
-            mark_all(second);
-        } else if (first != NULL && second != NULL) {
-            mark_kind(connection, first, second);
+            mark_not_compared(here, kind);
+            mark_not_compared(there, kind);
+            continue;
         }
+        if (here->kinds[kind] != NULL && there->kinds[kind] != NULL) {
+            mark_kind(connection, here->kinds[kind], there->kinds[kind], ch_seq_bound);
+        }
+        count_in_one(here, kind);
+        count_in_one(there, kind);
     }
 }
 
@@ -127,7 +140,7 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
         const struct both_ends_connection *connection = both_ends_find(ends, 0, here->stream);
         struct info_connection *there = connection != NULL ? find(second, connection->pair.streams[1]->stream) : NULL;
         if (there != NULL) {
-            mark(connection, &here->findings, &there->findings);
+            mark(connection, &here->findings, &there->findings, here->ch_seq_bound);
             info_findings_limit(&there->findings, findings_max);
             here->is_compared = there->is_compared = true;
         }
@@ -143,14 +156,21 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     guint count = 0;
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
-        if (!finding->is_in_both) {
+        if (finding->match == INFO_IN_ONE_CAPTURE) {
             if (count++ == 0) {
                 text_buffer_add_title(out, "  only %s shows, by its frames and its clock", name);
             }
             info_print_finding(out, there, finding);
         }
     }
-    if (count == 0) {
+    uint64_t more = there->findings.in_one_capture - count, not_compared = there->findings.not_compared;
+    if (more != 0) {
+        text_buffer_add_format(out, "             and %" PRIu64 " more\n", more);
+    }
+    if (not_compared != 0) {
+        text_buffer_add_title(out, "  %s shows %" PRIu64 " findings of kinds too frequent to compare", name,
+                              not_compared);
+    } else if (count == 0) {
         text_buffer_add_title(out, "  %s shows no other finding", name);
     }
 }

@@ -391,6 +391,34 @@ class OtherEnd(Folder):
             known = {finding["text"]: finding["in_both_captures"] for finding in other["findings"]}
             self.assertEqual([known[finding["text"]] for finding in one["findings"]], [each["in_both_captures"] for each in one["findings"]])
 
+    def test_limit_of_text(self):
+        """Findings that the other end alone shows are counted, also those that are not printed."""
+        ends = self.generate("overload", "--loss=0.05", "--duration=20")
+        (connection,), _ = info("--findings=1000", ends.client, ends.server)
+        count = sum(not finding["in_both_captures"] for finding in connection["other_end"]["findings"])
+        self.assertGreater(count, 1)
+        for limit in 1, 2, 1000:
+            text = text_of(f"--findings={limit}", ends.client, ends.server)
+            only = text[:text.index("what each capture shows")].partition("only server.pcapng shows, by its frames and its clock\n")[2]
+            more = re.findall(r"^ +and (\d+) more$", only, re.M)
+            printed = len(re.findall(r"^ +(?:error|warning|note) ", only, re.M))
+            self.assertEqual(count, printed + sum(map(int, more)), text)
+            self.assertNotIn("shows no other finding", text)
+
+    def test_too_many(self):
+        """Findings of a kind of which a capture has more than can be kept are not compared, and nothing is said of them."""
+        ends = self.generate("lossy", "--loss=0.4", "--duration=300")
+        (connection,), _ = info("--findings=1000", ends.client, ends.server)
+        matches = {(finding["kind"], finding["in_both_captures"]) for finding in connection["other_end"]["findings"]}
+        kinds = {kind for kind, match in matches if match is None}
+        self.assertEqual({"reliable_stall"}, kinds)
+        self.assertNotIn("reliable_stall", {kind for kind, match in matches if match is not None})
+        stalls = sum(finding["kind"] == "reliable_stall" for finding in connection["other_end"]["findings"])
+        count = stalls + connection["other_end"]["findings_more"].get("reliable_stall", 0)
+        text = text_of("--findings=1", ends.client, ends.server)
+        self.assertIn(f"server.pcapng shows {count} findings of kinds too frequent to compare", text)
+        self.assertNotIn("shows no other finding", text)
+
     def test_figures(self):
         """A sender's capture has its resends; the receiver's lacks what was lost, and says how much."""
         ends = self.generate("lossy")
