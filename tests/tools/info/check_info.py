@@ -255,6 +255,17 @@ class Program(unittest.TestCase):
         self.assertEqual([0, 2], [json.loads(line)["stream"] for line in lines])
         self.assertEqual(b"", uerudp.run("info", "--json", "--stream=9", "-", data=capture).stdout)
 
+    def test_many(self):
+        """Of each of many connections it says what it says of the connection alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "many.pcapng"
+            uerudp.run("generate", "lossy", "--no-sidecar", "--connections=30", "--duration=4", "--output", path)
+            together = [json.loads(line) for line in uerudp.run("info", "--json", path, status=None).stdout.splitlines()]
+            self.assertEqual(list(range(30)), [connection["stream"] for connection in together])
+            for stream in 0, 7, 8, 29:
+                (alone,) = uerudp.run("info", "--json", f"--stream={stream}", path, status=None).stdout.splitlines()
+                self.assertEqual(json.loads(alone), together[stream])
+
     def test_counts_after_a_long_silence(self):
         """The tracker is freed during the silence, while another connection continues."""
         minute = 60 * 10 ** 9
