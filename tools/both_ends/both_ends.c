@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/both_ends/both_ends.h"
 
+#include <uerudp/time_ns.h>
+
 /* ---- clocks ---- */
 
 static void set_ends(struct both_ends_connection *connection, int given) {
@@ -58,8 +60,9 @@ static void compute_way(const struct both_ends *ends, struct both_ends_connectio
                                   .sender = ends->captures[sender],
                                   .receiver = ends->captures[!sender],
                                   .is_from_first = sender == 0,
-                                  .fit = &connection->fit};
-    selected_times(pair->streams[0], &input.from_ns, &input.to_ns);
+                                  .fit = &connection->fit,
+                                  .from_ns = connection->from_ns,
+                                  .to_ns = connection->to_ns};
     one_way_compute(&connection->ways[role], &input);
 }
 
@@ -68,6 +71,7 @@ static void add_connection(struct both_ends *ends, const struct both_ends_option
     struct both_ends_connection *connection = g_new0(struct both_ends_connection, 1);
     connection->pair = *pair;
     fit_clocks(connection, options->client_end);
+    selected_times(pair->streams[0], &connection->from_ns, &connection->to_ns);
     for (unsigned role = 0; role < 2; role++) {
         one_way_init(&connection->ways[role], options->with_paths);
         if (connection->has_ends) {
@@ -129,4 +133,17 @@ const struct both_ends_connection *both_ends_find(const struct both_ends *ends, 
         }
     }
     return NULL;
+}
+
+int64_t both_ends_time_ns(const struct both_ends_connection *connection, int64_t time_ns) {
+    return ue_time_ns_since(time_ns, clock_fit_offset_ns(&connection->fit, time_ns));
+}
+
+bool both_ends_selects(const struct both_ends *ends, uint32_t stream, int64_t time_ns) {
+    const struct both_ends_connection *connection = both_ends_find(ends, 1, stream);
+    if (connection == NULL || !connection->has_ends || connection->fit.result != CLOCK_FIT_KNOWN) {
+        return false;
+    }
+    int64_t first_ns = both_ends_time_ns(connection, time_ns);
+    return first_ns >= connection->from_ns && first_ns <= connection->to_ns;
 }

@@ -14,6 +14,7 @@ struct both_ends_connection {
     unsigned client_end;    /* capture 0 or 1 that is nearer to the client */
     struct clock_fit fit;   /* of the clock of capture 1 against that of capture 0 */
     struct one_way ways[2]; /* [role of the sender] */
+    int64_t from_ns, to_ns; /* times of capture 0 that are selected; INT64_MIN and INT64_MAX: all */
 };
 
 struct both_ends {
@@ -34,5 +35,11 @@ void both_ends_free(struct both_ends *ends);
 
 /* The connection with this number in capture 0 or 1; NULL: it is not in both captures. */
 const struct both_ends_connection *both_ends_find(const struct both_ends *ends, unsigned capture, uint32_t stream);
+
+/* Whether a datagram of capture 1 is at a time that is selected of capture 0. False, too, if that is not known. */
+bool both_ends_selects(const struct both_ends *ends, uint32_t stream, int64_t time_ns);
+
+/* A time of the clock of capture 1, by the clock of capture 0. */
+int64_t both_ends_time_ns(const struct both_ends_connection *connection, int64_t time_ns);
 
 #endif

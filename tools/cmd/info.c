@@ -279,41 +279,28 @@ static const GPtrArray *finish(struct info_capture *infos, const struct capture_
     return info_capture_finish(infos, capture_reader_end_ns(reader, selection));
 }
 
-/* Joins the connections with those of the other end, whose capture is read without what only the first one is asked
-   for. */
-static enum cli_exit report_joined(struct info_arguments *command, struct capture_reader *reader, const GPtrArray *list,
-                                   int file_count) {
-    const struct selection everything = {0};
-    const struct info_options options = {.findings_max = INFO_OTHER_END_FINDINGS, .rules = &command->rules};
-    struct info_capture *infos = info_capture_new(&options);
-    struct capture_reader other;
-    capture_ends_start(&command->ends, 1, &other, &command->reader);
-    read_all(&other, &everything, infos);
-    info_other_end_join(command->ends.found, list, finish(infos, &other, &everything), (unsigned)command->findings_max);
-    enum cli_exit status = report(command, reader, list, file_count);
-    enum cli_exit other_status = capture_reader_exit_status(&other);
-    info_capture_free(infos);
-    capture_reader_clear(&other);
-    return other_status == CLI_EXIT_UNUSABLE ? other_status : status;
-}
-
-/* Of the captures of both ends, the first is reported, and what only the other shows. A part of a capture by time or
-   frame is not the same part of the other: it is reported alone. */
+/* Of the captures of both ends, the first is reported, and what only the other shows at the same times. */
 static enum cli_exit report_ends(struct info_arguments *command, int file_count) {
     struct info_options options = options_of(command);
-    struct capture_reader reader;
-    if (!options.is_part) {
-        options.findings_max = INFO_OTHER_END_FINDINGS;
-    }
-    struct info_capture *infos = info_capture_new(&options);
+    struct info_options other_options = {
+        .findings_max = INFO_OTHER_END_FINDINGS, .is_part = options.is_part, .rules = &command->rules};
+    struct capture_reader reader, other;
+    options.findings_max = INFO_OTHER_END_FINDINGS;
+    struct info_capture *infos = info_capture_new(&options), *other_infos = info_capture_new(&other_options);
     capture_ends_start(&command->ends, 0, &reader, &command->reader);
     read_all(&reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, &reader, &command->selection);
     name_ends(command, list);
-    enum cli_exit status = (options.is_part ? report : report_joined)(command, &reader, list, file_count);
+    info_other_end_read(&command->ends, &command->selection, &other, &command->reader, other_infos);
+    info_other_end_join(command->ends.found, list, finish(other_infos, &other, &command->selection),
+                        (unsigned)command->findings_max);
+    enum cli_exit status = report(command, &reader, list, file_count);
+    enum cli_exit other_status = capture_reader_exit_status(&other);
     info_capture_free(infos);
+    info_capture_free(other_infos);
     capture_reader_clear(&reader);
-    return status;
+    capture_reader_clear(&other);
+    return other_status == CLI_EXIT_UNUSABLE ? other_status : status;
 }
 
 static enum cli_exit report_files(struct info_arguments *command, int path_count, char **paths) {

@@ -5,6 +5,7 @@
 #include "tools/both_ends/capture_ends.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
+#include "tools/info/other_end.h"
 #include "tools/trace/index.h"
 #include "tools/trace/page.h"
 #include "tools/trace/svg.h"
@@ -65,23 +66,23 @@ static void free_plot(gpointer plot) {
     trace_plot_free(plot);
 }
 
-static void init_plots(struct trace_command *t) {
+static void init_plots(struct trace_command *t, unsigned findings_max) {
     g_clear_pointer(&t->plots, g_ptr_array_unref);
     g_clear_pointer(&t->streams, g_hash_table_unref);
     t->plots = g_ptr_array_new_with_free_func(free_plot);
     t->streams = g_hash_table_new(NULL, NULL);
     t->left_out = 0;
     t->limits = (struct trace_plot_limits){
-        {.findings_max = TRACE_PLOT_FINDINGS_MAX,
+        {.findings_max = findings_max,
          .bandwidth = {.is_wanted = true, .rows_max = CLASSES_SHOWN, .bin_ns = CLASSES_BIN_NS, .is_apart = true}},
         CHANNELS_MAX,
         (uint64_t)t->elements_max};
 }
 
 /* Makes the plots of all connections, anew. */
-static void collect(struct trace_command *t, struct capture_reader *reader) {
+static void collect(struct trace_command *t, struct capture_reader *reader, unsigned findings_max) {
     struct input_datagram captured;
-    init_plots(t);
+    init_plots(t, findings_max);
     while (capture_reader_next(reader, &captured)) {
         if (captured.is_foreign || !capture_reader_selects(reader, &t->selection, &captured)) {
             continue;
@@ -190,38 +191,54 @@ static bool write_all(const struct trace_command *t) {
 
 /* ---- the command ---- */
 
-static void finish_plot(const struct trace_command *t, const struct capture_reader *reader, struct trace_plot *plot) {
-    struct info_connection *info = plot->info;
-    trace_plot_finish(plot, capture_reader_end_ns(reader, &t->selection));
-    info->ends = t->ends.found;
-    info->both_ends = both_ends_find(info->ends, 0, info->stream);
+static void finish_plots(const struct trace_command *t, const struct capture_reader *reader) {
+    for (guint i = 0; i < t->plots->len; i++) {
+        struct trace_plot *plot = t->plots->pdata[i];
+        trace_plot_finish(plot, capture_reader_end_ns(reader, &t->selection));
+        plot->info->ends = t->ends.found;
+        plot->info->both_ends = both_ends_find(plot->info->ends, 0, plot->info->stream);
+    }
 }
 
 static enum cli_exit draw(struct trace_command *t, const struct capture_reader *reader) {
-    for (guint i = 0; i < t->plots->len; i++) {
-        finish_plot(t, reader, t->plots->pdata[i]);
-    }
     enum cli_exit status = capture_reader_exit_status(reader);
     return write_all(t) ? status : CLI_EXIT_UNUSABLE;
 }
 
-/* Of the captures of both ends, the first is drawn, with the ways of the packets to the other. */
+/* Of the captures of both ends, the first is drawn, with the ways of the packets to the other and its findings. */
 static enum cli_exit draw_ends(struct trace_command *t) {
-    struct capture_reader reader;
+    const struct info_options options = {.findings_max = INFO_OTHER_END_FINDINGS,
+                                         .is_part = !time_range_is_all(&t->selection.range)};
+    struct info_capture *infos = info_capture_new(&options);
+    struct capture_reader reader, other;
     capture_ends_start(&t->ends, 0, &reader, &t->reader);
-    collect(t, &reader);
+    collect(t, &reader, INFO_OTHER_END_FINDINGS);
+    finish_plots(t, &reader);
+    info_other_end_read(&t->ends, &t->selection, &other, &t->reader, infos);
+    g_autoptr(GPtrArray) drawn = g_ptr_array_new();
+    for (guint i = 0; i < t->plots->len; i++) {
+        g_ptr_array_add(drawn, ((struct trace_plot *)t->plots->pdata[i])->info);
+    }
+    info_other_end_join(t->ends.found, drawn, info_capture_finish(infos, capture_reader_end_ns(&other, &t->selection)),
+                        TRACE_PLOT_FINDINGS_MAX);
     enum cli_exit status = draw(t, &reader);
+    info_capture_free(infos);
     capture_reader_clear(&reader);
+    capture_reader_clear(&other);
     return status;
 }
 
 static enum cli_exit draw_files(struct trace_command *t, int path_count, char **paths) {
     capture_reader_start(&t->reader, path_count, paths);
-    collect(t, &t->reader);
+    collect(t, &t->reader, TRACE_PLOT_FINDINGS_MAX);
     if (!capture_ends_of_interfaces(&t->ends, &t->reader, &t->selection)) {
         return CLI_EXIT_UNUSABLE;
     }
-    return t->ends.found != NULL ? draw_ends(t) : draw(t, &t->reader);
+    if (t->ends.found != NULL) {
+        return draw_ends(t);
+    }
+    finish_plots(t, &t->reader);
+    return draw(t, &t->reader);
 }
 
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {

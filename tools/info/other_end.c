@@ -71,7 +71,7 @@ static struct located_finding locate(const struct both_ends_connection *connecti
     if (capture == 1) {
         located.is_flipped = connection->pair.is_flipped;
         located.has_time &= connection->has_ends;
-        located.time_ns = ue_time_ns_since(finding->time_ns, clock_fit_offset_ns(&connection->fit, finding->time_ns));
+        located.time_ns = both_ends_time_ns(connection, finding->time_ns);
     }
     return located;
 }
@@ -146,6 +146,19 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
         }
         info_findings_limit(&here->findings, findings_max);
         here->other_end = there;
+    }
+}
+
+void info_other_end_read(const struct capture_ends *ends, const struct selection *selection,
+                         struct capture_reader *reader, const struct capture_reader *options,
+                         struct info_capture *infos) {
+    bool is_all = time_range_is_all(&selection->range);
+    struct input_datagram captured;
+    capture_ends_start(ends, 1, reader, options);
+    while (capture_reader_next(reader, &captured)) {
+        if (is_all || both_ends_selects(ends->found, captured.connection->stream, captured.observed->time_ns)) {
+            info_capture_on_datagram(infos, &captured);
+        }
     }
 }
 

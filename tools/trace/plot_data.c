@@ -137,6 +137,11 @@ TABLE(level_columns, LEVEL_COLUMNS)
     COLUMN(one_way_path, fate, U8, r->fate)                    /* enum one_way_fate */
 TABLE(path_columns, PATH_COLUMNS)
 
+#define OTHER_FINDING_COLUMNS(COLUMN)                                                                                  \
+    COLUMN(ue_finding, t, F64,                                                                                         \
+           r->has_time ? ms_since_begin(plot, both_ends_time_ns(plot->info->both_ends, r->time_ns)) : NAN)
+TABLE(other_finding_columns, OTHER_FINDING_COLUMNS)
+
 #define PACE_COLUMNS(COLUMN)                                                                                           \
     COLUMN(trace_plot_pace, t, F64, ms_since_begin(plot, r->time_ns))                                                  \
     COLUMN(trace_plot_pace, ms, F32, r->interval_ms)                                                                   \
@@ -212,6 +217,20 @@ static void write_paths(const struct trace_plot *plot, struct text_buffer *out) 
     }
 }
 
+/* Times of the findings of the other end, in the order of info.other_end.findings, by the clock of this capture. */
+static void write_other_findings(const struct trace_plot *plot, struct text_buffer *out) {
+    const struct info_connection *info = plot->info;
+    if (info->other_end == NULL || info->both_ends->fit.result != CLOCK_FIT_KNOWN || !info->both_ends->has_ends) {
+        return;
+    }
+    g_autoptr(GPtrArray) findings = info_findings_sorted(&info->other_end->findings);
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct ue_finding));
+    for (guint i = 0; i < findings->len; i++) {
+        g_array_append_vals(rows, &((const struct info_finding *)g_ptr_array_index(findings, i))->detected, 1);
+    }
+    WRITE("other_findings", rows, other_finding_columns);
+}
+
 void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *out) {
     write_json(plot, out);
     WRITE("packets0", plot->packets[0], packet_columns);
@@ -222,6 +241,7 @@ void trace_plot_write_data(const struct trace_plot *plot, struct text_buffer *ou
     WRITE("stalls", plot->stalls, stall_columns);
     WRITE("levels", plot->levels, level_columns);
     write_paths(plot, out);
+    write_other_findings(plot, out);
     WRITE("waits", plot->waits, wait_columns);
     WRITE("paces0", plot->paces[0], pace_columns);
     WRITE("paces1", plot->paces[1], pace_columns);

@@ -443,11 +443,48 @@ class OtherEnd(Folder):
         self.assertEqual(["1", "0"], [suite.get("failures") for suite in suites])
 
     def test_part(self):
-        """A part of one capture by time is not the same part of the other, which is left out."""
-        ends = self.generate("lossy")
-        (connection,), _ = info("--from=1", "--to=2", ends.client, ends.server)
+        """A part of one capture by time or frame is compared with the same time of the other, whatever its clock says."""
+        ends = self.generate("stream", "--loss=0.15", "--duration=10")
+        shifted = self.path / "shifted.pcapng"
+        uerudp.run("edit", "--shift=3600", ends.server, shifted, status=None)
+        for server in ends.server, shifted:
+            (connection,), _ = info("--from=2", "--to=6", "--findings=1000", ends.client, server)
+            other = connection["other_end"]
+            self.assertAlmostEqual(connection["duration_s"], other["duration_s"], delta=0.3)
+            self.assertAlmostEqual(connection["both_ends"]["s2c"]["sent"], other["packets"]["s2c"], delta=5)
+            self.assertAlmostEqual(connection["both_ends"]["c2s"]["lost"], other["lost"]["c2s"], delta=2)
+            frames = connection["frames"]
+            (again,), _ = info(f"--from=frame:{frames['first']}", f"--to=frame:{frames['last']}", "--findings=1000", ends.client, server)
+            self.assertEqual(connection, again)
+        self.assertIn("what each capture shows", text_of("--from=2", "--to=6", ends.client, ends.server))
+
+    def test_part_without_clocks(self):
+        """The same time of the other capture is not known: it is left out."""
+        ends = self.generate("stream", "--loss", "0.05")
+        only = [self.write(f"{path.stem}.pcap", [packet for packet in pcapng.read(path) if packet.destination == SERVER_PORT])
+                for path in (ends.client, ends.server)]
+        (connection,), _ = info(*only, "--from=1", "--to=2")
+        self.assertIn("both_ends", connection)
         self.assertNotIn("other_end", connection)
-        self.assertNotIn("what each capture shows", text_of("--from=1", "--to=2", ends.client, ends.server))
+
+    def test_page(self):
+        """The page has the findings of both ends, each at the time of the clock of the first capture."""
+        ends = self.generate("overload", "--loss=0.05", "--duration=12")
+        shifted = self.path / "shifted.pcapng"
+        uerudp.run("edit", "--shift=3600", ends.server, shifted, status=None)
+        for arguments in (ends.client, shifted), ("--from=3", "--to=9", ends.client, shifted):
+            (connection,), _ = info("--findings=50", *arguments)
+            page = trace_page.read(uerudp.run("trace", *arguments, status=None).stdout.decode())
+            self.assertEqual(connection["other_end"]["findings"], page["info"]["other_end"]["findings"])
+            begin = int(connection["start"])
+            times = [(finding.get("time"), row["t"]) for finding, row in zip(connection["other_end"]["findings"], page["other_findings"])]
+            self.assertEqual(len(connection["other_end"]["findings"]), len(page["other_findings"]))
+            self.assertGreater(len(times), 3)
+            for time, t in times:
+                if time is None:
+                    self.assertIsNone(t)
+                else:
+                    self.assertAlmostEqual((int(time) - 3600 * 1000 * MS - begin) / MS, t, delta=1)
 
     def test_control_characters(self):
         """A file name cannot control the terminal."""

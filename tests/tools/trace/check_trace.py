@@ -29,12 +29,8 @@ def trace(*arguments, status=0, data=b""):
 
 
 def info_of(*arguments, data=b""):
-    """The first object of info --json, without what it says of the capture of the other end, which pages do not show."""
-    found = json.loads(uerudp.run("info", "--json", "--findings=50", *arguments, status=None, data=data).stdout.splitlines()[0])
-    if found.pop("other_end", None) is not None:
-        for finding in found["findings"]:
-            del finding["in_both_captures"]
-    return found
+    """The first object of info --json."""
+    return json.loads(uerudp.run("info", "--json", "--findings=50", *arguments, status=None, data=data).stdout.splitlines()[0])
 
 
 def packets_of(page):

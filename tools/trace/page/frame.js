@@ -53,6 +53,19 @@ function binned(compute) {
   };
 }
 
+/* The findings of this capture, then those that only the capture of the other end has, with their time and length in ms and,
+   of two captures, the name of the only one that has it. */
+const findings = (function () {
+  const { findings: own, both_ends: ends, other_end: other } = data.info, times = data.tables.other_findings;
+  const only = (finding, i) => finding.in_both_captures === false ? `only ${ends.captures[i]}` : "";
+  const here = own.map(finding => ({ ...finding, only: only(finding, 0), isOther: false,
+    t: finding.time_s === undefined || finding.time_s === null ? null : finding.time_s * 1000 }));
+  const there = (other ? other.findings : []).map((finding, i) => ({ ...finding, only: only(finding, 1), isOther: true,
+    t: times && !Number.isNaN(times.t[i]) ? times.t[i] : null })).filter(finding => finding.in_both_captures === false);
+  return [...here, ...there].map((finding, i) => ({ ...finding, i, ms: finding.duration_ms || 0,
+    sentence: finding.only ? `${finding.only}: ${finding.text}` : finding.text }));
+})();
+
 const frame = (function () {
   const RIGHT = 14, TOP = 7, BOTTOM = 5, NAVIGATOR = 34, AXIS = 22, SHORTEST_MS = 0.5;
   const panels = [];
@@ -150,8 +163,8 @@ const frame = (function () {
         }
       });
     });
-    data.info.findings.filter(finding => finding.time_s !== undefined && finding.time_s !== null).forEach(finding =>
-      pen.shape({ fill: finding.severity }, path => path.rect(everything(finding.time_s * 1000) - 1, 0, 2, 5)));
+    findings.filter(finding => finding.t !== null).forEach(finding =>
+      pen.shape({ fill: finding.severity }, path => path.rect(everything(finding.t) - 1, 0, 2, 5)));
   }
 
   function placeWindow() {

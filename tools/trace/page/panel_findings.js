@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings as flags where they begin, and as bars as long as they lasted; and the list below the panels. */
+/* Findings as flags where they begin, and as bars as long as they lasted; and the list below the panels. Those that only
+   the capture of the other end has are outlined. */
 "use strict";
 
 (function () {
   const LETTERS = { error: "E", warning: "W", note: "N" }, ROW = 24;
-  const findings = data.info.findings.map((finding, i) => ({
-    ...finding, i,
-    t: finding.time_s === undefined || finding.time_s === null ? null : finding.time_s * 1000,
-    ms: finding.duration_ms || 0,
-  }));
   const placed = findings.filter(finding => finding.t !== null).sort((a, b) => a.t - b.t);
   const severities = ["error", "warning", "note"].filter(severity => placed.some(finding => finding.severity === severity));
   const box = document.createElement("div"), sentence = document.createElement("p"), flags = [];
   let current = -1;
 
   function mark() {
-    sentence.textContent = findings[current].text;
+    sentence.textContent = findings[current].sentence;
     document.querySelectorAll("#findings button").forEach((button, i) => button.classList.toggle("current", i === current));
   }
 
@@ -64,9 +60,10 @@
   }
 
   function showFlag(flag, group) {
-    flag.className = "flag " + group.severity + (group.members.some(finding => finding.i === current) ? " current" : "");
+    flag.className = "flag " + group.severity + (group.members.some(finding => finding.i === current) ? " current" : "") +
+      (group.members.every(finding => finding.isOther) ? " other" : "");
     flag.textContent = group.members.length === 1 ? LETTERS[group.severity] : group.members.length;
-    flag.setAttribute("aria-label", group.members.slice(0, 3).map(finding => finding.text).join("; "));
+    flag.setAttribute("aria-label", group.members.slice(0, 3).map(finding => finding.sentence).join("; "));
     flag.style.transform = `translate(${group.px + 9}px,${ROW * group.row + 9}px)`;
     flag.onclick = () => goTo(group.members);
   }
@@ -97,12 +94,13 @@
 
   frame.add({
     id: "findings", title: "Findings", height: severities.length * ROW + 14,
-    about: "what uerudp info reports, where it begins and how long it lasts; click a flag to go there",
+    about: "what uerudp info reports, where it begins and how long it lasts; click a flag to go there" +
+      (findings.some(finding => finding.isOther) ? `; outlined: only ${data.info.both_ends.captures[1]} shows it` : ""),
     legend: severities.map(severity => [severity, severity]),
     isEmpty: () => placed.length === 0,
     draw,
     hover: (view, t) => placed.filter(finding => Math.abs(view.x(finding.t) - view.x(t)) < 8 || (finding.t <= t && t <= finding.t + finding.ms))
-      .slice(0, 4).map(finding => `${finding.severity}: ${finding.text}`),
+      .slice(0, 4).map(finding => `${finding.severity}: ${finding.sentence}`),
     setup(section) {
       box.className = "flags";
       section.querySelector("canvas").replaceWith(box);
@@ -124,11 +122,11 @@
   findings.forEach(finding => {
     const item = document.createElement("li"), button = document.createElement("button");
     const sign = document.createElement("span"), time = document.createElement("time"), text = document.createElement("span");
-    sign.className = "mark " + finding.severity;
+    sign.className = "mark " + finding.severity + (finding.isOther ? " other" : "");
     sign.textContent = LETTERS[finding.severity];
     sign.setAttribute("aria-label", finding.severity);
     time.textContent = finding.t === null ? "" : `${d3.format(",.3f")(finding.t / 1000)} s`;
-    text.textContent = finding.text;
+    text.textContent = finding.sentence;
     button.type = "button";
     button.disabled = finding.t === null;
     button.append(sign, time, text);
