@@ -10,7 +10,7 @@
 
 #include <uerudp/bunch.h>
 #include <uerudp/settings.h>
-#include "plugin/decryption_keys.h"
+#include "plugin/key_preferences.h"
 #include "plugin/uat_text.h"
 
 #define SETTINGS_MAX 16

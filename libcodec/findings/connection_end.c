@@ -40,6 +40,17 @@ int ue_findings_gone_side(const struct ue_findings *findings) {
     return -1;
 }
 
+const char *ue_findings_close_text(const struct ue_findings *findings) {
+    static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
+    for (size_t i = 0; i < sizeof types; i++) {
+        const struct ue_login_step *step = ue_findings_login_step(findings, false, types[i]);
+        if (step != NULL && step->text[0] != '\0') {
+            return step->text;
+        }
+    }
+    return NULL;
+}
+
 void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_stream_course *course = &findings->course;
     if (event->type == UE_OBSERVED_CHANNEL_CLOSED && event->channel.bunch->channel == 0 && !course->is_closed) {

@@ -5,7 +5,7 @@
 #include <wiretap/wtap.h>
 
 #include <uerudp/time_ns.h>
-#include "plugin/decryption_keys.h"
+#include "plugin/key_preferences.h"
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/reassembly_results.h"

@@ -4,7 +4,7 @@
 #include <epan/expert.h>
 #include <wsutil/utf8_entities.h>
 
-#include "plugin/decryption_keys.h"
+#include "plugin/key_preferences.h"
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/observer.h"

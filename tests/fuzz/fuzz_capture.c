@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/fuzz/require.h"
-#include "tools/capture/block.h"
+#include "tools/capture/capture_block.h"
 #include "tools/capture/hex_text.h"
 #include "tools/capture/packet_headers.h"
 

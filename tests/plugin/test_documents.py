@@ -72,7 +72,7 @@ class Documents(unittest.TestCase):
 
     def test_titles(self):
         """The documents name preferences as the window does."""
-        sources = "".join((ROOT / name).read_text() for name in ("plugin/prefs.c", "plugin/decryption_keys.c"))
+        sources = "".join((ROOT / name).read_text() for name in ("plugin/prefs.c", "plugin/key_preferences.c"))
         titles = [*re.findall(r'"([A-Z][^"]+)"', sources), "UDP port(s)"]  # the last is Wireshark's own
         text = "".join((ROOT / name).read_text() for name in (*DOCUMENTS, "docs/troubleshooting.md"))
         named = re.findall(r"(?:[Pp]references?(?: is| are)?|[Tt]able) \*([^*]+)\*(?: and \*([^*]+)\*)?", text)

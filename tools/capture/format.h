@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_CAPTURE_FORMAT_H
 #define UERUDP_TOOLS_CAPTURE_FORMAT_H
 
-#include "tools/capture/block.h"
+#include "tools/capture/capture_block.h"
 #include "tools/capture/byte_source.h"
 
 struct capture_pcap;

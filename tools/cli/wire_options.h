@@ -5,7 +5,7 @@
 
 #include <uerudp/observer.h>
 
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include "tools/capture/address.h"
 #include "tools/cli/user_profile.h"
 

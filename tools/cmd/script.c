@@ -8,7 +8,7 @@
 #include "tools/cli/progress_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/script/expectation_update.h"
-#include "tools/script/result.h"
+#include "tools/script/script_result.h"
 
 #define TOLERANCE_MS_MAX 60000
 #define REMOTE_TOLERANCE_MS 500

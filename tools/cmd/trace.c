@@ -6,7 +6,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/cli/selection.h"
 #include "tools/info/other_end.h"
-#include "tools/trace/index.h"
+#include "tools/trace/connection_index.h"
 #include "tools/trace/page.h"
 #include "tools/trace/svg.h"
 

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "tools/capture/block.h"
+#include "tools/capture/capture_block.h"
 #include "tools/capture/packet_headers.h"
 
 struct edited_block {

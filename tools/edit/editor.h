@@ -6,7 +6,7 @@
 #include "tools/cli/time_range.h"
 #include "tools/edit/address_map.h"
 #include "tools/edit/generation_rewrite.h"
-#include "tools/edit/output_queue.h"
+#include "tools/edit/block_order.h"
 #include "tools/edit/redactor.h"
 #include "tools/input/capture_reader.h"
 #include "tools/rules/rules.h"

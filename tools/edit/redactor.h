@@ -4,7 +4,7 @@
 #define UERUDP_TOOLS_EDIT_REDACTOR_H
 
 #include <uerudp/datagram.h>
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 
 /* Holds fragmented control messages of all connections in bounded memory; a message that was dropped is masked as a
    whole. */

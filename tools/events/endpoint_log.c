@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/events/endpoint_log.h"
 
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include "tools/events/tracker_events.h"
 #include "tools/observe/two_sides.h"
 

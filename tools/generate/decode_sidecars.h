@@ -13,7 +13,7 @@
 /* Decodes the capture with these settings. False, with a message: reading or writing failed. */
 bool generate_expected_write(const char *capture, const struct ue_settings *settings, const char *path);
 
-/* One line for each connection, as the option --key and Wireshark read it (libcodec/cipher/key_log.h). */
+/* One line for each connection, as the option --key and Wireshark read it (libcodec/cipher/key_log_file.h). */
 void generate_keys_write(FILE *file, const struct generator *generator);
 
 #endif

@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_IMPAIR_PROXY_OPTIONS_H
 
 #include "tools/cli/wire_options.h"
-#include "tools/impair/direction.h"
+#include "tools/impair/proxy_direction.h"
 #include "tools/sim/network_emulation.h"
 
 #define IMPAIR_IMPAIRMENTS 9

@@ -199,17 +199,6 @@ const char *info_end_name(enum info_end end) {
     return names[end];
 }
 
-const char *info_connection_close_text(const struct info_connection *info) {
-    static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
-    for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        const struct ue_login_step *step = ue_findings_login_step(info->detected, false, types[i]);
-        if (step != NULL && step->text[0] != '\0') {
-            return step->text;
-        }
-    }
-    return NULL;
-}
-
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {
     *lost = info->sides[side].totals->counts.missing;
     return *lost != 0 || info->sides[side].totals->counts.nacked == 0;

@@ -83,9 +83,6 @@ enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOU
 enum info_end info_connection_end(const struct info_connection *info);
 const char *info_end_name(enum info_end end);
 
-/* Why the connection closed: the name of a CloseReason, or the text of a Failure. NULL: unknown. */
-const char *info_connection_close_text(const struct info_connection *info);
-
 /* Counts the packets of a side that are missing in the capture. Returns false if the capture point cannot show
    losses, because it has all packets that were reported as not delivered. */
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost);

@@ -369,7 +369,7 @@ static json_t *close_object(const struct info_connection *info) {
     }
     return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->course->closed_by), "frame",
                      info_count(info->course->closed_frame), "time_s", since_s(info, info->course->closed_ns), "reason",
-                     text_or_null(info_connection_close_text(info)));
+                     text_or_null(ue_findings_close_text(info->detected)));
 }
 
 static json_t *heading_object(const struct info_connection *info) {

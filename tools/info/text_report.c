@@ -89,7 +89,7 @@ static void print_beacon(struct text_buffer *out, const struct info_connection *
 /* ---- the end ---- */
 
 static void print_close(struct text_buffer *out, const struct info_connection *info) {
-    const char *why = info_connection_close_text(info);
+    const char *why = ue_findings_close_text(info->detected);
     text_buffer_add_format(out, "closed by the %s in frame %" PRIu64, phrase_side(info->course->closed_by),
                            info->course->closed_frame);
     if (info->course->implausible == 0) {

@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_INPUT_DATAGRAM_SOURCE_H
 #define UERUDP_TOOLS_INPUT_DATAGRAM_SOURCE_H
 
-#include "tools/capture/block.h"
+#include "tools/capture/capture_block.h"
 #include "tools/capture/hex_text.h"
 #include "tools/capture/interface.h"
 #include "tools/capture/packet_headers.h"

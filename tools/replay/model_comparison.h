@@ -5,7 +5,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_MODEL_COMPARISON_H
 #define UERUDP_TOOLS_REPLAY_MODEL_COMPARISON_H
 
-#include "tools/replay/difference.h"
+#include "tools/replay/datagram_difference.h"
 #include "tools/replay/pending_packets.h"
 
 #define REPLAY_SIDE_STRAYS 16

@@ -346,6 +346,8 @@ int ue_findings_gone_side(const struct ue_findings *findings);
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from
    it. What that side sent may be in the capture, if it was lost after the capture point. */
 bool ue_findings_has_timed_out(const struct ue_findings *findings);
+/* Why the connection closed: the names of a CloseReason, or the text of a Failure. NULL: unknown. */
+const char *ue_findings_close_text(const struct ue_findings *findings);
 
 /* The steps of handshake and login in capture order; the first one of a type, NULL: none. */
 const struct ue_login_step *ue_findings_login(const struct ue_findings *findings, size_t *count);

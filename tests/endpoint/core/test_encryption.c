@@ -11,7 +11,7 @@
 
 #include <uerudp/codec.h>
 #include "tools/endpoint/core/datagram_encryption.h"
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"
 #include "tests/support/within.h"

@@ -8,7 +8,7 @@
 #include "tools/endpoint/base/seeded_random.h"
 #include "tools/endpoint/core/datagram_encryption.h"
 #include "tools/endpoint/core/output_queue.h"
-#include "tools/endpoint/core/rate.h"
+#include "tools/endpoint/core/send_budget.h"
 
 /* Sizes that follow from the configuration (endpoint.md 23.10). */
 struct ue_limits {
@@ -74,11 +74,11 @@ static inline bool ue_is_legacy(const struct ue_common *common) {
     return common->out_context.profile.packet == UE_PACKET_LEGACY;
 }
 
-/* limits.c */
+/* packet_size_limits.c */
 /* False: an endpoint cannot use these settings. */
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
 
-/* state.c */
+/* connection_state.c */
 /* Connected: packets may be sent. */
 static inline bool ue_is_up(const struct ue_common *common) {
     return common->life.state == UE_CONN_PENDING || common->life.state == UE_CONN_OPEN;

@@ -1,53 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and end of a connection: configuration, defaults, memory. */
+/* Creation and end of a connection: configuration, parts, memory. */
 #include "tools/endpoint/core/connection.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define MAX_CHANNELS 32767
-#define MEMORY_LIMIT_BYTES ((size_t)4 << 20)
-#define MAX_EVENTS 65536
-#define MAX_DATAGRAMS 4096
 #define MAX_QUEUED_CONTROL 32768
 #define SPARE_EVENTS 4
 #define SPARE_DATAGRAMS 1
-#define PARTIAL_MAX_BYTES 65536
-#define NET_SPEED 100000
-
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
     c->receiver.hook.call = hook;
     c->receiver.hook.user = user;
-}
-
-static void fill_size(size_t *value, size_t otherwise) {
-    *value = *value != 0 ? *value : otherwise;
-}
-
-static void fill_u32(uint32_t *value, uint32_t otherwise) {
-    *value = *value != 0 ? *value : otherwise;
-}
-
-static void fill_ns(uint64_t *value, uint64_t otherwise) {
-    *value = *value != 0 ? *value : otherwise;
-}
-
-/* endpoint.md 1.7. */
-static void fill_defaults(struct ue_conn_config *config) {
-    config->settings.internal_ack |= config->driver == UE_DRIVER_DEMO;
-    config->any_channel |= config->no_login;
-    fill_u32(&config->max_channels, MAX_CHANNELS);
-    if (config->max_channels > config->profile->channel_bound) {
-        config->max_channels = config->profile->channel_bound; /* no more can be written */
-    }
-    fill_size(&config->memory_limit_bytes, MEMORY_LIMIT_BYTES);
-    fill_u32(&config->max_events, MAX_EVENTS);
-    fill_u32(&config->max_datagrams, MAX_DATAGRAMS);
-    fill_u32(&config->partial_max_bytes, PARTIAL_MAX_BYTES);
-    fill_ns(&config->keep_alive_ns, SECOND_NS / 5);
-    fill_ns(&config->connect_timeout_ns, 60 * SECOND_NS);
-    fill_ns(&config->timeout_ns, 60 * SECOND_NS);
-    if (config->net_speed == 0) {
-        config->net_speed = NET_SPEED;
-    }
 }
 
 static void init_contexts(struct ue_common *common) {
@@ -112,7 +72,7 @@ struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct u
     if (config->profile == NULL) {
         return NULL;
     }
-    fill_defaults(&filled);
+    ue_conn_config_fill_defaults(&filled);
     ue_share_init(&share, allocator, filled.memory_limit_bytes);
     struct ue_conn *c = ue_share_alloc(&share, sizeof *c);
     if (c == NULL) {

@@ -26,7 +26,7 @@ struct ue_receiver {
     bool peer_encrypts; /* the peer has sent an encrypted packet */
 };
 
-/* dispatch.c: the bunches of one packet (endpoint.md 16 to 19) */
+/* packet_bunches.c: the bunches of one packet (endpoint.md 16 to 19) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
 bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches);

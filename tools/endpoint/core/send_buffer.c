@@ -180,109 +180,6 @@ static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
     return is_fresh;
 }
 
-/* ---- bunches on the wire ---- */
-
-static uint8_t legacy_type(enum ue_channel_kind kind) {
-    switch (kind) {
-    case UE_KIND_CONTROL: return UE_CHANNEL_CONTROL;
-    case UE_KIND_VOICE: return UE_CHANNEL_VOICE;
-    case UE_KIND_ACTOR: return UE_CHANNEL_ACTOR;
-    default: return UE_CHANNEL_FILE;
-    }
-}
-
-/* The channel, as each of its bunches names it. */
-static void name_channel(const struct ue_common *common, const struct ue_channel *channel, struct ue_bunch *bunch) {
-    bool named = bunch->reliable || bunch->open;
-    bunch->channel = channel->index;
-    if (ue_is_legacy(common)) {
-        bunch->ch_type = named ? legacy_type(channel->kind) : 0;
-    } else if (named) {
-        bool is_text = channel->name.units.bits != 0;
-        bunch->has_name = true;
-        bunch->name =
-            (struct ue_name){.hardcoded = !is_text, .index = is_text ? 0 : channel->name_index, .text = channel->name};
-    }
-}
-
-static uint32_t wire_ch_seq(const struct ue_common *common, int32_t ch_seq) {
-    return ue_has_internal_ack(common) ? 0 : (uint32_t)ch_seq & (common->out_context.ch_seq_bound - 1);
-}
-
-/* endpoint.md 23.8. */
-void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *channel, const struct ue_out_rec *out,
-                       bool reliable, struct ue_view data, struct ue_bunch *bunch) {
-    *bunch = (struct ue_bunch){
-        .control = out->open || out->close,
-        .open = out->open,
-        .close = out->close,
-        .dormant = ue_is_legacy(common) && out->close && out->close_reason == UE_DORMANCY,
-        .paused = out->paused && common->out_context.profile.paused,
-        .reliable = reliable,
-        .has_exports = out->has_exports,
-        .has_mapped = out->has_mapped,
-        .partial = out->partial,
-        .partial_initial = out->partial_initial,
-        .partial_exports_final = out->partial_exports_final,
-        .partial_final = out->partial_final,
-        .close_reason = ue_is_legacy(common) ? 0 : out->close_reason,
-        .ch_seq = reliable ? wire_ch_seq(common, out->ch_seq) : 0,
-        .data = data,
-    };
-    name_channel(common, channel, bunch);
-}
-
-void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_channel *channel,
-                                const struct ue_out_rec *out, struct ue_item *item) {
-    item->is_ack = false;
-    ue_out_bunch_fill(common, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
-}
-
-/* ---- the option repeat_reliable ---- */
-
-/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
-   ack of the copy's packet does not count for it. */
-static void repeat(struct ue_sender *s, const struct ue_channel *channel, const struct ue_out_rec *out) {
-    struct ue_item item;
-    ue_out_bunch_fill_reliable(s->common, channel, out, &item);
-    if (ue_send_buffer_put(s, &item)) {
-        s->send_buffer.bunches++;
-        s->common->statistics.counters.out_bunches++;
-        s->common->statistics.counters.repeated++;
-    }
-}
-
-static bool may_repeat(const struct ue_sender *s, const struct ue_out_rec *out) {
-    return !out->acked && out->packet_id > s->last_notified_id && out->packet_id != s->out_packet_id;
-}
-
-static void repeat_of(struct ue_sender *s, struct ue_channel *channel) {
-    for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
-        size_t needed = out->data_bits + s->common->limits.header_bits;
-        if (!may_repeat(s, out)) {
-            continue;
-        }
-        if (needed > ue_send_buffer_free_bits(s)) {
-            return;
-        }
-        repeat(s, channel, out);
-    }
-}
-
-/* endpoint.md 39.11. */
-static void repeat_reliable(struct ue_sender *s) {
-    if (!s->common->config.options.repeat_reliable || ue_is_legacy(s->common) || ue_has_internal_ack(s->common) ||
-        !ue_sender_is_ready(s)) {
-        return;
-    }
-    for (uint32_t i = 0; i < s->channels->capacity; i++) {
-        struct ue_channel *channel = ue_channel_at(s->channels, i);
-        if (channel != NULL && channel->out_first != NULL) {
-            repeat_of(s, channel);
-        }
-    }
-}
-
 /* ---- FlushNet ---- */
 
 static size_t finish(struct ue_sender *s) {
@@ -406,7 +303,7 @@ void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns) {
     if (!ue_send_buffer_begin(s, now_ns)) {
         return;
     }
-    repeat_reliable(s);
+    ue_send_unacknowledged_copies(s);
     send_packet(s, now_ns);
 }
 

@@ -89,7 +89,10 @@ bool ue_send_buffer_append(struct ue_sender *s, uint64_t now_ns, const struct ue
 /* FlushNet. */
 void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns);
 
-/* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
+/* unacknowledged_copies.c: fills the packet with copies of unacknowledged bunches, if the option is set. */
+void ue_send_unacknowledged_copies(struct ue_sender *s);
+
+/* outgoing_bunch.c: what an OutRec entry, or the description of an unreliable bunch, is on the wire. */
 void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch);
 void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_channel *channel,
@@ -126,7 +129,7 @@ static inline void ue_send_waiting(struct ue_sender *s, uint64_t now_ns) {
     }
 }
 
-/* control.c: channel 0 */
+/* control_channel.c: channel 0 */
 enum ue_status ue_control_send(struct ue_sender *s, uint64_t now_ns, const struct ue_message *message);
 /* ue_send for what the program sends: messages on channel 0 wait if OutRec has no space. */
 enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
@@ -168,7 +171,7 @@ static inline bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
     return s->common->life.state == UE_CONN_CLOSED;
 }
 
-/* options.c: what the engine does not do (endpoint.md 39) */
+/* tail_probe_and_repeats.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns);
 /* When ue_options_tick has something to send; UINT64_MAX: not before another input. */
 uint64_t ue_options_deadline(const struct ue_sender *s, uint64_t last_tick_ns);

@@ -5,7 +5,7 @@
 #include "tools/endpoint/core/connection.h"
 #include "tools/endpoint/login/login.h"
 #include "tools/endpoint/server/ddos.h"
-#include "tools/endpoint/server/server_machines.h"
+#include "tools/endpoint/server/server_memory.h"
 #include "tools/endpoint/server/server_table.h"
 
 #define MAX_CONNECTIONS 256

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Decryption of AES-GCM and AES-ECB content with the user's keys (protocol.md 13). An optional library of its own,
    because it needs libgcrypt. */
-#ifndef UERUDP_LIBCODEC_CIPHER_CIPHER_H
-#define UERUDP_LIBCODEC_CIPHER_CIPHER_H
+#ifndef UERUDP_LIBCODEC_CIPHER_AES_DECRYPTION_H
+#define UERUDP_LIBCODEC_CIPHER_AES_DECRYPTION_H
 
 #include <uerudp/handlers.h>
-#include "libcodec/cipher/key_log.h"
+#include "libcodec/cipher/key_log_file.h"
 
 /* A set of keys, and the plaintext of the last successful decryption. One thread at a time. */
 struct ue_cipher;
@@ -32,7 +32,7 @@ bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, c
    the first key whose plaintext contains a terminator. The plaintext is valid until the next call of the decryptor. */
 void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor);
 
-/* The state of decryption for one connection, see cipher_session.h. */
+/* The state of decryption for one connection, see connection_decryption.h. */
 struct ue_cipher_session {
     struct ue_decryptor decryptor; /* for the settings of this connection; must be first */
     struct ue_cipher *cipher;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/endpoint/core/rate.h"
+#include "tools/endpoint/core/send_budget.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The output order of blocks: input order, except for blocks that rules delay, reorder or drop. Memory is bounded. */
-#ifndef UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
-#define UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
+#ifndef UERUDP_TOOLS_EDIT_BLOCK_ORDER_H
+#define UERUDP_TOOLS_EDIT_BLOCK_ORDER_H
 
 #include "tools/edit/block_writer.h"
 #include "tools/rules/rules.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/cipher/key_log.h"
+#include "libcodec/cipher/key_log_file.h"
 
 #define HEX "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F"
 

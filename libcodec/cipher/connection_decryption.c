@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/cipher/cipher_session.h"
+#include "libcodec/cipher/connection_decryption.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/script/result.h"
+#include "tools/script/script_result.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 
 #include <gcrypt.h>
 #include <stdlib.h>

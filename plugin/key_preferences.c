@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/decryption_keys.h"
+#include "plugin/key_preferences.h"
 
 static const char *key_text = "";
 
@@ -13,7 +13,7 @@ static void register_key(module_t *module, const char *description) {
 #include <epan/wmem_scopes.h>
 #include <wsutil/report_message.h>
 
-#include "libcodec/cipher/cipher_session.h"
+#include "libcodec/cipher/connection_decryption.h"
 #include "plugin/tree/label_text.h"
 #include "plugin/uat_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the result of a script, as text or JSON. */
-#ifndef UERUDP_TOOLS_SCRIPT_RESULT_H
-#define UERUDP_TOOLS_SCRIPT_RESULT_H
+#ifndef UERUDP_TOOLS_SCRIPT_SCRIPT_RESULT_H
+#define UERUDP_TOOLS_SCRIPT_SCRIPT_RESULT_H
 
 #include "tools/script/player.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tools/capture/packet_headers.h"
-#include "tools/impair/direction.h"
+#include "tools/impair/proxy_direction.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define WAIT_ROUNDS 1000

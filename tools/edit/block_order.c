@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/edit/output_queue.h"
+#include "tools/edit/block_order.h"
 
 #include <uerudp/time_ns.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The blocks of a capture file as they are stored, so that a program can copy them unchanged or change single
    packets. */
-#ifndef UERUDP_TOOLS_CAPTURE_BLOCK_H
-#define UERUDP_TOOLS_CAPTURE_BLOCK_H
+#ifndef UERUDP_TOOLS_CAPTURE_CAPTURE_BLOCK_H
+#define UERUDP_TOOLS_CAPTURE_CAPTURE_BLOCK_H
 
 #include <stdbool.h>
 #include <stdio.h>

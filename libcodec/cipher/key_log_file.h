@@ -6,8 +6,8 @@
 
    KEY: 64 hexadecimal digits. SERVER: ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, *:PORT, or * for all. TOKEN: the
    EncryptionToken of Hello, to the end of the line. Empty lines and lines that begin with # are skipped. */
-#ifndef UERUDP_LIBCODEC_CIPHER_KEY_LOG_H
-#define UERUDP_LIBCODEC_CIPHER_KEY_LOG_H
+#ifndef UERUDP_LIBCODEC_CIPHER_KEY_LOG_FILE_H
+#define UERUDP_LIBCODEC_CIPHER_KEY_LOG_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

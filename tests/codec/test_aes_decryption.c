@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/cipher/cipher.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include <uerudp/codec.h>
 
 static const char key_text[] = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";

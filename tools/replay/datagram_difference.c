@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/replay/difference.h"
+#include "tools/replay/datagram_difference.h"
 
 #include <glib.h>
 

@@ -2,8 +2,8 @@
 /* One direction of a connection through the impairment proxy: rules decide about each datagram that arrives, then it
    passes an impaired link in virtual time (tools/sim/link.h), and leaves on the other side. Times are nanoseconds of
    event_loop_now_ns. */
-#ifndef UERUDP_TOOLS_IMPAIR_DIRECTION_H
-#define UERUDP_TOOLS_IMPAIR_DIRECTION_H
+#ifndef UERUDP_TOOLS_IMPAIR_PROXY_DIRECTION_H
+#define UERUDP_TOOLS_IMPAIR_PROXY_DIRECTION_H
 
 #include "tools/impair/recording.h"
 #include "tools/rules/rules.h"

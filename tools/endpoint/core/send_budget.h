@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Flow control of one connection, and its statistics per second (endpoint.md 30 and 31). Times are nanoseconds on a
    monotonic scale; speeds are bytes per second. */
-#ifndef UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
-#define UERUDP_TOOLS_ENDPOINT_CORE_RATE_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_SEND_BUDGET_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_SEND_BUDGET_H
 
 #include "tools/endpoint/core/jitter_and_ping.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The user's decryption keys: the preference `key` (a key, or the path of a key log) and the table of keys. */
-#ifndef UERUDP_PLUGIN_DECRYPTION_KEYS_H
-#define UERUDP_PLUGIN_DECRYPTION_KEYS_H
+#ifndef UERUDP_PLUGIN_KEY_PREFERENCES_H
+#define UERUDP_PLUGIN_KEY_PREFERENCES_H
 
 #include "plugin/compat.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A difference between a recorded side and the reference model: the datagram as recorded and as expected, with the
    first field and bit that differ. */
-#ifndef UERUDP_TOOLS_REPLAY_DIFFERENCE_H
-#define UERUDP_TOOLS_REPLAY_DIFFERENCE_H
+#ifndef UERUDP_TOOLS_REPLAY_DATAGRAM_DIFFERENCE_H
+#define UERUDP_TOOLS_REPLAY_DATAGRAM_DIFFERENCE_H
 
 #include "tools/replay/reference_model.h"
 #include "tools/print/text_buffer.h"

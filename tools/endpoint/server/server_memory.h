@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fair shares of a server's memory. Each connection has a reserve that nobody else can use; what connections
    use beyond is limited in all, and for each machine that they come from (embedding.md 7). */
-#ifndef UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
-#define UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MACHINES_H
+#ifndef UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MEMORY_H
+#define UERUDP_TOOLS_ENDPOINT_SERVER_SERVER_MEMORY_H
 
 #include <uerudp/server.h>
 #include "tools/endpoint/server/server_table.h"

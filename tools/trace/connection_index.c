@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/trace/index.h"
+#include "tools/trace/connection_index.h"
 
 #include "tools/info/json_report.h"
 #include "tools/trace/page.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/core/rate.h"
+#include "tools/endpoint/core/send_budget.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/capture/block.h"
+#include "tools/capture/capture_block.h"
 
 #include <glib.h>
 

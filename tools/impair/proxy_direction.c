@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/impair/direction.h"
+#include "tools/impair/proxy_direction.h"
 
 #include <string.h>
 
-#define NS_PER_MS 1e6
+#include "tools/impair/datagram_comment.h"
 
 /* most datagrams that rules hold back; the link holds as many */
 #define HELD_MAX SIM_LINK_DATAGRAMS_MAX
@@ -81,45 +81,6 @@ static void sweep(struct impair_direction *direction) {
     g_ptr_array_set_size(direction->over, 0);
 }
 
-/* ---- comments ---- */
-
-static void add_text(GString *comment, const char *text) {
-    g_string_append_printf(comment, "%s%s", comment->len != 0 ? ", " : "", text);
-}
-
-/* "corrupted bit 3, 77" */
-static void add_flips(GString *comment, const struct transit *transit, const struct sim_link_report *report) {
-    if (transit->size_bytes == 0 || memcmp(report->bytes, transit->bytes, transit->size_bytes) == 0) {
-        return;
-    }
-    add_text(comment, "corrupted bit");
-    const char *separator = " ";
-    for (size_t bit = 0; bit < 8 * transit->size_bytes; bit++) {
-        if (((report->bytes[bit / 8] ^ transit->bytes[bit / 8]) >> bit % 8 & 1) != 0) {
-            g_string_append_printf(comment, "%s%zu", separator, bit);
-            separator = ", ";
-        }
-    }
-}
-
-/* The comment of a datagram that leaves: everything that happened to it. */
-static char *describe(const struct transit *transit, const struct sim_link_report *report, bool is_overtaken) {
-    GString *comment = g_string_new(NULL);
-    char delay[64];
-    if (report->copy != 0) {
-        add_text(comment, "duplicate");
-    }
-    if (report->now_ns > transit->came_ns) {
-        g_snprintf(delay, sizeof delay, "delayed by %.1f ms", (double)(report->now_ns - transit->came_ns) / NS_PER_MS);
-        add_text(comment, delay);
-    }
-    if (is_overtaken) {
-        add_text(comment, "reordered");
-    }
-    add_flips(comment, transit, report);
-    return g_string_free(comment, FALSE);
-}
-
 /* ---- events of the link ---- */
 
 static void report_refused(struct impair_direction *direction, struct transit *transit, enum net_socket_result result) {
@@ -135,7 +96,8 @@ static void record_left(struct impair_direction *direction, struct transit *tran
     struct impair_record *record = impair_record_new(direction->config.recording, out->side, &out->local, &out->peer,
                                                      report->bytes, report->size_bytes);
     if (record != NULL || transit->record != NULL) {
-        g_autofree char *comment = describe(transit, report, is_overtaken);
+        const struct impair_arrival arrived = {transit->came_ns, transit->bytes, transit->size_bytes};
+        g_autofree char *comment = impair_comment_of_changes(&arrived, report, is_overtaken);
         impair_record_add_comment(transit->record, comment);
         impair_record_add_comment(record, transit->rules);
         impair_record_add_comment(record, comment);

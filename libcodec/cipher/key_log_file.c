@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/cipher/key_log.h"
+#include "libcodec/cipher/key_log_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/server/server_machines.h"
+#include "tools/endpoint/server/server_memory.h"
 
 #include <string.h>
 
