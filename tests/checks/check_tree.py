@@ -12,7 +12,7 @@ import sys
 
 MAX_LINES = 600
 MAX_FUNCTION_LINES = 70
-MAX_JSON_WIDTH = 2000
+MAX_JSON_WIDTH = 2000  # without long hexadecimal values, as of a call that is larger than a packet
 SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
 SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
 LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
@@ -68,7 +68,7 @@ INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model
 CONTRACTS = {
     "tools/endpoint/core": {"datagram_encryption.h"},
     "tools/endpoint/replication": {"mirror.h", "package_map.h", "replicated_object.h", "replication.h"},
-    "tools/sim": {"actor_world.h", "game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
+    "tools/sim": {"game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }
@@ -205,7 +205,8 @@ def json_faults(path, lines):
             json.loads(text)
         except ValueError as error:
             yield f"{path}: not JSON{' Lines' if is_lines else ''}: {error}"
-    if not is_lines and max(map(len, lines), default=0) > MAX_JSON_WIDTH:
+    widths = (len(re.sub('"[0-9a-f]{200,}"', "", line)) for line in lines)
+    if not is_lines and max(widths, default=0) > MAX_JSON_WIDTH:
         yield f"{path}: a line of more than {MAX_JSON_WIDTH} characters: indent it"
 
 

@@ -75,8 +75,9 @@ class Stats(unittest.TestCase):
                     (b.direction, kind) for b in bunches for kind in bunch_kinds(b.bunch)))
 
     def test_one_pass(self):
-        """Items that the analysis has just decoded are counted like items that are decoded again."""
-        for name in NAMES:
+        """Items that the analysis has just decoded are counted like items that are decoded again. In `restart` the first
+        packets from the client's new address are another stream in one pass."""
+        for name in set(NAMES) - {"restart"}:
             with self.subTest(name):
                 path = self.stage.copy(decoded.path_of(name))
                 options = ("-o", f"uerudp.generation:{decoded.sent(name)['generation']}", "-q", "-r", path,

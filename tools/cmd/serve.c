@@ -286,7 +286,7 @@ static bool open_server(struct serve *s) {
         .max_connections = (uint32_t)s->max_clients,
     };
     live_options_configure(&s->live, &config.conn);
-    config.conn.report_packets |= s->service.scenario != NULL && s->service.scenario->game;
+    config.conn.report_packets = true; /* for the replication of actors */
     config.login.beacon_guid = SIM_GAME_BEACON_GUID;
     serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->server = ue_server_new(NULL, &config, event_loop_now_ns());

@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "tools/live/actor_message.h"
+#include "tools/live/byte_actors.h"
 
 #define BACKLOG_BYTES (256u << 10)
 
@@ -29,8 +29,8 @@ void connect_mode_free(struct connect_mode *mode) {
 
 size_t connect_mode_message_bytes_max(const struct connect_mode *mode, uint32_t channel) {
     size_t room_bytes = ue_conn_room_bits(mode->conn, channel) / 8;
-    size_t wrapping_bytes = mode->queue.wraps ? ACTOR_MESSAGE_BYTES : 0;
-    return room_bytes > wrapping_bytes ? room_bytes - wrapping_bytes : 0;
+    size_t call_bytes = mode->queue.wraps ? BYTE_CALL_BYTES : 0;
+    return room_bytes > call_bytes ? room_bytes - call_bytes : 0;
 }
 
 uint32_t connect_mode_channel_index(const struct connect_mode *mode, uint32_t channel) {
@@ -59,9 +59,11 @@ void connect_mode_receive(struct connect_mode *mode, uint64_t now_ns, const stru
     if (mode->kind->handle_event != NULL) {
         mode->kind->handle_event(mode, now_ns, event);
     } else if (is_message && mode->state == CONNECT_MODE_RUNNING) {
-        struct ue_event message = *event;
-        message.data = mode->queue.wraps ? actor_message_unwrap(mode->conn, event->data) : event->data;
         mode->last_received_ns = now_ns;
+        struct ue_event message = *event;
+        if (mode->queue.wraps) {
+            byte_call_read(mode->conn, event->data, &message.data);
+        }
         mode->kind->receive(mode, now_ns, &message);
     }
 }

@@ -65,7 +65,7 @@ struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario);
 /* Adds a line, only in the mode that sends lines. NULL: there are no more. False: no more for now. */
 bool connect_mode_lines_add(struct connect_mode *mode, const char *line);
 
-/* Connects the mode; events may follow. wraps: messages travel as calls of the channel's actor (actor_message.h). */
+/* Connects the mode; events may follow. wraps: messages travel as calls of the channel's actor (byte_actors.h). */
 void connect_mode_attach(struct connect_mode *mode, struct ue_conn *conn, bool wraps);
 /* The client has joined; the mode may send. */
 void connect_mode_begin(struct connect_mode *mode, uint64_t now_ns);

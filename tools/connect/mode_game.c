@@ -24,7 +24,8 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
 static void handle_event(struct connect_mode *mode, uint64_t now_ns, const struct ue_event *event) {
     struct game_mode *g = (struct game_mode *)mode;
     if (g->game == NULL) {
-        g->game = sim_game_new(mode->conn, g->scenario->driver, UE_ROLE_CLIENT, g->scenario->seed, NULL, NULL);
+        const struct sim_game_config config = sim_scenario_game(g->scenario, UE_ROLE_CLIENT);
+        g->game = sim_game_new(mode->conn, &config, NULL, NULL);
     }
     const char *problem = g->game != NULL ? sim_game_event(g->game, now_ns, event) : "no memory";
     if (problem != NULL) {

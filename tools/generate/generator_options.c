@@ -306,7 +306,7 @@ static bool is_undisturbed(const struct sim_link_config *path) {
 /* A replay is recorded into a file: there is no network, no login and no second side. */
 static bool is_valid_demo(const struct sim_scenario *scenario) {
     bool is_plain = !scenario->handshake && !scenario->login && !scenario->encrypt && !scenario->compress &&
-                    !scenario->game && !scenario->frame_time && scenario->ending == SIM_ENDING_QUIET;
+                    !scenario->frame_time && scenario->ending == SIM_ENDING_QUIET;
     for (size_t i = 0; is_plain && i < SIM_SCENARIO_STREAMS_MAX; i++) {
         is_plain = scenario->streams[i].every_ticks == 0 || scenario->streams[i].from == UE_ROLE_SERVER;
     }

@@ -53,8 +53,12 @@ static const struct scenario_key scenario_keys[] = {
     {"compress", FLAG, SCENARIO(compress)},
     {"frame-time", FLAG, SCENARIO(frame_time)},
     {"game", FLAG, SCENARIO(game)},
+    {"ships", COUNT, SCENARIO(cast.ships)},
+    {"crates", COUNT, SCENARIO(cast.crates)},
+    {"lamps", COUNT, SCENARIO(cast.lamps)},
+    {"crate-ticks", COUNT, SCENARIO(cast.crate_ticks)},
+    {"news-ticks", COUNT, SCENARIO(cast.news_ticks)},
     {"driver", DRIVER, SCENARIO(driver)},
-    {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},
     {"duration", SECONDS, SCENARIO(duration_ns)},
     {"patience", SECONDS, SCENARIO(delivery_timeout_ns)},
@@ -126,7 +130,6 @@ static const struct scenario_key stream_keys[] = {
     {"close-reason", REASON, STREAM(close_reason)},
     {"voice", FLAG, STREAM(is_voice)},
     {"talkers", COUNT, STREAM(talkers)},
-    {"notice", FLAG, STREAM(is_notice)},
     {0},
 };
 
@@ -337,15 +340,9 @@ static const char *channel_fault(const struct sim_stream *stream) {
     return good ? NULL : "channel: from 2 on, 1 for voice, and below 1024";
 }
 
-static const char *bits_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
-    if (stream->is_notice) {
-        return stream->max_bits == 0 ? NULL : "bits: not for a notice";
-    }
+static const char *bits_fault(const struct sim_stream *stream) {
     if (stream->max_bits == 0) {
         return "bits: missing";
-    }
-    if (sim_scenario_is_actor_channel(scenario, stream->channel) && stream->max_bits > SIM_STREAM_ACTOR_BITS_MAX) {
-        return "bits: messages of actors have up to 523776";
     }
     bool is_whole = stream->min_bits % 8 == 0 && stream->max_bits % 8 == 0;
     if (stream->is_voice && (!is_whole || stream->max_bits > SIM_STREAM_VOICE_BITS_MAX)) {
@@ -366,28 +363,38 @@ static const char *talkers_fault(const struct sim_scenario *scenario, const stru
     return good ? NULL : "talkers: more than 8 of both sides, with one of the server";
 }
 
-static const char *close_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
+static const char *close_fault(const struct sim_stream *stream) {
     bool may_close = stream->from == UE_ROLE_SERVER && stream->reliable;
-    if (stream->close_after != 0 && !may_close) {
-        return "close-after: only for reliable streams of the server";
-    }
-    bool may_notify = may_close && scenario->actors && stream->close_after == 0 && !stream->is_voice;
-    return !stream->is_notice || may_notify ? NULL : "notice: only for actors, reliable, from the server";
+    return stream->close_after == 0 || may_close ? NULL : "close-after: only for reliable streams of the server";
 }
 
 static bool check_stream(const char *path, size_t place, const struct sim_scenario *scenario) {
     const struct sim_stream *stream = &scenario->streams[place];
     const char *fault = channel_fault(stream);
-    fault = fault != NULL ? fault : bits_fault(scenario, stream);
+    fault = fault != NULL ? fault : bits_fault(stream);
     fault = fault != NULL ? fault : talkers_fault(scenario, stream);
-    fault = fault != NULL ? fault : close_fault(scenario, stream);
+    fault = fault != NULL ? fault : close_fault(stream);
     if (fault != NULL) {
         cli_error("%s: stream %zu: %s", path, place + 1, fault);
     }
     return fault == NULL;
 }
 
+static const char *cast_fault(const struct sim_game_cast *cast) {
+    if (cast->ships > SIM_GAME_SHIPS_MAX || cast->crates > SIM_GAME_CRATES_MAX || cast->lamps > SIM_GAME_LAMPS_MAX) {
+        return "a game has up to 16 ships, 8 crates and 6 lamps";
+    }
+    if (cast->ships == 0 && cast->crates + cast->lamps != 0) {
+        return "ships: at least 1 beside crates and lamps";
+    }
+    return cast->crate_ticks == 0 || cast->crate_ticks >= SIM_GAME_CRATE_TICKS_MIN ? NULL : "crate-ticks: at least 10";
+}
+
 static bool check(const char *path, const struct sim_scenario *scenario) {
+    const char *fault = cast_fault(&scenario->cast);
+    if (fault != NULL) {
+        return cli_error("%s: [scenario] %s", path, fault);
+    }
     if (scenario->move_ns != 0 && !scenario->handshake) {
         return cli_error("%s: [scenario] move: needs handshake=true", path);
     }
@@ -396,8 +403,8 @@ static bool check(const char *path, const struct sim_scenario *scenario) {
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         bool is_used = scenario->streams[i].every_ticks != 0;
-        if (is_used && scenario->game) {
-            return cli_error("%s: [scenario] game: has its own traffic, and no streams", path);
+        if (is_used && scenario->game && !scenario->streams[i].is_voice) {
+            return cli_error("%s: [scenario] game: has its own traffic, and no streams but voice", path);
         }
         if (is_used && !check_stream(path, i, scenario)) {
             return false;

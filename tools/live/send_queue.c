@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/send_queue.h"
 
-#include "tools/live/actor_message.h"
+#include "tools/live/byte_actors.h"
 
 /* Packets that a receiver's order cache can sort (endpoint.md 9); a large message may exceed it. */
 #define PACKETS_MAX 32
@@ -24,14 +24,14 @@ void send_queue_clear(struct send_queue *queue) {
 }
 
 bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, struct ue_view data) {
-    size_t size_bytes = (data.bits + 7) / 8 + (queue->wraps ? ACTOR_MESSAGE_BYTES : 0);
+    size_t size_bytes = (data.bits + 7) / 8 + (queue->wraps ? BYTE_CALL_BYTES : 0);
     if (size_bytes > queue->limit_bytes - queue->size_bytes) {
         return false;
     }
     struct message *message = g_malloc0(sizeof *message + size_bytes);
     *message = (struct message){.channel = channel, .reliable = reliable, .bits = data.bits};
     if (queue->wraps) {
-        message->bits = actor_message_wrap(queue->conn, data, message->bytes);
+        message->bits = byte_call_write(queue->conn, data, message->bytes);
     } else {
         ue_view_copy(data, message->bytes);
     }

@@ -15,8 +15,8 @@ struct send_queue {
     GQueue messages;   /* in sending order */
     size_t size_bytes; /* of all payloads in the queue */
     size_t limit_bytes;
-    bool wraps;       /* messages travel as calls of the channel's actor (actor_message.h) */
     uint64_t refused; /* by the connection: the message is too large, or its channel is closed */
+    bool wraps;       /* messages travel as calls of the channel's actor (byte_actors.h) */
 };
 
 /* limit_bytes: of all payloads in the queue. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/serve/session.h"
 
-#include "tools/live/actor_message.h"
+#include "tools/live/byte_actors.h"
 
 /* of echoes in the send queue; a client that sends faster than it receives loses its connection */
 #define QUEUE_BYTES (1u << 20)
@@ -14,8 +14,7 @@ struct serve_session *serve_session_new(const struct serve_service_options *opti
     struct serve_session *session = g_new0(struct serve_session, 1);
     session->options = options;
     session->peer = peer;
-    bool wraps = options->service == SERVE_SERVICE_SCENARIO && !options->no_login; /* an echo is wrapped already */
-    send_queue_init(&session->queue, peer->conn, wraps, QUEUE_BYTES);
+    send_queue_init(&session->queue, peer->conn, !options->no_login, QUEUE_BYTES);
     if (options->service == SERVE_SERVICE_SCENARIO && !options->scenario->game) {
         session->traffic = scenario_traffic_new(options->scenario, UE_ROLE_SERVER);
     }
@@ -26,6 +25,7 @@ void serve_session_free(struct serve_session *session) {
     if (session != NULL) {
         send_queue_clear(&session->queue);
         scenario_traffic_free(session->traffic);
+        byte_actors_free(session->actors);
         sim_game_free(session->game);
         g_free(session);
     }
@@ -39,37 +39,39 @@ void serve_session_start(struct serve_session *session, uint64_t now_ns) {
     }
     session->joined_ns = now_ns;
     if (is_game(session)) {
-        session->game = sim_game_new(session->peer->conn, session->options->scenario->driver, UE_ROLE_SERVER,
-                                     session->options->scenario->seed, NULL, NULL);
+        const struct sim_game_config config = sim_scenario_game(session->options->scenario, UE_ROLE_SERVER);
+        session->game = sim_game_new(session->peer->conn, &config, NULL, NULL);
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t channel = is_scenario ? SIM_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1;
-        session->channel_count += actor_message_open(session->peer->conn, now_ns, channel);
-    }
+    session->actors = count != 0 ? byte_actors_new(session->peer->conn, count) : NULL;
 }
 
 void serve_session_handle_event(struct serve_session *session, uint64_t now_ns, const struct ue_event *event) {
     if (session->game != NULL && sim_game_event(session->game, now_ns, event) != NULL) {
         ue_conn_close(session->peer->conn, now_ns, UE_CLOSE_CORRUPT_DATA);
     }
+    if (session->actors != NULL) {
+        byte_actors_event(session->actors, event);
+    }
 }
 
 void serve_session_receive(struct serve_session *session, uint64_t now_ns, const struct ue_event *bunch) {
     const struct serve_service_options *options = session->options;
-    struct ue_event message = *bunch;
     bool is_scenario = options->service == SERVE_SERVICE_SCENARIO;
     if (is_scenario && bunch->channel == 0) {
         return; /* the messages of a client that leaves without login are not part of the scenario */
     }
-    message.data = options->no_login ? bunch->data : actor_message_unwrap(session->peer->conn, bunch->data);
+    struct ue_event message = *bunch;
+    bool is_call = !options->no_login && byte_call_read(session->peer->conn, bunch->data, &message.data);
     session->messages++;
     session->bytes += message.data.bits / 8;
     if (session->traffic != NULL) {
         scenario_traffic_receive(session->traffic, &message);
-    } else if (options->service == SERVE_SERVICE_ECHO &&
-               !send_queue_push(&session->queue, bunch->channel, bunch->reliable, bunch->data)) {
-        ue_conn_close(session->peer->conn, now_ns, UE_CLOSE_RPC_DOS);
+    } else if (options->service == SERVE_SERVICE_ECHO) {
+        session->queue.wraps = is_call; /* other data returns as it came */
+        if (!send_queue_push(&session->queue, bunch->channel, bunch->reliable, message.data)) {
+            ue_conn_close(session->peer->conn, now_ns, UE_CLOSE_RPC_DOS);
+        }
     }
 }
 
@@ -77,10 +79,14 @@ void serve_session_tick(struct serve_session *session, uint64_t now_ns) {
     if (session->game != NULL) {
         sim_game_tick(session->game, now_ns, now_ns - session->joined_ns >= session->options->scenario->duration_ns);
     }
+    if (session->actors != NULL) {
+        byte_actors_tick(session->actors, now_ns);
+    }
     bool plays = session->traffic != NULL && session->joined_ns != 0 &&
                  now_ns - session->joined_ns < session->options->scenario->duration_ns;
     if (plays) {
-        scenario_traffic_tick(session->traffic, &session->queue, session->channel_count);
+        scenario_traffic_tick(session->traffic, &session->queue,
+                              byte_actors_are_open(session->actors) ? session->actors->count : 0);
     }
     send_queue_send(&session->queue, now_ns);
     if (live_error_timer_is_expired(&session->sending, now_ns)) {

@@ -23,10 +23,10 @@ struct serve_session {
     struct ue_peer *peer;
     struct send_queue queue;
     struct scenario_traffic *traffic; /* NULL: none */
+    struct byte_actors *actors;       /* of the channels for bytes; NULL: none */
     struct sim_game *game;            /* NULL: none, or not begun */
     struct live_error_timer sending;
     uint64_t joined_ns; /* 0: not logged in yet */
-    uint32_t channel_count;
     uint64_t messages, bytes;
 };
 

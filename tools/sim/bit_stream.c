@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define PACKED_GROUPS_MAX 10
-
 void sim_bits_write(struct sim_bit_writer *w, uint64_t value, unsigned bits) {
     uint8_t bytes[8];
     ue_bytes_store64(bytes, value);
@@ -15,21 +13,6 @@ void sim_bits_write(struct sim_bit_writer *w, uint64_t value, unsigned bits) {
 void sim_bits_write_view(struct sim_bit_writer *w, struct ue_view view) {
     ue_bits_copy(w->bytes, w->bits, view.base, view.bit, view.bits);
     w->bits += view.bits;
-}
-
-void sim_bits_write_packed(struct sim_bit_writer *w, uint64_t value) {
-    for (; value > 127; value >>= 7) {
-        sim_bits_write(w, (value & 127) << 1 | 1, 8);
-    }
-    sim_bits_write(w, value << 1, 8);
-}
-
-size_t sim_bits_packed_length(uint64_t value) {
-    size_t bits = 8;
-    for (; value > 127; value >>= 7) {
-        bits += 8;
-    }
-    return bits;
 }
 
 void sim_bits_write_text(struct sim_bit_writer *w, const char *text) {
@@ -45,25 +28,6 @@ bool sim_bits_read_view(struct ue_view *data, uint64_t bits, struct ue_view *vie
     *view = (struct ue_view){data->base, data->bit, bits};
     data->bit += bits;
     data->bits -= bits;
-    return true;
-}
-
-bool sim_bits_read(struct ue_view *data, unsigned bits, uint64_t *value) {
-    struct ue_view view;
-    bool is_there = sim_bits_read_view(data, bits, &view);
-    *value = is_there ? ue_view_load(view, 0, bits) : 0;
-    return is_there;
-}
-
-bool sim_bits_read_packed(struct ue_view *data, uint64_t *value) {
-    *value = 0;
-    uint64_t group = 1;
-    for (unsigned i = 0; (group & 1) != 0; i++) {
-        if (i == PACKED_GROUPS_MAX - 1 || !sim_bits_read(data, 8, &group)) {
-            return false;
-        }
-        *value |= group >> 1 << 7 * i;
-    }
     return true;
 }
 

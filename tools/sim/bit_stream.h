@@ -14,13 +14,9 @@ struct sim_bit_writer {
 
 void sim_bits_write(struct sim_bit_writer *w, uint64_t value, unsigned bits);
 void sim_bits_write_view(struct sim_bit_writer *w, struct ue_view view);
-void sim_bits_write_packed(struct sim_bit_writer *w, uint64_t value); /* SerializeIntPacked (protocol.md 2.4) */
 void sim_bits_write_text(struct sim_bit_writer *w, const char *text); /* FString of one byte per character */
-size_t sim_bits_packed_length(uint64_t value);                        /* bits that sim_bits_write_packed writes */
 
 /* Read from the front of data. False: data is too short, or differs from what is expected. */
-bool sim_bits_read(struct ue_view *data, unsigned bits, uint64_t *value);
-bool sim_bits_read_packed(struct ue_view *data, uint64_t *value);
 bool sim_bits_read_view(struct ue_view *data, uint64_t bits, struct ue_view *view);
 bool sim_bits_read_expected(struct ue_view *data, const struct sim_bit_writer *expected);
 

@@ -152,8 +152,7 @@ static uint32_t check_reliable(const struct event_check *h, const struct sim_str
         refuse(h, payload.number, "never sent, or received twice");
         return 0;
     }
-    bool is_notice = stream != NULL && stream->is_notice;
-    uint32_t bits = is_notice ? 0 : h->bunch->open ? DELIVERY_CHECKER_OPEN_BITS : sim_payload_bits(&payload, stream);
+    uint32_t bits = h->bunch->open ? DELIVERY_CHECKER_OPEN_BITS : sim_payload_bits(&payload, stream);
     if (!is_intact(h, &payload, offset, bits)) {
         refuse(h, payload.number, "damaged, or not the next one");
         return 0;
@@ -213,8 +212,7 @@ static bool check_open_and_close(const struct event_check *h, const struct sim_s
         return refuse(h, state->received[1], h->bunch->open ? "opens an open channel" : "on a closed channel");
     }
     state->since_open = h->bunch->open ? 0 : state->since_open + 1;
-    bool is_last =
-        stream != NULL && (stream->is_notice || (stream->close_after != 0 && state->since_open == stream->close_after));
+    bool is_last = stream != NULL && stream->close_after != 0 && state->since_open == stream->close_after;
     state->is_open = !is_last;
     return h->bunch->close == is_last || refuse(h, state->received[1], "wrong place to close");
 }

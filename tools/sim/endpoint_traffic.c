@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "tools/sim/actor_world.h"
 #include "tools/sim/voice_packet.h"
 
 #define CONTROL_BYTES 64
@@ -48,27 +47,8 @@ static void report_sent(const struct sim_endpoint *endpoint, uint64_t now_ns, co
     }
 }
 
-static struct sim_world_message identity_of(const struct sim_payload *payload, const struct sim_stream *closer) {
-    return (struct sim_world_message){payload->channel, payload->number, closer != NULL && closer->is_notice};
-}
-
-/* Writes the message as a content block of an actor, after the spawn data where the bunch opens the channel. */
-static void write_block(struct sim_endpoint *endpoint, const struct sim_payload *payload,
-                        const struct sim_world_message *identity, bool opens, struct ue_outgoing *bunch) {
-    uint16_t netver = endpoint->config.profile->netver;
-    struct sim_bit_writer w = {.bytes = endpoint->block_bytes};
-    bunch->has_mapped = opens && sim_world_write_open(&w, netver, identity);
-    bool is_server = endpoint->role == UE_ROLE_SERVER;
-    if (!identity->is_notice) {
-        bool is_demo = endpoint->scenario->driver == UE_DRIVER_DEMO;
-        sim_world_write_message(&w, (struct sim_block_context){netver, is_server, is_demo}, identity,
-                                is_server && (opens || !payload->reliable || is_demo), bunch->data);
-    }
-    bunch->data = (struct ue_view){w.bytes, 0, w.bits};
-}
-
 static void write_voice(struct sim_endpoint *endpoint, struct ue_outgoing *bunch) {
-    struct sim_bit_writer w = {.bytes = endpoint->block_bytes};
+    struct sim_bit_writer w = {.bytes = endpoint->voice_bytes};
     sim_voice_write(&w, endpoint->config.profile, endpoint->talker, bunch->data);
     bunch->data = (struct ue_view){w.bytes, 0, w.bits};
 }
@@ -76,7 +56,6 @@ static void write_voice(struct sim_endpoint *endpoint, struct ue_outgoing *bunch
 /* Passes one message to the endpoint and records it for the checker. */
 static void send_message(struct sim_endpoint *endpoint, uint64_t now_ns, const struct sim_payload *payload,
                          uint32_t bits, bool merge, const struct sim_stream *closer) {
-    uint8_t export_bytes[SIM_WORLD_EXPORT_BYTES];
     sim_payload_write(payload, bits, endpoint->message);
     struct ue_outgoing bunch = {.channel = payload->channel,
                                 .reliable = payload->reliable,
@@ -84,18 +63,9 @@ static void send_message(struct sim_endpoint *endpoint, uint64_t now_ns, const s
                                 .close = closer != NULL,
                                 .close_reason = closer != NULL ? closer->close_reason : 0,
                                 .data = {endpoint->message, 0, bits}};
-    bool opens = endpoint->channels[payload->channel] == SIM_CHANNEL_FREE;
-    struct sim_bit_writer exports = {.bytes = export_bytes};
-    const struct sim_world_message identity = identity_of(payload, closer);
-    if (sim_scenario_is_actor_channel(endpoint->scenario, payload->channel)) {
-        write_block(endpoint, payload, &identity, opens, &bunch);
-        bool has_exports = opens && endpoint->scenario->driver != UE_DRIVER_DEMO; /* a replay has them elsewhere */
-        bunch.export_count = has_exports && sim_world_write_exports(&exports, &identity);
-    } else if (sim_scenario_is_voice_channel(endpoint->scenario, payload->channel)) {
+    if (sim_scenario_is_voice_channel(endpoint->scenario, payload->channel)) {
         write_voice(endpoint, &bunch);
     }
-    const struct ue_view exported = {exports.bytes, 0, exports.bits};
-    bunch.exports = &exported;
     struct ue_packet_range packets = {0};
     enum ue_status status = ue_conn_send(endpoint->conn, now_ns, &bunch, &packets);
     bool is_held = status == UE_E_FULL && !payload->reliable; /* an option that limits packets in flight refused it */
@@ -108,7 +78,6 @@ static void send_message(struct sim_endpoint *endpoint, uint64_t now_ns, const s
     }
 }
 
-/* A notice consists of its spawn data. */
 static bool open_channel(struct sim_endpoint *endpoint, uint64_t now_ns, uint32_t channel,
                          const struct sim_stream *stream) {
     uint32_t opened;
@@ -123,10 +92,8 @@ static bool open_channel(struct sim_endpoint *endpoint, uint64_t now_ns, uint32_
     }
     endpoint->talker = sim_scenario_first_talker(endpoint->scenario, endpoint->role);
     struct sim_payload payload = delivery_checker_next(&endpoint->checker->delivery, endpoint->role, channel, true);
-    bool is_notice = stream->is_notice;
-    send_message(endpoint, now_ns, &payload, is_notice ? 0 : DELIVERY_CHECKER_OPEN_BITS, false,
-                 is_notice ? stream : NULL);
-    endpoint->channels[channel] = is_notice ? SIM_CHANNEL_CLOSING : SIM_CHANNEL_OPEN;
+    send_message(endpoint, now_ns, &payload, DELIVERY_CHECKER_OPEN_BITS, false, NULL);
+    endpoint->channels[channel] = SIM_CHANNEL_OPEN;
     endpoint->since_open[channel] = 0;
     return true;
 }
@@ -139,11 +106,10 @@ void sim_endpoint_open_channels(struct sim_endpoint *endpoint, uint64_t now_ns) 
     endpoint->has_opened = true;
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &endpoint->scenario->streams[i];
-        bool is_time = !stream->is_notice || (stream->every_ticks != 0 && endpoint->ticks % stream->every_ticks == 0);
         for (uint32_t k = 0; stream->every_ticks != 0 && k < channels_of(stream); k++) {
             uint32_t channel = stream->channel + k;
             if (channel < SIM_SCENARIO_CHANNELS_MAX && endpoint->channels[channel] == SIM_CHANNEL_FREE) {
-                endpoint->has_opened &= is_time && open_channel(endpoint, now_ns, channel, stream);
+                endpoint->has_opened &= open_channel(endpoint, now_ns, channel, stream);
             }
         }
     }
@@ -204,7 +170,7 @@ static void send_voice(struct sim_endpoint *endpoint, uint64_t now_ns, const str
 void sim_endpoint_send_streams(struct sim_endpoint *endpoint, uint64_t now_ns) {
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &endpoint->scenario->streams[i];
-        if (stream->every_ticks == 0 || stream->is_notice || stream->from != endpoint->role ||
+        if (stream->every_ticks == 0 || stream->from != endpoint->role ||
             (endpoint->ticks + i) % stream->every_ticks != 0) {
             continue;
         }

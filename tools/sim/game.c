@@ -7,22 +7,44 @@
 
 #include "tools/sim/game_state.h"
 
-struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_driver driver, enum ue_role role, uint64_t seed,
-                              sim_game_watch *watch, void *user) {
+#define CRATE_TICKS 300
+#define NEWS_TICKS 150
+
+static struct sim_game_cast cast_of(const struct sim_game_cast *wanted) {
+    bool is_whole = wanted->ships + wanted->crates + wanted->lamps == 0;
+    struct sim_game_cast cast = *wanted;
+    if (is_whole) {
+        cast = (struct sim_game_cast){SIM_GAME_SHIPS_MAX, SIM_GAME_CRATES_MAX, SIM_GAME_LAMPS_MAX, wanted->crate_ticks,
+                                      wanted->news_ticks};
+    }
+    cast.crate_ticks = cast.crate_ticks != 0 ? cast.crate_ticks : CRATE_TICKS;
+    cast.news_ticks = cast.news_ticks != 0 ? cast.news_ticks : NEWS_TICKS;
+    return cast;
+}
+
+/* A replay has the names of its objects outside of its packets. */
+static bool client_init(struct sim_game *game) {
+    const struct ue_call_handler handler = {game_call_received, game};
+    return ue_mirror_init(&game->mirror, game->conn, NULL, game_class_find, &handler) &&
+           (game->driver != UE_DRIVER_DEMO ||
+            (game_names_add(game) && ue_mirror_learn(&game->mirror, &game->map) == UE_OK));
+}
+
+struct sim_game *sim_game_new(struct ue_conn *conn, const struct sim_game_config *config, sim_game_watch *watch,
+                              void *user) {
     struct sim_game *game = calloc(1, sizeof *game);
     if (game == NULL) {
         return NULL;
     }
     game->conn = conn;
-    game->driver = driver;
-    game->role = role;
-    game->rng.state = sim_rng_mix(seed, (uint64_t)role);
+    game->driver = config->driver;
+    game->role = config->role;
+    game->cast = cast_of(&config->cast);
+    game->rng.state = sim_rng_mix(config->seed, (uint64_t)config->role);
     game->watch = watch;
     game->user = user;
-    const struct ue_call_handler handler = {game_call_received, game};
-    bool good = role == UE_ROLE_SERVER ? game_server_init(game)
-                                       : ue_mirror_init(&game->mirror, conn, NULL, game_class_find, &handler);
-    if (!good) {
+    ue_package_map_init(&game->map, NULL, ue_conn_context(conn));
+    if (!(game->role == UE_ROLE_SERVER ? game_server_init : client_init)(game)) {
         sim_game_free(game);
         return NULL;
     }
@@ -38,6 +60,7 @@ void sim_game_free(struct sim_game *game) {
     } else {
         ue_mirror_free(&game->mirror);
     }
+    ue_package_map_free(&game->map);
     free(game);
 }
 
@@ -68,9 +91,9 @@ const char *sim_game_event(struct sim_game *game, uint64_t now_ns, const struct 
 
 void sim_game_tick(struct sim_game *game, uint64_t now_ns, bool is_quiet) {
     game->now_ns = now_ns;
-    if (game->role == UE_ROLE_CLIENT) {
+    if (game->role == UE_ROLE_CLIENT && game->driver != UE_DRIVER_DEMO) {
         (game->driver == UE_DRIVER_BEACON ? game_beacon_client_tick : game_client_tick)(game, is_quiet);
-    } else {
+    } else if (game->role == UE_ROLE_SERVER) {
         game_server_tick(game, is_quiet);
     }
     game->ticks++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated game: what its server and its clients do with replicated actors (docs/program.md). A player's
    controller, ships that move each second tick and have labels, crates that come and go with every close reason, lamps
-   of the map that sleep, and calls in both directions. Of a beacon: the reservation of seats in a game. */
+   of the map that sleep, and calls in both directions. Of a beacon: the reservation of seats in a game. Of a replay:
+   what changes in the actors, without calls. */
 #ifndef UERUDP_TOOLS_SIM_GAME_H
 #define UERUDP_TOOLS_SIM_GAME_H
 
@@ -14,6 +15,27 @@
 /* What a beacon's client asks for, and the id of the beacon's actor. */
 #define SIM_GAME_BEACON_TYPE "PartyBeaconClient"
 #define SIM_GAME_BEACON_GUID 64
+
+#define SIM_GAME_SHIPS_MAX 16
+#define SIM_GAME_CRATES_MAX 8
+#define SIM_GAME_LAMPS_MAX 6
+#define SIM_GAME_CRATE_TICKS_MIN 10
+
+/* The number of its actors; all zero: the maxima. */
+struct sim_game_cast {
+    uint32_t ships; /* at least 1 */
+    uint32_t crates;
+    uint32_t lamps;
+    uint32_t crate_ticks; /* for which a crate lives; 0: 300 */
+    uint32_t news_ticks;  /* between two calls of ClientNews, which are larger than a packet; 0: 150 */
+};
+
+struct sim_game_config {
+    enum ue_driver driver;
+    enum ue_role role;
+    struct sim_game_cast cast;
+    uint64_t seed;
+};
 
 enum sim_game_event_kind {
     SIM_GAME_ACTOR,    /* an actor got a channel */
@@ -49,8 +71,8 @@ typedef void sim_game_watch(void *user, const struct sim_game_event *event);
 struct sim_game;
 
 /* The game of one side of a connection. watch may be NULL. NULL: no memory. */
-struct sim_game *sim_game_new(struct ue_conn *conn, enum ue_driver driver, enum ue_role role, uint64_t seed,
-                              sim_game_watch *watch, void *user);
+struct sim_game *sim_game_new(struct ue_conn *conn, const struct sim_game_config *config, sim_game_watch *watch,
+                              void *user);
 void sim_game_free(struct sim_game *game);
 /* The peer in the same process, with which calls are compared; without it they are only counted. */
 void sim_game_set_peer(struct sim_game *game, struct sim_game *peer);

@@ -140,6 +140,9 @@ void game_call_received(void *user, const struct ue_received_call *call) {
 
 void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
                       enum game_function id, const struct ue_value *parameters) {
+    if (game->driver == UE_DRIVER_DEMO) {
+        return;
+    }
     struct ue_replica *replica = ue_replicator_find(&game->replicator, &a->actor);
     const struct ue_replicated_call request = {target, game_function(id), parameters};
     if (replica != NULL && ue_conn_room_bits(game->conn, replica->channel) > CALL_ROOM_BITS &&

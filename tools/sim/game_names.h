@@ -16,6 +16,8 @@
 #define GAME_GUID_PACKAGE(id) (105 + 10 * (uint64_t)(id))
 #define GAME_GUID_LAMP(index) (1001 + 4 * (uint64_t)(index))
 #define GAME_GUID_LIGHT(index) (1003 + 4 * (uint64_t)(index))
+/* Lamps of the map beyond those with channels, which are destroyed without one. */
+#define GAME_LOST_LAMPS 2
 /* The first id of an object that is created at run time. */
 #define GAME_GUID_DYNAMIC 64
 

@@ -8,57 +8,10 @@
 #include "tools/sim/game_names.h"
 #include "tools/sim/game_state.h"
 
-#define CHECKSUM 0x51a7c000
 #define PLAYER_ID 7
 #define NEWS_CHARS 2500
 #define CRATE_TEXT_CHARS 400
 #define GONE_TICKS 30
-
-/* Lamps of the map beyond those with channels, which are destroyed without one. */
-#define LOST_LAMPS 2
-
-/* ---- names ---- */
-
-static bool add_name(struct sim_game *game, uint64_t guid, uint64_t outer, uint8_t flags, const char *name) {
-    const struct ue_named_object object = {guid, outer, flags, outer != 0 ? CHECKSUM + (uint32_t)guid : 0, name};
-    return ue_package_map_add(&game->map, &object) == UE_OK;
-}
-
-/* A class's path is "PACKAGE.NAME". */
-static bool add_class(struct sim_game *game, enum game_class id) {
-    char package[64];
-    char archetype[80];
-    const char *path = game_class(id)->path;
-    const char *name = strchr(path, '.') + 1;
-    snprintf(package, sizeof package, "%.*s", (int)(name - 1 - path), path);
-    snprintf(archetype, sizeof archetype, "Default__%s", name);
-    return add_name(game, GAME_GUID_PACKAGE(id), 0, UE_EXPORT_ASSET, package) &&
-           add_name(game, GAME_GUID_CLASS(id), GAME_GUID_PACKAGE(id), UE_EXPORT_ASSET, name) &&
-           add_name(game, GAME_GUID_ARCHETYPE(id), GAME_GUID_PACKAGE(id), UE_EXPORT_ASSET, archetype);
-}
-
-static bool add_lamp(struct sim_game *game, uint32_t index) {
-    char name[32];
-    snprintf(name, sizeof name, GAME_LAMP_NAME "%" PRIu32, index);
-    return add_name(game, GAME_GUID_LAMP(index), GAME_GUID_LEVEL, UE_EXPORT_MAP_OBJECT, name) &&
-           add_name(game, GAME_GUID_LIGHT(index), GAME_GUID_LAMP(index), UE_EXPORT_MAP_OBJECT, "Light");
-}
-
-static bool add_names(struct sim_game *game) {
-    if (game->driver == UE_DRIVER_BEACON) {
-        return add_class(game, GAME_CLASS_BEACON);
-    }
-    bool good = add_name(game, GAME_GUID_MAP, 0, UE_EXPORT_MAP_OBJECT, GAME_MAP) &&
-                add_name(game, GAME_GUID_SIM, GAME_GUID_MAP, UE_EXPORT_MAP_OBJECT, "Sim") &&
-                add_name(game, GAME_GUID_LEVEL, GAME_GUID_SIM, UE_EXPORT_MAP_OBJECT, "PersistentLevel");
-    for (enum game_class id = GAME_CLASS_PILOT; good && id <= GAME_CLASS_LABEL; id++) {
-        good = id == GAME_CLASS_LAMP || add_class(game, id);
-    }
-    for (uint32_t i = 0; good && i < GAME_LAMPS + LOST_LAMPS; i++) {
-        good = add_lamp(game, i);
-    }
-    return good;
-}
 
 /* ---- actors ---- */
 
@@ -171,7 +124,7 @@ static void work_pilot(struct sim_game *game, struct game_actor *a, uint64_t tic
         set(a->actor.object, GAME_PILOT_SCORE, game_number(UE_VALUE_INT32, number * 3));
     }
     if (tick % 3 == 0) {
-        const struct game_actor *ship = &game->actors[1 + sim_rng_below(&game->rng, GAME_SHIPS)];
+        const struct game_actor *ship = &game->actors[1 + sim_rng_below(&game->rng, game->cast.ships)];
         game_server_call(
             game, a, NULL, GAME_CLIENT_HIT,
             (const struct ue_value[]){game_reference(ship->actor.object->guid), game_number(UE_VALUE_INT32, number)});
@@ -180,10 +133,43 @@ static void work_pilot(struct sim_game *game, struct game_actor *a, uint64_t tic
         game_server_call(game, a, NULL, GAME_CLIENT_SHAKE,
                          (const struct ue_value[]){game_real(0.25F * (float)(tick % 4 + 1))});
     }
-    if (tick % 150 == 75) {
+    if (tick % game->cast.news_ticks == game->cast.news_ticks / 2) {
         memset(news, 'a' + (int)(tick % 26), NEWS_CHARS);
         game_server_call(game, a, NULL, GAME_CLIENT_NEWS,
                          (const struct ue_value[]){game_number(UE_VALUE_INT32, number), game_text(news)});
+    }
+}
+
+/* Adds a label to an actor. outer: 0, or the label to which it belongs. */
+static struct ue_replicated_object *add_label(struct sim_game *game, struct game_actor *a, uint64_t outer) {
+    struct ue_replicated_object *label =
+        ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LABEL), new_guid(game));
+    if (label != NULL) {
+        label->class_guid = GAME_GUID_CLASS(GAME_CLASS_LABEL);
+        label->outer = outer;
+        ue_replicated_actor_add(&a->actor, label);
+    }
+    return label;
+}
+
+/* A note on the label counts the hits; it lives for a shorter time. */
+static void work_note(struct sim_game *game, struct game_actor *a, const struct ue_replicated_object *label,
+                      uint64_t phase) {
+    struct ue_replicated_object *note = label->next;
+    char text[32];
+    if (phase == 65 && note == NULL) {
+        note = add_label(game, a, label->guid);
+    }
+    if (note == NULL || note->is_removed) {
+        return;
+    }
+    if (phase % 15 == 5) {
+        snprintf(text, sizeof text, "Hits: %" PRIu64, phase / 15);
+        set(note, GAME_LABEL_TEXT, game_text(text));
+    }
+    if (phase == 150) {
+        note->is_removed = true;
+        report(game, SIM_GAME_DELETED, a, note, 0, 0);
     }
 }
 
@@ -192,11 +178,7 @@ static void work_label(struct sim_game *game, struct game_actor *a, uint64_t pha
     struct ue_replicated_object *label = a->actor.object->next;
     char text[32];
     if (phase == 60 && label == NULL) {
-        label = ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LABEL), new_guid(game));
-        if (label != NULL) {
-            label->class_guid = GAME_GUID_CLASS(GAME_CLASS_LABEL);
-            ue_replicated_actor_add(&a->actor, label);
-        }
+        label = add_label(game, a, 0);
     }
     if (label == NULL || label->is_removed) {
         return;
@@ -210,6 +192,7 @@ static void work_label(struct sim_game *game, struct game_actor *a, uint64_t pha
         game_server_call(game, a, label, GAME_LABEL_FLASH,
                          (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)phase)});
     }
+    work_note(game, a, label, phase);
     if (phase == 180) {
         label->is_removed = true;
         report(game, SIM_GAME_DELETED, a, label, 0, 0);
@@ -249,7 +232,7 @@ static void work_crate(struct sim_game *game, struct game_actor *a, uint64_t tic
                                                     UE_CHANNEL_LEVEL_UNLOADED, UE_CHANNEL_MIGRATED};
     struct ue_replicated_object *o = a->actor.object;
     char text[CRATE_TEXT_CHARS + 1] = "";
-    uint64_t phase = (tick + 29 * (uint64_t)a->index) % 300;
+    uint64_t phase = (tick + 29 * (uint64_t)a->index) % game->cast.crate_ticks;
     if (phase % 60 == 0) {
         set(o, GAME_CRATE_STATE, game_number(UE_VALUE_BYTE, (uint32_t)(phase / 60 + 1)));
         set(o, GAME_CRATE_WEIGHT, game_real((float)(phase + a->index) / 8));
@@ -258,14 +241,14 @@ static void work_crate(struct sim_game *game, struct game_actor *a, uint64_t tic
     if (phase == 100) {
         memset(text, 'A' + (int)a->index, 20 + sim_rng_below(&game->rng, CRATE_TEXT_CHARS - 20));
         set(o, GAME_CRATE_CONTENTS, game_text(text));
-        set(o, GAME_CRATE_CARRIER, game_reference(game->actors[1 + a->index].actor.object->guid));
+        set(o, GAME_CRATE_CARRIER, game_reference(game->actors[1 + a->index % game->cast.ships].actor.object->guid));
     }
     if (phase == 130) {
         set(o, GAME_CRATE_OPEN, game_number(UE_VALUE_BOOL, 1));
         game_server_call(game, a, NULL, GAME_CRATE_OPENED,
                          (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
-    if (phase == 299) {
+    if (phase == game->cast.crate_ticks - 1) {
         leave(game, a, reasons[game->closings++ % (sizeof reasons / sizeof *reasons)]);
     }
 }
@@ -282,7 +265,7 @@ static void work_lamp(struct sim_game *game, struct game_actor *a, uint64_t tick
     if (phase < 60 && phase % 10 == 5 && is_awake) {
         set(o, GAME_LAMP_INTENSITY, game_real((float)phase / 4));
         set(o, GAME_LAMP_HUE, game_number(UE_VALUE_BYTE, (uint32_t)tick & 0xff));
-        set(o, GAME_LAMP_SWITCH, game_reference(GAME_GUID_LAMP((a->index + 1) % GAME_LAMPS)));
+        set(o, GAME_LAMP_SWITCH, game_reference(GAME_GUID_LAMP((a->index + 1) % game->cast.lamps)));
         set(o->next, GAME_LIGHT_COLOUR, game_number(UE_VALUE_INT32, (uint32_t)sim_rng_next(&game->rng)));
         game_server_call(game, a, NULL, GAME_LAMP_BLINK,
                          (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
@@ -319,12 +302,12 @@ static void enter(struct sim_game *game, struct game_actor *a) {
 }
 
 static void destroy_lamps(struct sim_game *game) {
-    uint32_t index = game->ticks == 100 ? 0 : game->ticks == 160 ? 1 : LOST_LAMPS;
-    if (index == LOST_LAMPS || game->driver == UE_DRIVER_BEACON) {
+    uint32_t index = game->ticks == 100 ? 0 : game->ticks == 160 ? 1 : GAME_LOST_LAMPS;
+    if (index == GAME_LOST_LAMPS || game->driver == UE_DRIVER_BEACON) {
         return;
     }
     struct ue_replicated_object *lamp =
-        ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LAMP), GAME_GUID_LAMP(GAME_LAMPS + index));
+        ue_replicated_object_new(&game->map, game_class(GAME_CLASS_LAMP), GAME_GUID_LAMP(game->cast.lamps + index));
     if (lamp != NULL) {
         const struct game_actor gone = {.actor = {lamp, {0}}};
         if (ue_replicator_destroy_static(&game->replicator, game->now_ns, lamp) == UE_OK) {
@@ -391,16 +374,15 @@ static bool add_actors(struct sim_game *game, enum game_class kind, uint32_t cou
 }
 
 bool game_server_init(struct sim_game *game) {
-    ue_package_map_init(&game->map, NULL, ue_conn_context(game->conn));
     ue_replicator_init(&game->replicator, game->conn, &game->map);
     game->replicator.watch = (struct ue_replication_watch){on_update, game};
     game->next_guid = GAME_GUID_DYNAMIC - 2;
-    bool good = add_names(game);
+    bool good = game_names_add(game);
     if (game->driver == UE_DRIVER_BEACON) {
         return good && add_actors(game, GAME_CLASS_BEACON, 1);
     }
-    return good && add_actors(game, GAME_CLASS_PILOT, 1) && add_actors(game, GAME_CLASS_SHIP, GAME_SHIPS) &&
-           add_actors(game, GAME_CLASS_CRATE, GAME_CRATES) && add_actors(game, GAME_CLASS_LAMP, GAME_LAMPS);
+    return good && add_actors(game, GAME_CLASS_PILOT, 1) && add_actors(game, GAME_CLASS_SHIP, game->cast.ships) &&
+           add_actors(game, GAME_CLASS_CRATE, game->cast.crates) && add_actors(game, GAME_CLASS_LAMP, game->cast.lamps);
 }
 
 void game_server_free(struct sim_game *game) {
@@ -408,7 +390,6 @@ void game_server_free(struct sim_game *game) {
     for (size_t i = 0; i < game->actor_count; i++) {
         ue_replicated_actor_free(&game->actors[i].actor);
     }
-    ue_package_map_free(&game->map);
 }
 
 /* ---- the end of a run ---- */

@@ -11,10 +11,7 @@
 #include "tools/sim/game_classes.h"
 #include "tools/sim/rng.h"
 
-#define GAME_SHIPS 16
-#define GAME_CRATES 8
-#define GAME_LAMPS 6
-#define GAME_ACTORS (1 + GAME_SHIPS + GAME_CRATES + GAME_LAMPS)
+#define GAME_ACTORS_MAX (1 + SIM_GAME_SHIPS_MAX + SIM_GAME_CRATES_MAX + SIM_GAME_LAMPS_MAX)
 #define GAME_CALLS_MAX 1024 /* reliable ones on their way, or lost with their actor */
 
 struct game_actor {
@@ -36,6 +33,7 @@ struct sim_game {
     struct ue_conn *conn;
     enum ue_driver driver;
     enum ue_role role;
+    struct sim_game_cast cast;
     struct sim_rng rng;
     sim_game_watch *watch;
     void *user;
@@ -48,9 +46,10 @@ struct sim_game {
     struct game_call calls[GAME_CALLS_MAX]; /* that the peer has not received, oldest first */
     uint32_t call_count;
 
-    struct ue_package_map map; /* server */
-    struct ue_replicator replicator;
-    struct game_actor actors[GAME_ACTORS];
+    struct ue_package_map map; /* of the server, and of the client of a replay */
+
+    struct ue_replicator replicator; /* server */
+    struct game_actor actors[GAME_ACTORS_MAX];
     uint32_t actor_count;
     uint64_t next_guid;
     uint32_t closings;
@@ -77,6 +76,9 @@ void game_call_received(void *user, const struct ue_received_call *call);
 /* Calls the client, if there is room for the largest call; target NULL: the actor. */
 void game_server_call(struct sim_game *game, const struct game_actor *a, const struct ue_replicated_object *target,
                       enum game_function id, const struct ue_value *parameters);
+
+/* game_names.c: adds the names of the game's objects to the map. */
+bool game_names_add(struct sim_game *game);
 
 /* game_server.c */
 bool game_server_init(struct sim_game *game);

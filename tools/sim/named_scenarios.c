@@ -34,11 +34,8 @@
 /* Messages as often and as large as those of a game, for measurements. */
 #define STREAM .streams = {SERVER(2, 3, RELIABLE, BYTES(200)), SERVER(2, 2, BYTES(600)), CLIENT(2, 1, BYTES(60))}
 
-/* The same for sides with few ticks. */
-#define QUIET_GAME .streams = {SERVER(2, 5, RELIABLE, BYTES(200)), CLIENT(2, 3, BYTES(60))}
-
-/* A channel that opens, carries two messages and closes with this reason, repeatedly. */
-#define CLOSING(first, reason) SERVER((first), 7, RELIABLE, BITS(64, 512), .close_after = 2, .close_reason = (reason))
+/* A game of few actors. */
+#define SMALL_GAME .game = true, .cast = {.ships = 2, .crates = 1, .lamps = 1}
 
 #define SHORT .duration_ns = 6 * NS_PER_S
 #define JOIN .handshake = true, .login = true
@@ -53,11 +50,7 @@ static const struct sim_scenario scenarios[] = {
     SCENARIO("beacon", "a client joins a beacon, asks for seats in a game, and leaves", SIDES, PATHS(0), .game = true,
              .driver = UE_DRIVER_BEACON, JOIN, .duration_ns = 3 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("demo", "the packets of a replay: actors that spawn, change and are destroyed; nothing is answered", SIDES,
-             PATHS(0),
-             .streams = {SERVER(2, 1, BITS(64, 400), .channels = 20, .burst = 4),
-                         SERVER(12, 5, RELIABLE, BITS(64, 400), .channels = 10, .close_after = 3, .close_reason = 3),
-                         SERVER(32, 7, RELIABLE, BITS(64, 400), .channels = 4, .close_after = 2, .close_reason = 1)},
-             .actors = true, .driver = UE_DRIVER_DEMO, SHORT),
+             PATHS(0), .game = true, .driver = UE_DRIVER_DEMO, SHORT),
     SCENARIO("stream", "streams of messages as often and as large as a game's", SIDES, PATHS(0), STREAM, SHORT),
     SCENARIO("lossy", "5 % loss", SIDES, PATHS(.loss = 0.05), MIXED, SHORT),
     SCENARIO("terrible", "40 % loss and jitter", SIDES, PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS), MIXED, SHORT),
@@ -83,10 +76,10 @@ static const struct sim_scenario scenarios[] = {
     SCENARIO("wrap", "packet and channel sequences wrap around",
              .sides = {{.tick_hz = 59.9, .first_seq = 16300}, {.tick_hz = 60, .first_seq = 16383}}, PATHS(.loss = 0.05),
              MIXED, SHORT),
-    SCENARIO("handshake", "a handshake that loses packets", SIDES, PATHS(.loss = 0.1), STREAM, SHORT,
+    SCENARIO("handshake", "a handshake that loses packets", SIDES, PATHS(.loss = 0.1), SMALL_GAME, SHORT,
              .handshake = true),
-    SCENARIO("login-lossy", "a login that loses packets", SIDES, PATHS(.loss = 0.1), STREAM, SHORT, .handshake = true,
-             .login = true),
+    SCENARIO("login-lossy", "a login that loses packets", SIDES, PATHS(.loss = 0.1), SMALL_GAME, SHORT,
+             .handshake = true, .login = true),
     SCENARIO("channels", "200 channels", SIDES, PATHS(.loss = 0.05),
              .streams = {SERVER(2, 1, RELIABLE, BITS(1, 400), .channels = 200, .burst = 5),
                          CLIENT(2, 2, BITS(64, 400), .channels = 200)},
@@ -98,7 +91,7 @@ static const struct sim_scenario scenarios[] = {
              .streams = {SERVER(2, 1, RELIABLE, BYTES(900), .burst = 1024, .total = 2000)},
              .duration_ns = 120 * NS_PER_S),
 
-    SCENARIO("login", "handshake, login, some traffic; the client disconnects", SIDES, PATHS(0), STREAM, JOIN,
+    SCENARIO("login", "handshake, login, a moment of a game; the client disconnects", SIDES, PATHS(0), SMALL_GAME, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("mixed", "messages of every kind in both directions, over a network with every impairment", SIDES,
              PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT,
@@ -106,22 +99,22 @@ static const struct sim_scenario scenarios[] = {
     SCENARIO("legacy", "the same with engine 4.18, which acknowledges each packet",
              .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
              PATHS(.loss = 0.02, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT, .ending = SIM_ENDING_CLIENT),
-    SCENARIO("loss-burst", "the traffic of a game with 10 % loss in runs of four", SIDES,
-             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S), STREAM, JOIN, SHORT,
+    SCENARIO("loss-burst", "a game with 10 % loss in runs of four", SIDES,
+             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S), SMALL_GAME, JOIN, SHORT,
              .ending = SIM_ENDING_CLIENT),
     SCENARIO("big-bunch", "reliable and unreliable messages of up to 64 KiB, in fragments of which some are lost",
              SIDES, PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
              .streams = {SERVER(2, 20, RELIABLE, BITS(8 * KIB_BITS, 64 * KIB_BITS)),
                          SERVER(3, 9, BITS(2 * KIB_BITS, 16 * KIB_BITS)), CLIENT(2, 1, BYTES(60))},
              JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
-    SCENARIO("voice", "four players whose talk spurts overlap, beside the traffic of a game", SIDES,
+    SCENARIO("voice", "four players whose talk spurts overlap, beside a game", SIDES,
              PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
              .streams = {SERVER(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true, .talkers = 3),
-                         CLIENT(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true), SERVER(2, 6, RELIABLE, BYTES(200))},
-             .actors = true, JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+                         CLIENT(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true)},
+             SMALL_GAME, JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("frame-time", "the client asks for the server's frame times; one frame in twenty lasts three ticks",
              .sides = {{.tick_hz = 59.9}, {.tick_hz = 60, .long_frame_every = 20, .long_frame_ticks = 3}}, PATHS(0),
-             STREAM, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
+             SMALL_GAME, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
     SCENARIO(
         "overload", "the server sends more than a rate limit of 40 kB/s carries", SIDES,
         .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
@@ -129,21 +122,21 @@ static const struct sim_scenario scenarios[] = {
                     CLIENT(2, 1, BYTES(60))},
         JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("restart", "the client's address changes: restart handshake, and the connection continues (from 4.22)",
-             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(0), QUIET_GAME, JOIN, .duration_ns = 14 * NS_PER_S,
+             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(0), SMALL_GAME, JOIN, .duration_ns = 14 * NS_PER_S,
              .move_ns = 11500 * NS_PER_MS, .ending = SIM_ENDING_CLIENT),
-    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), STREAM, JOIN, .duration_ns = NS_PER_S,
+    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), SMALL_GAME, JOIN, .duration_ns = NS_PER_S,
              .ending = SIM_ENDING_SERVER),
     SCENARIO("timeout", "the network loses everything, and both sides time out",
-             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}), QUIET_GAME,
+             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}), SMALL_GAME,
              JOIN, .duration_ns = 3 * NS_PER_S, .timeout_ns = 3 * NS_PER_S, .ending = SIM_ENDING_TIMEOUT),
-    SCENARIO("refused", "the server refuses the login with a Failure", SIDES, PATHS(0), STREAM, JOIN,
+    SCENARIO("refused", "the server refuses the login with a Failure", SIDES, PATHS(0), SMALL_GAME, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_FAILURE),
-    SCENARIO("upgrade", "the server refuses another network version with an Upgrade", SIDES, PATHS(0), STREAM, JOIN,
+    SCENARIO("upgrade", "the server refuses another network version with an Upgrade", SIDES, PATHS(0), SMALL_GAME, JOIN,
              .duration_ns = NS_PER_S, .ending = SIM_ENDING_UPGRADE),
     SCENARIO("close-reasons", "actor channels that close with each of the engine's reasons", SIDES,
-             PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
-             .streams = {CLOSING(2, 0), CLOSING(3, 1), CLOSING(4, 2), CLOSING(5, 3), CLOSING(6, 4), CLOSING(7, 5)},
-             JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2), .game = true,
+             .cast = {.ships = 2, .crates = 5, .lamps = 2, .crate_ticks = 12}, JOIN, .duration_ns = 2 * NS_PER_S,
+             .ending = SIM_ENDING_CLIENT),
 };
 
 const struct sim_scenario *sim_scenario_at(size_t index) {

@@ -44,6 +44,10 @@ uint64_t sim_scenario_delivery_timeout_ns(const struct sim_scenario *scenario) {
                                               : PATIENCE_NS + PATIENCE_ROUNDS * sim_scenario_rtt_ns(scenario);
 }
 
+struct sim_game_config sim_scenario_game(const struct sim_scenario *scenario, enum ue_role side) {
+    return (struct sim_game_config){scenario->driver, side, scenario->cast, scenario->seed};
+}
+
 const struct sim_stream *sim_scenario_stream(const struct sim_scenario *scenario, enum ue_role from, uint32_t channel,
                                              bool reliable) {
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {

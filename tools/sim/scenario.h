@@ -5,6 +5,7 @@
 #define UERUDP_TOOLS_SIM_SCENARIO_H
 
 #include <uerudp/endpoint.h>
+#include "tools/sim/game.h"
 #include "tools/sim/link.h"
 #include "tools/sim/network_emulation.h"
 
@@ -18,9 +19,6 @@
 /* An unreliable message contains its number. */
 #define SIM_STREAM_UNRELIABLE_BITS_MIN 64
 #define SIM_STREAM_BITS_MAX (65536u * 8)
-/* Limit of what a content block adds to a message in its bunch. */
-#define SIM_STREAM_BLOCK_BITS 512
-#define SIM_STREAM_ACTOR_BITS_MAX (SIM_STREAM_BITS_MAX - SIM_STREAM_BLOCK_BITS)
 #define SIM_STREAM_VOICE_BITS_MAX (8192u * 8)
 
 /* Messages of one kind. The server opens the channels; each side has at most one reliable and one unreliable stream on
@@ -42,8 +40,6 @@ struct sim_stream {
     uint8_t close_reason; /* of these closes */
     bool is_voice;        /* the channel is a voice channel; its messages are voice packets of whole bytes */
     uint32_t talkers;     /* voice: number of talkers, who talk in spurts that overlap; 0 counts as 1 */
-    bool is_notice; /* server, with actors: each message opens and closes a channel, which says that its actor is gone;
-                       no bits */
 };
 
 struct sim_scenario_side {
@@ -82,9 +78,9 @@ struct sim_scenario {
     bool compress;               /* packets that become smaller are marked as compressed; needs the handler oodle */
     struct ue_settings settings; /* of both sides: magic header and handlers */
     bool frame_time;             /* the client asks for the server's frame times */
-    bool game;                   /* the simulated game (game.h), which has no streams */
+    bool game;                   /* the simulated game (game.h), whose only streams are voice */
+    struct sim_game_cast cast;   /* of the game */
     enum ue_driver driver;       /* a beacon's game is a reservation (game_beacon.c) */
-    bool actors;                 /* messages travel as property updates and RPCs of actors (actor_world.h) */
     bool hostile;                /* corrupted datagrams may be accepted: only what no network may cause is checked */
     bool unchecked;              /* nothing is checked: for speed */
     enum sim_ending ending;
@@ -105,6 +101,9 @@ uint64_t sim_scenario_tick_ns(const struct sim_scenario *scenario, enum ue_role 
 uint64_t sim_scenario_rtt_ns(const struct sim_scenario *scenario);
 uint64_t sim_scenario_delivery_timeout_ns(const struct sim_scenario *scenario);
 
+/* The game of one side. */
+struct sim_game_config sim_scenario_game(const struct sim_scenario *scenario, enum ue_role side);
+
 /* The key (UE_KEY_BYTES) that both sides of an encrypted scenario know, and the token by which the server finds the
    key; both follow from the seed. */
 void sim_scenario_key(const struct sim_scenario *scenario, uint8_t *key);
@@ -114,10 +113,6 @@ bool sim_scenario_has_voice(const struct sim_scenario *scenario);
 /* The number of a side's first talker. */
 uint32_t sim_scenario_first_talker(const struct sim_scenario *scenario, enum ue_role from);
 
-/* Whether messages on this channel travel as content blocks of an actor. */
-static inline bool sim_scenario_is_actor_channel(const struct sim_scenario *scenario, uint32_t channel) {
-    return scenario->actors && channel >= SIM_SCENARIO_CHANNEL_FIRST && channel < SIM_SCENARIO_CHANNELS_MAX;
-}
 /* The stream of a side's messages on a channel; NULL: none. */
 const struct sim_stream *sim_scenario_stream(const struct sim_scenario *scenario, enum ue_role from, uint32_t channel,
                                              bool reliable);

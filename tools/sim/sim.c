@@ -319,13 +319,17 @@ bool sim_step(struct simulation *sim) {
 
 /* ---- results ---- */
 
-/* Calls of a game count as messages. */
-static void add_calls(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
+/* Calls and values of a game count as messages. */
+static void add_game(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
     const struct sim_game *game = sim->endpoints[role].game;
     const struct sim_game *peer = sim->endpoints[!role].game;
     for (size_t reliable = 0; game != NULL && peer != NULL && reliable < 2; reliable++) {
         side->sent[reliable] += sim_game_counts(game).calls_sent[reliable];
         side->received[reliable] += sim_game_counts(peer).calls_received[reliable];
+    }
+    if (game != NULL && peer != NULL) {
+        side->sent[0] += sim_game_counts(game).values_sent;
+        side->received[0] += sim_game_counts(peer).values_received;
     }
 }
 
@@ -334,7 +338,7 @@ static void fill_side(const struct simulation *sim, enum ue_role role, struct si
     memcpy(side->sent, delivery->sent[role], sizeof side->sent);
     memcpy(side->received, delivery->received[role], sizeof side->received);
     side->received_bytes = delivery->received_bytes[role];
-    add_calls(sim, role, side);
+    add_game(sim, role, side);
     if (sim->endpoints[role].conn != NULL) {
         side->counters = *ue_conn_counters(sim->endpoints[role].conn);
         ue_conn_memory_bytes(sim->endpoints[role].conn, &side->peak_memory_bytes);

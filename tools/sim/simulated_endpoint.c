@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim/actor_world.h"
 #include "tools/sim/endpoint_traffic.h"
 #include "tools/sim/voice_packet.h"
 
@@ -91,8 +90,8 @@ bool sim_endpoint_init(struct sim_endpoint *endpoint, const struct sim_scenario 
     uint64_t phase = sim_rng_mix(scenario->seed, SALT_END + 32 + (uint64_t)role);
     endpoint->start_ns = phase % sim_scenario_tick_ns(scenario, role);
     endpoint->message = malloc(SIM_STREAM_BITS_MAX / 8);
-    endpoint->block_bytes = malloc((SIM_STREAM_BITS_MAX + SIM_STREAM_BLOCK_BITS) / 8);
-    return endpoint->message != NULL && endpoint->block_bytes != NULL && make_endpoint(endpoint);
+    endpoint->voice_bytes = malloc((SIM_STREAM_VOICE_BITS_MAX + SIM_VOICE_FRONT_BITS) / 8);
+    return endpoint->message != NULL && endpoint->voice_bytes != NULL && make_endpoint(endpoint);
 }
 
 void sim_endpoint_free(struct sim_endpoint *endpoint) {
@@ -100,7 +99,7 @@ void sim_endpoint_free(struct sim_endpoint *endpoint) {
     ue_login_free(endpoint->login);
     ue_conn_free(endpoint->conn);
     ue_listener_free(endpoint->listener);
-    free(endpoint->block_bytes);
+    free(endpoint->voice_bytes);
     free(endpoint->message);
 }
 
@@ -127,8 +126,8 @@ static void start_traffic(struct sim_endpoint *endpoint, uint64_t now_ns) {
 static void connected(struct sim_endpoint *endpoint, uint64_t now_ns) {
     sim_checker_connect(endpoint->checker, endpoint->role, endpoint->conn);
     if (endpoint->scenario->game && endpoint->game == NULL) {
-        endpoint->game = sim_game_new(endpoint->conn, endpoint->scenario->driver, endpoint->role,
-                                      endpoint->scenario->seed, endpoint->watch->game, endpoint->watch->user);
+        const struct sim_game_config config = sim_scenario_game(endpoint->scenario, endpoint->role);
+        endpoint->game = sim_game_new(endpoint->conn, &config, endpoint->watch->game, endpoint->watch->user);
         if (endpoint->game == NULL) {
             sim_failure_set(&endpoint->checker->failure, now_ns, "no memory for the game");
         }
@@ -149,48 +148,6 @@ static void report_mismatch(struct sim_endpoint *endpoint, uint64_t now_ns, cons
                     event->channel, what);
 }
 
-/* Reads the spawn data at the front of an actor's first bunch. False: it differs from what was sent. */
-static bool read_spawn(struct sim_endpoint *endpoint, const struct ue_event *event, bool is_notice,
-                       struct ue_view *data) {
-    uint8_t bytes[SIM_WORLD_OPEN_BYTES] = {0};
-    struct sim_bit_writer w = {.bytes = bytes};
-    const struct sim_world_message identity = {
-        event->channel, endpoint->checker->delivery.channels[!endpoint->role][event->channel].received[1], is_notice};
-    bool is_mapped = sim_world_write_open(&w, endpoint->config.profile->netver, &identity);
-    return event->has_mapped == is_mapped && sim_bits_read_expected(data, &w);
-}
-
-static bool is_notice(const struct sim_endpoint *endpoint, uint32_t channel) {
-    const struct sim_stream *stream = sim_scenario_stream(endpoint->scenario, UE_ROLE_SERVER, channel, true);
-    return stream != NULL && stream->is_notice;
-}
-
-/* Each content block of an actor's bunch is one message. A notice has no blocks. */
-static void receive_actor(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
-    const struct sim_block_context block_context = {endpoint->config.profile->netver, endpoint->role == UE_ROLE_CLIENT,
-                                                    endpoint->scenario->driver == UE_DRIVER_DEMO};
-    struct ue_event message = *event;
-    struct ue_view data = event->data;
-    bool is_without_blocks = is_notice(endpoint, event->channel);
-    bool is_first = true;
-    if (event->open && !read_spawn(endpoint, event, is_without_blocks, &data)) {
-        report_mismatch(endpoint, now_ns, event, "not the actor that was opened");
-        return;
-    }
-    do {
-        struct sim_content_block block = {.value = data};
-        if (!is_without_blocks && !sim_content_block_read(&data, block_context, &block)) {
-            report_mismatch(endpoint, now_ns, event, "not a content block");
-            return;
-        }
-        message.data = block.value;
-        message.open = event->open && is_first;
-        message.close = event->close && data.bits == 0;
-        is_first = false;
-        receive_message(endpoint, now_ns, &message);
-    } while (!is_without_blocks && data.bits > 0);
-}
-
 static void receive_voice(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
     struct ue_event message = *event;
     struct ue_view data = event->data;
@@ -204,24 +161,11 @@ static void receive_voice(struct sim_endpoint *endpoint, uint64_t now_ns, const 
     }
 }
 
-static void receive_exports(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
-    uint8_t bytes[SIM_WORLD_EXPORT_BYTES];
-    struct sim_bit_writer w = {.bytes = bytes};
-    const struct sim_world_message identity = {event->channel, 0, is_notice(endpoint, event->channel)};
-    sim_world_write_exports(&w, &identity);
-    if (endpoint->game == NULL && sim_endpoint_is_checked(endpoint) &&
-        !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
-        report_mismatch(endpoint, now_ns, event, "not what was exported");
-    }
-}
-
 static void receive_bunch(struct sim_endpoint *endpoint, uint64_t now_ns, const struct ue_event *event) {
-    if (event->channel != 0 && endpoint->game == NULL && sim_endpoint_is_checked(endpoint)) {
-        if (sim_scenario_is_actor_channel(endpoint->scenario, event->channel)) {
-            receive_actor(endpoint, now_ns, event);
-        } else if (sim_scenario_is_voice_channel(endpoint->scenario, event->channel)) {
+    if (event->channel != 0 && sim_endpoint_is_checked(endpoint)) {
+        if (sim_scenario_is_voice_channel(endpoint->scenario, event->channel)) {
             receive_voice(endpoint, now_ns, event);
-        } else {
+        } else if (endpoint->game == NULL) {
             receive_message(endpoint, now_ns, event);
         }
     } else if (event->channel == 0 && endpoint->role == UE_ROLE_SERVER && !endpoint->has_login &&
@@ -283,7 +227,7 @@ static void handle_event(struct sim_endpoint *endpoint, uint64_t now_ns, const s
     case UE_EVENT_CHANNEL_CLOSED: set_channel(endpoint, event->channel, SIM_CHANNEL_FREE); break;
     case UE_EVENT_BUNCH: receive_bunch(endpoint, now_ns, event); break;
     case UE_EVENT_PACKET: handle_packet(endpoint, now_ns, event); break;
-    case UE_EVENT_EXPORTS: receive_exports(endpoint, now_ns, event); break;
+    case UE_EVENT_EXPORTS: break; /* of the game */
     case UE_EVENT_FAULT: handle_fault(endpoint, now_ns, event); break;
     }
 }

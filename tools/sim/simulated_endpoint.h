@@ -49,7 +49,7 @@ struct sim_endpoint {
     bool has_opened;                             /* all channels are open: none was freed since they were opened */
     uint32_t since_open[SIM_SCENARIO_CHANNELS_MAX];
     uint8_t *message;     /* room for the largest message */
-    uint8_t *block_bytes; /* room for the largest message inside a content block */
+    uint8_t *voice_bytes; /* room for the largest voice packet */
 };
 
 /* False: no memory, or the endpoint refuses its configuration. Everything that is passed in, and in and out, must

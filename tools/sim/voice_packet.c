@@ -3,9 +3,8 @@
 
 #define NETVER_AMPLITUDE 14 /* the lowest version of 4.25 */
 #define AMPLITUDE 1200
-#define AMPLITUDE_STEP 100  /* between talkers */
-#define SAMPLES_PER_BYTE 16 /* invented */
-#define FRONT_BYTES 64
+#define AMPLITUDE_STEP 100     /* between talkers */
+#define SAMPLES_PER_BYTE 16    /* invented */
 #define DIGIT_BIT (32 + 4 * 8) /* of the id, after its length and "Sim-" */
 
 const char *sim_voice_sender(uint32_t talker) {
@@ -36,7 +35,7 @@ void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile,
 }
 
 bool sim_voice_read(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value) {
-    uint8_t bytes[FRONT_BYTES] = {0};
+    uint8_t bytes[SIM_VOICE_FRONT_BITS / 8] = {0};
     struct sim_bit_writer front = {.bytes = bytes};
     put_front(&front, profile, 0, 0);
     size_t length_bit = front.bits - 16 - (has_sample_count(profile) ? 64 : 0);

@@ -7,6 +7,9 @@
 #include "tools/sim/bit_stream.h"
 #include "tools/sim/scenario.h"
 
+/* Limit of what precedes the data in a packet. */
+#define SIM_VOICE_FRONT_BITS 512
+
 /* The unique net id of a talker of a scenario, from 0; static. The client's come before the others. */
 const char *sim_voice_sender(uint32_t talker);
 

@@ -192,7 +192,7 @@ class GameClient:
         if first.get("open"):
             channel.actor = self.read_spawn(bits, last.get("close", False))
         while bits.left:
-            self.read_block(bits, direction, channel.actor, last["reliable"])
+            self.read_block(bits, direction, channel.actor)
         if last.get("close", False):
             self.close(channel, last)
 
@@ -247,7 +247,7 @@ class GameClient:
         self.actors.setdefault(guid, {guid: {"class": layout, "values": {}}})
         return guid
 
-    def read_block(self, bits, direction, actor, reliable):
+    def read_block(self, bits, direction, actor):
         has_properties, is_actor = bits.read(1), bits.read(1)
         guid = actor if is_actor else bits.packed()
         layout = None
@@ -272,7 +272,7 @@ class GameClient:
             assert direction == 2
             self.read_properties(payload, guid, entry)
         while payload.left:
-            self.read_call(payload, guid, entry, direction, reliable)
+            self.read_call(payload, guid, entry, direction)
 
     def read_properties(self, bits, guid, entry):
         properties = self.classes.properties(entry["class"])
@@ -281,11 +281,11 @@ class GameClient:
             entry["values"][handle] = read_value(bits, properties[handle - 1][1], self.netver)
             self.values.append((guid, handle, entry["values"][handle]))
 
-    def read_call(self, bits, guid, entry, direction, reliable):
+    def read_call(self, bits, guid, entry, direction):
         fields = self.classes.fields(entry["class"])
         _, function = fields[bits.bounded(len(fields) + 1)]
         parameters = bits.rest(bits.packed())
-        self.calls[direction].append((guid, function["name"], reliable, self.read_parameters(parameters, function)))
+        self.calls[direction].append((guid, function["name"], function["reliable"], self.read_parameters(parameters, function)))
 
     def read_parameters(self, bits, function):
         values = tuple(read_value(bits, kind, self.netver) if kind == "bool" or bits.read(1) else default_value(kind)

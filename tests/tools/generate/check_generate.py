@@ -380,8 +380,9 @@ class ScenarioFile(Case):
                  "dup=0.01", "shuffle=false", "reorder=0.01", "rate=100000", "queue=20000", "delay=10",
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
-                   "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "talkers=0", "notice=false")
-        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "driver=game", "actors=true", "hostile=false",
+                   "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "talkers=0")
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "ships=2", "crates=1",
+                    "lamps=1", "crate-ticks=20", "news-ticks=20", "driver=game", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}
@@ -403,11 +404,10 @@ class ScenarioFile(Case):
         self.assertIn("login=true", self.complaint("[scenario]\nending=failure\n"))
         for stream, why in (("channel=1", "channel"), ("channel=2", "bits: missing"), ("channel=2\nbits=8", "needs 64"),
                             ("channel=2\nbits=64\nclose-after=1", "close-after"), ("channel=1024\nbits=64", "channel"), ("channel=2\nvoice=true\nbits=64", "1 for voice"),
-                            ("channel=1\nvoice=true\nbits=65", "whole bytes"),
-                            ("channel=2\nnotice=true\nbits=64", "not for a notice"), ("channel=2\nnotice=true", "notice")):
+                            ("channel=1\nvoice=true\nbits=65", "whole bytes")):
             self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
-        self.assertIn("actors", self.complaint("[scenario]\nactors=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\n"
-                                               "bits=64-524288\n"))
+        for cast, why in (("ships=17", "up to 16 ships"), ("crates=1", "at least 1"), ("crate-ticks=9", "at least 10")):
+            self.assertIn(why, self.complaint(f"[scenario]\ngame=true\n{cast}\n"))
         self.assertIn("no streams", self.complaint("[scenario]\ngame=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\nbits=64\n"))
         self.assertIn("streams", self.complaint("".join(f"[stream {i}]\nevery=0\n" for i in range(9))))
         self.assertIn("outages=3", self.complaint("[path client]\noutages=3\n"))

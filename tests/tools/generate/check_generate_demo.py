@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Packets of a generated replay, read back from the capture alone: every message of the intent is there, once and in
+"""Packets of a generated replay, read back from the capture alone: every value of the intent is there, once and in
 order, and no conclusion is drawn from answers that a replay does not have."""
 import collections
 import json
@@ -31,16 +31,18 @@ class Run:
 
 class Demo(unittest.TestCase):
     def check_messages(self, run):
-        """The sizes of the values of each channel, in order."""
+        """The values of each channel, in order, bit by bit."""
         sent, found = collections.defaultdict(list), collections.defaultdict(list)
-        for message in run.sent["messages"]:
-            self.assertIsNotNone(message["delivered"])
-            sent[message["channel"]].append(message["bits"])
+        self.assertLessEqual({"actor", "values", "gone", "final"}, {event["event"] for event in run.sent["game"]})
+        for event in run.sent["game"]:
+            if event["event"] == "values":
+                sent[event["channel"]] += [tuple(each) for each in event["values"]]
         for bunch in run.bunches:
-            for message in bunch["content"]:
+            for message in bunch.get("content", ()):
                 self.assertFalse({"opaque", "fault"} & set(message), message)
                 for block in message.get("blocks", ()):
-                    found[bunch["channel"]] += [each["bits"] for each in block.get("properties", ())]
+                    found[bunch["channel"]] += [(each["handle"], each["bits"], each["data"])
+                                                for each in block.get("properties", ())]
         self.assertEqual(sent, found)
         self.assertGreater(sum(map(len, sent.values())), 300)
 

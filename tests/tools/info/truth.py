@@ -168,7 +168,9 @@ class Run:
         self.at_most(text, arrived + self.far_behind(WAYS[text["way"]]), "arrived that are not in the capture")
 
     def one_direction(self, text, _):
-        check(not self.captured(OTHER[WAYS[text["way"]]]), "there are packets of the other direction")
+        """A packet that was captured before its own handshake counts as a connection of its own."""
+        first, last = self.span
+        check(not self.captured(OTHER[WAYS[text["way"]]], first - 1, last + 1), "there are packets of the other direction")
 
     def buffer(self, text, _):
         peaks = {each["channel"]: each["bunches"] for each in self.connection["reliable_peak"][WAYS[text["way"]]]}
@@ -282,6 +284,7 @@ def contradictions(sidecar, records, connection):
     if port == mishaps.OTHER_PORT:
         return
     run = Run(sidecar, 0, records, port)
+    run.span = connection["frames"]["first"], connection["frames"]["last"]
     for finding in connection["findings"]:
         sentences = [(re.search(expression, finding["text"]), method) for kind, expression, method in SENTENCES
                      if kind == finding["kind"]]

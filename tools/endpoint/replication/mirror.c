@@ -19,6 +19,22 @@ bool ue_mirror_init(struct ue_mirror *m, struct ue_conn *conn, const struct ue_a
     return m->names != NULL;
 }
 
+enum ue_status ue_mirror_learn(struct ue_mirror *m, const struct ue_package_map *map) {
+    struct ue_content_writer w;
+    ue_content_writer_init(&w, &m->share, &m->incoming);
+    ue_content_write_export_head(&w, map->count);
+    for (uint32_t i = 0; i < map->count; i++) {
+        ue_content_write_export(&w, map, i);
+    }
+    if (w.status == UE_OK) {
+        const struct ue_content content = {
+            .kind = UE_CONTENT_ACTOR, .has_exports = true, .data = ue_content_writer_view(&w)};
+        ue_guid_map_learn(m->names, &m->incoming, &content, 0);
+    }
+    ue_content_writer_free(&w);
+    return w.status;
+}
+
 /* ---- actors ---- */
 
 static void free_object(struct ue_mirror *m, struct ue_mirror_object *o) {
@@ -192,11 +208,29 @@ static enum ue_status set_value(struct ue_mirror *m, struct ue_mirror_object *o,
     return UE_OK;
 }
 
+/* Values in a replay have lengths. */
+static enum ue_status read_replay_properties(struct mirror_message *p, struct ue_mirror_object *o,
+                                             struct ue_view payload, size_t *bit) {
+    struct ue_property property = {.number = 1};
+    enum ue_status status = UE_OK;
+    while (status == UE_OK && property.number != 0) {
+        status = ue_property_decode(&p->m->incoming, payload, bit, &property, &p->fault);
+        if (status == UE_OK && property.number > 1) {
+            bool is_known = property.number - 1 <= o->value_count;
+            status = is_known ? set_value(p->m, o, property.number - 1, property.value) : UE_E_RANGE;
+        }
+    }
+    return status;
+}
+
 static enum ue_status read_properties(struct mirror_message *p, struct ue_mirror_object *o, struct ue_view payload,
                                       size_t *bit) {
     struct ue_live_properties head;
     struct ue_live_property property = {.layout = o->layout};
     enum ue_status status = ue_live_properties_decode(&p->m->incoming, payload, bit, &head, &p->fault);
+    if (status == UE_OK && p->m->incoming.settings.internal_ack) {
+        return read_replay_properties(p, o, payload, bit);
+    }
     while (status == UE_OK) {
         size_t begin = *bit;
         status = ue_live_property_decode(&p->m->incoming, payload, bit, &property, &p->fault);

@@ -7,6 +7,7 @@
 #include <uerudp/endpoint.h>
 #include <uerudp/guid_map.h>
 #include "tools/endpoint/base/memory_share.h"
+#include "tools/endpoint/replication/package_map.h"
 #include "tools/endpoint/replication/received_call.h"
 
 struct ue_mirror_value {
@@ -48,6 +49,9 @@ struct ue_mirror {
 bool ue_mirror_init(struct ue_mirror *m, struct ue_conn *conn, const struct ue_allocator *allocator,
                     ue_class_finder *find_class, const struct ue_call_handler *calls);
 void ue_mirror_free(struct ue_mirror *m);
+
+/* Learns the names of a map before they are exported, as those that a replay's file has beside its packets. */
+enum ue_status ue_mirror_learn(struct ue_mirror *m, const struct ue_package_map *map);
 
 /* Handles an event of the connection; call it for all of them, in order. The part of a malformed message before the
    fault counts. UE_E_FULL: no memory. */

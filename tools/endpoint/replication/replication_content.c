@@ -162,27 +162,52 @@ void ue_content_write_deletion(struct ue_content_writer *w, uint64_t guid) {
     write_block(w, &block);
 }
 
+/* In a replay the value has a length, and the number is the handle plus one; handle 0: the end. */
+static void write_replay_property(struct ue_content_writer *w, uint32_t handle, struct ue_view value) {
+    const struct ue_property p = {handle != 0 ? handle + 1 : 0, value};
+    struct ue_fault fault;
+    if (reserve(w, value.bits)) {
+        w->status = ue_property_encode(w->context, &p, w->bytes, w->size_bytes, &w->bits, &fault);
+    }
+}
+
+static void write_live_property(struct ue_content_writer *w, const struct ue_class *layout, uint32_t handle,
+                                const struct ue_value *value) {
+    const struct ue_live_property p = {.layout = layout, .handle = handle, .value = *value};
+    struct ue_fault fault;
+    if (reserve(w, UE_VALUE_BITS_MAX)) {
+        w->status = ue_live_property_encode(w->context, &p, w->bytes, w->size_bytes, &w->bits, &fault);
+    }
+}
+
+static void write_property(struct ue_content_writer *w, const struct ue_replicated_object *o, uint32_t handle) {
+    size_t at = 0;
+    struct ue_value value = {.type = ue_class_property_at(o->layout, handle)->type};
+    struct ue_fault fault;
+    ue_value_decode(w->context, ue_replicated_object_get(o, handle), &at, &value, &fault);
+    if (w->context->settings.internal_ack) {
+        write_replay_property(w, handle, ue_replicated_object_get(o, handle));
+    } else {
+        write_live_property(w, o->layout, handle, &value);
+    }
+    refer(w, value.type == UE_VALUE_OBJECT ? value.object.links[0].guid.number : 0);
+}
+
 void ue_content_write_properties(struct ue_content_writer *w, const struct ue_replicated_object *o, uint64_t handles) {
     struct ue_fault fault;
-    struct ue_live_property p = {.layout = o->layout};
     if (reserve(w, 0)) {
         w->status = ue_live_properties_encode(w->context, &(struct ue_live_properties){false}, w->bytes, w->size_bytes,
                                               &w->bits, &fault);
     }
-    for (uint32_t handle = 1; handle <= o->property_count && reserve(w, UE_VALUE_BITS_MAX); handle++) {
-        size_t at = 0;
-        if ((handles & ue_handle_bit(handle)) == 0) {
-            continue;
+    for (uint32_t handle = 1; handle <= o->property_count && w->status == UE_OK; handle++) {
+        if ((handles & ue_handle_bit(handle)) != 0) {
+            write_property(w, o, handle);
         }
-        p.handle = handle;
-        p.value.type = ue_class_property_at(o->layout, handle)->type;
-        ue_value_decode(w->context, ue_replicated_object_get(o, handle), &at, &p.value, &fault);
-        w->status = ue_live_property_encode(w->context, &p, w->bytes, w->size_bytes, &w->bits, &fault);
-        refer(w, p.value.type == UE_VALUE_OBJECT ? p.value.object.links[0].guid.number : 0);
     }
-    p.handle = 0;
-    if (reserve(w, 0)) {
-        w->status = ue_live_property_encode(w->context, &p, w->bytes, w->size_bytes, &w->bits, &fault);
+    if (w->context->settings.internal_ack) {
+        write_replay_property(w, 0, (struct ue_view){0});
+    } else {
+        write_live_property(w, o->layout, 0, &(struct ue_value){0});
     }
 }
 

@@ -37,7 +37,8 @@ static bool reserve_states(struct ue_replicator *r) {
 
 /* An object is exported with every message that refers to it until a packet with the export is acknowledged. */
 static void find_unknown(struct ue_replicator *r, const struct ue_content_writer *w, struct export_list *list) {
-    for (uint32_t i = 0; i < w->reference_count; i++) {
+    uint32_t count = ue_has_internal_ack(&r->conn->common) ? 0 : w->reference_count; /* a replay has them elsewhere */
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t index = ue_package_map_find(r->map, w->references[i]);
         if (index < r->export_count && !r->exports[index].is_acked) {
             list->objects[list->object_count++] = index;
