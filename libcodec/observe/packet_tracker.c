@@ -184,7 +184,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
         packet->time_ns = p->in->time_ns;
         packet->state = packet->state == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->state;
     }
-    side->newest_id = id > side->newest_id ? id : side->newest_id;
+    ue_tracker_advance(side, id);
     side->earliest_id = id <= side->earliest_id ? id - 1 : side->earliest_id;
 }
 

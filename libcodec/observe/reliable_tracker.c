@@ -11,6 +11,9 @@
 /* Number of old entries that are tested for eviction before the table grows. */
 #define EVICTION_TESTS 8
 
+/* Adjacent bunches that damage can hide. */
+#define DAMAGED_MAX 8
+
 #define EVICTABLE_NS INT64_C(5000000000)
 #define NONE UE_TRACKER_BUNCHES_MAX
 
@@ -77,6 +80,27 @@ static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t cha
            hidden_id >= ue_reliable_tracker_transmissions(side, before)->first_packet - UE_TRACKER_PACKETS_MAX;
 }
 
+/* Whether all packets between those of its neighbours were captured: then one of them held this bunch, and was damaged
+   or cut. */
+static bool was_damaged(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
+    const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
+    const struct ue_tracked_bunch *after = NULL;
+    for (int64_t next = id + 1; after == NULL && next <= id + DAMAGED_MAX; next++) {
+        after = ue_reliable_tracker_find(side, channel, next);
+    }
+    if (before == NULL || after == NULL) {
+        return false;
+    }
+    int64_t packet_id = ue_reliable_tracker_transmissions(side, before)->first_packet;
+    int64_t last_id = ue_reliable_tracker_transmissions(side, after)->first_packet;
+    bool is_whole = packet_id <= last_id && last_id - packet_id <= UE_TRACKER_LATE_MAX;
+    while (is_whole && ++packet_id < last_id) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
+        is_whole = packet != NULL && packet->is_seen;
+    }
+    return is_whole;
+}
+
 /* Whether the sender is shown to have received an ack of the latest transmission. */
 static bool is_shown_acked(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
                            const struct ue_tracked_bunch *bunch) {
@@ -103,7 +127,8 @@ static void release_maybe(const struct ue_tracker_side *side, struct ue_channel_
         const struct ue_tracked_bunch *bunch = find_first(side, state, channel, back);
         bool was_evicted = bunch == NULL && back > state->evicted_back;
         if (bunch != NULL ? !may_be_acked(side, bunch) && !(is_new && is_due(side, bunch))
-                          : !was_evicted && !unseen_may_be_acked(side, channel, state->newest - back + 1)) {
+                          : !was_evicted && !unseen_may_be_acked(side, channel, state->newest - back + 1) &&
+                                !was_damaged(side, channel, state->newest - back + 1)) {
             return;
         }
         state->maybe_released_back--;

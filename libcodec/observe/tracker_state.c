@@ -73,14 +73,19 @@ static void set_bit(uint64_t *bits, int64_t id, bool value) {
     *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)value << bit;
 }
 
-/* Whether a packet had an entry, and a newer packet has it now. */
-static bool was_replaced(const struct ue_tracker_side *side, int64_t id) {
+/* Whether a packet can have had an entry that a newer packet replaced: that one has its slot now, or left the slot when
+   the table grew. */
+static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
+    if (id > side->newest_id || id <= side->newest_id - UE_TRACKER_PACKETS_MAX) {
+        return false;
+    }
     const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
-    return packet != NULL && packet->id > id && id > packet->id - UE_TRACKER_PACKETS_MAX;
+    return packet != NULL && (packet->id > id || packet->id == UE_TRACKER_NO_ID);
 }
 
 static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
-    return was_replaced(side, id) && (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
+    return may_be_replaced(side, id) &&
+           (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
 }
 
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
@@ -94,6 +99,15 @@ bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id)
                           : has_bit(side, side->replaced.not_delivered, id);
 }
 
+void ue_tracker_advance(struct ue_tracker_side *side, int64_t newest_id) {
+    int64_t id = newest_id - UE_TRACKER_PACKETS_MAX;
+    for (id = id > side->newest_id ? id + 1 : side->newest_id + 1; id <= newest_id; id++) {
+        set_bit(side->replaced.acked, id, false);
+        set_bit(side->replaced.not_delivered, id, false);
+    }
+    side->newest_id = newest_id > side->newest_id ? newest_id : side->newest_id;
+}
+
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);
@@ -104,7 +118,13 @@ struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, s
             set_bit(side->replaced.acked, packet->id, packet->was_acked);
             set_bit(side->replaced.not_delivered, packet->id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
         }
-        *packet = (struct ue_tracked_packet){.id = id};
+        bool was_acked = has_bit(side, side->replaced.acked, id);
+        bool is_not_delivered = has_bit(side, side->replaced.not_delivered, id);
+        *packet = (struct ue_tracked_packet){.id = id,
+                                             .was_acked = was_acked,
+                                             .state = is_not_delivered ? UE_TRACKER_PACKET_NOT_DELIVERED
+                                                      : was_acked      ? UE_TRACKER_PACKET_DELIVERED
+                                                                       : UE_TRACKER_PACKET_UNKNOWN};
     }
     return packet;
 }

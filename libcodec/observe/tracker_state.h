@@ -35,8 +35,8 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_LEGACY_ACK_CARRIERS 2
 
 /* A table of entries by id. The low bits of an id select its slot, so that a lookup takes one access and a jump of ids
-   costs nothing. Only a newer entry replaces an entry; therefore a slot that is empty or holds an older id proves that
-   an id was never added. Every entry begins with its int64_t id. */
+   costs nothing. Only a newer entry replaces an entry; therefore a slot that holds an older id proves that an id was
+   never added. Every entry begins with its int64_t id. */
 struct ue_tracker_window {
     void *entries;
     uint32_t count; /* slots: a power of two, or 0 */
@@ -272,6 +272,9 @@ bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id)
 UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int64_t from_id) {
     return side->has_unread && side->unreadable_id > from_id;
 }
+
+/* A packet is captured. What was reported of the packets UE_TRACKER_PACKETS_MAX before the new ids is forgotten. */
+void ue_tracker_advance(struct ue_tracker_side *side, int64_t newest_id);
 
 /* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,

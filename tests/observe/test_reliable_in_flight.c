@@ -53,6 +53,81 @@ static void assert_bounds(uint32_t at_least, uint32_t at_most) {
     assert_int_equal(latest.at_most, at_most);
 }
 
+/* The server sends packets without a bunch, and the client acknowledges every 20th. Returns the client's next id. */
+static int64_t serve_nothing(int64_t first_id, int64_t last_id, int64_t client_id) {
+    for (int64_t id = first_id; id <= last_id; id++) {
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 69, 0);
+        if ((id - first_id) % 20 == 19) {
+            answer(client_id++, id, UINT32_MAX);
+        }
+    }
+    return client_id;
+}
+
+/* ---- damaged channel sequences ---- */
+
+/* Bunch 13 has another sequence in the capture: it is acknowledged with its packet. */
+static void a_damaged_bunch_is_not_held(void **state) {
+    (void)state;
+    serve(10, 11, 69, 0);
+    serve(11, 12, 69, 0);
+    serve(12, 13 + 64, 69, 0);
+    serve(13, 14, 69, 0);
+    answer(70, 13, 0xf);
+    serve(14, 15, 69, 0);
+    assert_int_equal(latest.at_least, 1);
+}
+
+/* Packet 12 is missing in the capture: the client reports it as not delivered. */
+static void a_missing_bunch_is_held(void **state) {
+    (void)state;
+    serve(10, 11, 69, 0);
+    serve(11, 12, 69, 0);
+    serve(13, 14, 69, 0);
+    answer(70, 13, 0xd);
+    serve(14, 15, 69, 0);
+    assert_int_equal(latest.at_least, 3);
+}
+
+/* ---- packets that are forgotten ---- */
+
+/* Bunch 11 in packet 110 is lost twice. Bunch 12 in packet 111 has the report of `history`; then its entry in the table
+   is used for packet 367. From packet 569 on the table grows, because the client is silent. */
+static void forget_packets(uint32_t history, int64_t silent_packets) {
+    int64_t last_id = 313 + silent_packets;
+    int64_t client_id = serve_nothing(10, 109, 70);
+    serve(110, 11, 69, 0);
+    serve(111, 12, 69, 0);
+    answer(client_id++, 111, history);
+    serve(112, 11, 69, 0);
+    answer(client_id++, 112, history << 1);
+    client_id = serve_nothing(113, 312, client_id);
+    for (int64_t id = 313; id < last_id; id++) {
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 69, 0);
+    }
+    serve(last_id, 11, 69, 0);
+    answer(client_id, last_id, UINT32_MAX);
+    serve(last_id + 1, 13, 69, 0);
+}
+
+static void a_report_outlives_its_packet(void **state) {
+    (void)state;
+    forget_packets(UINT32_MAX - 2, 70);
+    assert_int_equal(latest.at_least, 1);
+}
+
+static void a_report_outlives_its_packet_when_the_table_grows(void **state) {
+    (void)state;
+    forget_packets(UINT32_MAX - 2, 260);
+    assert_int_equal(latest.at_least, 1);
+}
+
+static void a_forgotten_nak_frees_nothing(void **state) {
+    (void)state;
+    forget_packets(UINT32_MAX - 3, 70);
+    assert_int_equal(latest.at_least, 2);
+}
+
 /* ---- acks that arrive, or not ---- */
 
 static void an_ack_frees_once_it_is_shown_to_have_arrived(void **state) {
@@ -273,6 +348,11 @@ static void a_whole_packet_without_acks_frees_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        IN(begin_with_handshake, a_damaged_bunch_is_not_held),
+        IN(begin_with_handshake, a_missing_bunch_is_held),
+        IN(begin_with_handshake, a_report_outlives_its_packet),
+        IN(begin_with_handshake, a_report_outlives_its_packet_when_the_table_grows),
+        IN(begin_with_handshake, a_forgotten_nak_frees_nothing),
         IN(begin_with_handshake, an_ack_frees_once_it_is_shown_to_have_arrived),
         IN(begin_with_handshake, an_ack_in_a_lost_packet_frees_nothing),
         IN(begin_with_handshake, a_nak_frees_nothing),
