@@ -253,10 +253,18 @@ static bool may_be_missing(const struct ue_tracker_step *p, const struct ue_chan
     return newest == NULL || ue_reliable_tracker_transmissions(side, newest)->first_packet < side->recent_id;
 }
 
+/* Whether a bunch belongs to the sequence of its channel: the bunch before it was captured, too, or it is a
+   retransmission. The sequence of another one may be damaged. */
+static bool is_in_sequence(const struct ue_tracker_step *p, const struct ue_observed_bunch *event) {
+    return event->copy > 1 || ue_reliable_tracker_find(&p->tracker->sides[p->in->side], event->decoded->channel,
+                                                       event->reliable_id - 1) != NULL;
+}
+
 /* Processes the channel sequence of a reliable bunch. */
 static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *state,
                             struct ue_observed_bunch *event) {
     const struct ue_context *x = p->in->context;
+    const uint32_t limit = x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX;
     if (!state->has_newest) {
         init_state(p, state, event->decoded->ch_seq);
     }
@@ -264,8 +272,7 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     int64_t step = id - state->newest;
     event->reliable_id = id;
     event->is_gap = step > 1 && !may_be_unread(p, state, event->decoded->channel);
-    event->is_jump = event->is_gap && step > (x->reliable_limit != 0 ? x->reliable_limit : UE_RELIABLE_BUFFER_MAX) &&
-                     !may_be_missing(p, state, event->decoded->channel);
+    event->is_jump = event->is_gap && step > limit && !may_be_missing(p, state, event->decoded->channel);
     event->is_partial_error |= contradicts_newest(state, event->decoded, step);
     event->is_opening = is_opening(state, event->decoded, step);
     if (step > 0) {
@@ -282,7 +289,9 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
                                     step > 0);
     }
     event->in_flight = in_flight(state, id);
-    event->in_flight.at_least = event->is_gap ? 1 : event->in_flight.at_least;
+    if (event->in_flight.at_least > limit || !is_in_sequence(p, event)) {
+        event->in_flight.at_least = 1; /* above the limit the sender would have closed the connection */
+    }
 }
 
 static void count_bunch(struct ue_tracker_counts *counts, const struct ue_observed_bunch *event) {

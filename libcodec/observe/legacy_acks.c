@@ -202,7 +202,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
         } else if (is_first) {
             begin_in_the_middle(p, other, id - 1);
         } else {
-            ue_tracker_report_naks(p, id - 1, id);
+            ue_tracker_report_naks(p, id - 1, id, false);
         }
         ue_tracker_report_ack(p, id, true);
         other->reported_id = id;

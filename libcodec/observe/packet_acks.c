@@ -4,6 +4,9 @@
 #include <uerudp/seq.h>
 #include "libcodec/observe/tracker_state.h"
 
+/* Of packets that the first header with acks reports. */
+#define FIRST_REPORTS_MAX 32
+
 void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
     if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
@@ -86,12 +89,21 @@ void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id) {
     }
 }
 
-void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id) {
+/* Whether a report shows that a packet of which no ack was captured was not delivered. When a capture begins in the
+   middle of a connection, packets that it lacks may have been reported before. */
+static bool is_implied(const struct ue_tracker_side *other, int64_t id, int64_t acked_id, bool is_first) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    bool is_seen = packet != NULL && packet->is_seen;
+    return is_seen || (!(is_first && !other->has_first) &&
+                       (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)));
+}
+
+void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id, bool is_first) {
     const struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     int64_t id = last_id - p->naks_left;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
         p->naks_left--;
-        if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
+        if (is_implied(other, id, acked_id, is_first)) {
             ue_tracker_report_ack(p, id, false);
         }
     }
@@ -106,13 +118,14 @@ void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id) 
 static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    other->acked_first_id = other->has_reported ? other->acked_first_id : newest;
+    bool is_first = !other->has_reported;
+    other->acked_first_id = is_first ? newest : other->acked_first_id;
     ue_tracker_begin_acks(other, before);
     int64_t reach = ue_history_reach(packet);
     /* Packets that are missing or could not be read may have reported packets that this one does not. */
     bool is_continuous = side->unread_since_ack == 0 && side->missing_since_ack == 0;
     if (is_continuous) {
-        ue_tracker_report_naks(p, newest - reach, newest);
+        ue_tracker_report_naks(p, newest - reach, newest, is_first);
     } else {
         ue_tracker_mark_unreported(other, newest - (int64_t)packet->history_words * 32);
     }
@@ -171,6 +184,18 @@ static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, i
     }
 }
 
+/* Nothing of the other side was captured so far, and two packets agree on an ack far from the first: the header of the
+   first was damaged. */
+static bool was_first_damaged(const struct ue_tracker_side *other, int64_t newest) {
+    return other->held.is_held && other->held.newest_id == newest && !other->has_newest &&
+           other->counts.acked + other->counts.nacked <= FIRST_REPORTS_MAX;
+}
+
+static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
+    report_history(p, packet, before, newest);
+    ue_tracker_store_ack(p, packet->ack);
+}
+
 void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_packet *packet) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     const struct ue_packet_ids *packet_ids = p->in->packet_ids;
@@ -181,11 +206,15 @@ void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_pac
         resolve_held(p, &other->held, newest);
     }
     if (UE_UNLIKELY(ue_packet_acks_ahead(other, newest) > UE_TRACKER_LATE_MAX)) {
+        if (was_first_damaged(other, newest)) {
+            other->held.is_held = other->has_reported = false;
+            handle_history(p, packet, before, newest);
+            return;
+        }
         if (!other->held.is_held || other->held.newest_id != newest) {
             hold(p, other, before, newest);
         }
         return;
     }
-    report_history(p, packet, before, newest);
-    ue_tracker_store_ack(p, packet->ack);
+    handle_history(p, packet, before, newest);
 }

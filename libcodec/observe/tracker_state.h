@@ -311,8 +311,9 @@ void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id);
 void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id);
 
 /* Emits the naks that an ack of acked_id implies: for all packets up to last_id without ack or nak. Packets
-   older than a history covers are included only when they are known to have been sent. */
-void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id);
+   older than a history covers are included only when they are known to have been sent. is_first: it is the first ack of
+   the capture. */
+void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id, bool is_first);
 
 /* From 4.22 on: processes the acks of a header. */
 void ue_packet_acks_handle_header(struct ue_tracker_step *pass, const struct ue_packet *packet);

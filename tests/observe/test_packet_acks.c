@@ -116,6 +116,44 @@ static void acks_before_the_first_packet_excuse_none_after_it(void **state) {
     assert_int_equal(unexcused, 1);
 }
 
+/* ---- the first acks of a capture ---- */
+
+/* The header of the first packet is damaged: nothing between its ack and those of the next packets was sent. */
+static void a_damaged_first_ack_names_no_packets(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 0, 12287, 1);
+    for (int64_t id = 1; id < 4; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 16383, 0);
+    }
+    tracker_fixture_packet(&shared_fixture, SERVER, 0, 3, 0xf);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 4, 0, 1);
+    assert_true(shared_fixture_counts(SERVER)->nacked <= 1);
+}
+
+/* The first ack of the capture is of packet 400, and reports 256 packets. Of those before them, 100 and 140 are
+   captured. */
+static void report_one_packet_of_300(void) {
+    for (int64_t id = 100; id < 400; id += 40) {
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 4, 0);
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 5, 400, 1);
+}
+
+/* The others may have been reported before the capture. */
+static void acks_before_the_capture_are_no_naks(void **state) {
+    (void)state;
+    report_one_packet_of_300();
+    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 255 + 2);
+}
+
+/* The capture begins with the connection. */
+static void skipped_packets_of_a_whole_capture_are_naks(void **state) {
+    (void)state;
+    tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 100, 5);
+    report_one_packet_of_300();
+    assert_int_equal(shared_fixture_counts(SERVER)->nacked, 300);
+}
+
 #define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
 
 int main(void) {
@@ -128,6 +166,12 @@ int main(void) {
         IN(a_late_packet_whose_ack_was_counted_is_no_longer_missing),
         IN(acks_of_packets_before_the_first_captured_acks_are_excused),
         IN(acks_before_the_first_packet_excuse_none_after_it),
+        cmocka_unit_test_setup_teardown(a_damaged_first_ack_names_no_packets, tracker_fixture_set_up,
+                                        tracker_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(acks_before_the_capture_are_no_naks, tracker_fixture_set_up,
+                                        tracker_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(skipped_packets_of_a_whole_capture_are_naks, tracker_fixture_set_up,
+                                        tracker_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

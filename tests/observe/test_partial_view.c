@@ -129,7 +129,7 @@ static void bunches_beyond_the_cut_are_no_gap(void **state) {
     tracker_fixture_reliable(&shared_fixture, 3, 11);
     tracker_fixture_packet(&shared_fixture, CLIENT, 102, 6, 0);
     tracker_fixture_expect(&shared_fixture, "3 c packet 102, 0 in flight\n"
-                                            "3 c bunch 0 on 3: 9, 3 in flight\n"
+                                            "3 c bunch 0 on 3: 9, 1 to 3 in flight\n"
                                             "3 c bunch 1 on 3: 11, 1 to 5 in flight, gap\n");
 }
 

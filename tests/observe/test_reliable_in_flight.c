@@ -78,6 +78,20 @@ static void a_damaged_bunch_is_not_held(void **state) {
     assert_int_equal(latest.at_least, 1);
 }
 
+/* After a damaged bunch another one is before it, but the bunch before that was never captured. The next one, 14, shows
+   what is held. */
+static void a_damaged_sequence_shows_no_buffer(void **state) {
+    (void)state;
+    serve(10, 11, 69, 0);
+    serve(11, 12 + 64, 69, 0);
+    assert_int_equal(latest.at_least, 1);
+    serve(12, 13 + 32, 69, 0);
+    assert_int_equal(latest.at_least, 1);
+    serve(13, 14, 69, 0);
+    serve(14, 15, 69, 0);
+    assert_int_equal(latest.at_least, 5);
+}
+
 /* Packet 12 is missing in the capture: the client reports it as not delivered. */
 static void a_missing_bunch_is_held(void **state) {
     (void)state;
@@ -349,6 +363,7 @@ static void a_whole_packet_without_acks_frees_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN(begin_with_handshake, a_damaged_bunch_is_not_held),
+        IN(begin_with_handshake, a_damaged_sequence_shows_no_buffer),
         IN(begin_with_handshake, a_missing_bunch_is_held),
         IN(begin_with_handshake, a_report_outlives_its_packet),
         IN(begin_with_handshake, a_report_outlives_its_packet_when_the_table_grows),
