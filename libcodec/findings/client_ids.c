@@ -17,8 +17,8 @@ static void on_handshake(struct ue_client_ids *ids, const struct ue_observed_eve
 static void on_packet(struct ue_client_ids *ids, const struct ue_observed_event *event) {
     struct ue_other_client_id *other = &ids->others[event->side];
     uint8_t id = event->packet.prefix->client_id;
-    if (!ids->is_confirmed || id == ids->id) {
-        return;
+    if (!ids->is_confirmed || id == ids->id || event->packet.is_duplicate) {
+        return; /* a copy of a damaged packet is damaged, too */
     }
     if (other->count < UE_THRESHOLD_CLIENT_ID && (id != other->id || ids->id != other->expected)) {
         *other = (struct ue_other_client_id){.id = id,

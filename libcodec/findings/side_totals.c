@@ -2,6 +2,9 @@
 /* Counts what each side sent, and reports what is wrong with the capture and with bunches. */
 #include "libcodec/findings/findings_state.h"
 
+/* A few packets before a handshake may belong to the connection after it, captured out of order. */
+#define ALONE_PACKETS_MIN 4
+
 /* ---- datagrams ---- */
 
 static void report_malformed(const struct ue_findings *findings, const struct ue_observed_datagram *datagram,
@@ -73,6 +76,8 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_obser
         on_bunch(&findings->totals[event->side], event);
     } else if (event->type == UE_OBSERVED_NEVER_SENT) {
         report_never_sent(findings, event);
+    } else if (event->type == UE_OBSERVED_OPAQUE) {
+        findings->totals[event->side].unidentified++;
     } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {
         confirm_peak(peer, event->type == UE_OBSERVED_PACKET);
         struct ue_side_totals *side = &findings->totals[event->side];
@@ -152,7 +157,8 @@ static void report_spurious(const struct ue_findings *findings, unsigned side) {
 
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_totals *totals = &findings->totals[side];
-    bool is_alone = totals->packets != 0 && findings->totals[!side].datagrams == 0 && !findings->course.is_replay;
+    bool is_alone =
+        totals->packets >= ALONE_PACKETS_MIN && findings->totals[!side].datagrams == 0 && !findings->course.is_replay;
     confirm_peak(totals, true);
     report_buffer(findings, side);
     report_spurious(findings, side);
@@ -161,7 +167,9 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
                       totals->partial_ns);
     report_count(findings, UE_FINDING_REORDERED, side, totals->counts.late);
     report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates);
-    report_count_from(findings, UE_FINDING_INCOMPLETE, side, totals->not_captured, totals->not_captured_frame,
+    uint64_t not_captured =
+        totals->not_captured > totals->unidentified ? totals->not_captured - totals->unidentified : 0;
+    report_count_from(findings, UE_FINDING_INCOMPLETE, side, not_captured, totals->not_captured_frame,
                       totals->not_captured_ns);
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);
     report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque);

@@ -87,7 +87,9 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
         alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
     report_held(findings, self);
     if (self->packets != 0 && is_pause && gap_ns.at_most >= ue_finding_threshold_ns(UE_FINDING_PAUSE)) {
-        report_pause(findings, event, alone_ns > 0 ? &other->last : &self->last);
+        struct ue_last_packet latest = other->last.frame > self->last.frame ? other->last : self->last;
+        latest.time_ns = alone_ns > 0 ? other->last.time_ns : self->last.time_ns;
+        report_pause(findings, event, &latest);
     } else if (self->packets != 0 && !is_pause && gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
                self->last.peer_packets >= PEER_PACKETS_MIN) {
         report_silence(findings, event, self, gap_ns);

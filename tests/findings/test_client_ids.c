@@ -61,6 +61,17 @@ static void test_damaged_packets(void **state) {
     findings_fixture_expect_none();
 }
 
+/* A mirror port copies a damaged packet. */
+static void test_copy_of_damaged_packet(void **state) {
+    (void)state;
+    shake_hands(2);
+    findings_fixture_client_id(5);
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_duplicate();
+    findings_fixture_finish(10, true);
+    findings_fixture_expect_none();
+}
+
 /* No second message of the handshake has the id of a damaged one. */
 static void test_damaged_handshake(void **state) {
     (void)state;
@@ -104,6 +115,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_same_id, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_handshake, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copy_of_damaged_packet, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_next_handshake, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_without_handshake, findings_fixture_set_up, findings_fixture_tear_down),
     };

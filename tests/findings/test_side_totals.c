@@ -88,20 +88,33 @@ static void test_cut(void **state) {
     findings_fixture_expect(UE_FINDING_CUT);
 }
 
+static void capture_one_direction(unsigned packets) {
+    for (unsigned id = 1; id <= packets; id++) {
+        findings_fixture_datagram(SERVER, &good, false);
+        findings_fixture_packet(0, SERVER, id);
+    }
+}
+
 static void test_one_direction(void **state) {
     (void)state;
-    findings_fixture_datagram(SERVER, &good, false);
-    findings_fixture_packet(0, SERVER, 1);
+    capture_one_direction(4);
     findings_fixture_finish(10, true);
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_ONE_WAY)->side);
 }
 
+/* They may be of the connection whose handshake follows. */
+static void test_few_of_one_direction(void **state) {
+    (void)state;
+    capture_one_direction(3);
+    findings_fixture_finish(10, true);
+    findings_fixture_expect_none();
+}
+
 static void acknowledge_unseen(bool is_peer_captured) {
-    findings_fixture_datagram(SERVER, &good, false);
+    capture_one_direction(4);
     if (is_peer_captured) {
         findings_fixture_datagram(CLIENT, &good, false);
     }
-    findings_fixture_packet(0, SERVER, 1);
     findings_fixture_ack(7, 0, 0);
     findings_fixture_finish(10, true);
 }
@@ -122,6 +135,14 @@ static void test_incomplete(void **state) {
     (void)state;
     acknowledge_unseen(true);
     assert_int_equal(CLIENT, findings_fixture_expect(UE_FINDING_INCOMPLETE)->side);
+}
+
+/* The packet without a readable id may be the one that was acknowledged. */
+static void test_unidentified(void **state) {
+    (void)state;
+    findings_fixture_opaque(0, CLIENT);
+    acknowledge_unseen(true);
+    findings_fixture_expect_none();
 }
 
 /* A capture of one direction has no packet of the other, which is a finding of its own. */
@@ -155,6 +176,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_malformed, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_few_of_one_direction, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unidentified, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_packet_after_its_ack, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_incomplete, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_never_sent, findings_fixture_set_up, findings_fixture_tear_down),

@@ -62,6 +62,19 @@ static void test_pause_after_disorder(void **state) {
     assert_int_equal(550 * MS, pause->values[UE_VALUE_SPAN].at_most);
 }
 
+/* The latest packet before the pause is the server's in frame 3, although the client's has a later time. */
+static void test_pause_after_disorder_of_sides(void **state) {
+    (void)state;
+    findings_fixture_packet(40, SERVER, 1);
+    findings_fixture_packet(110, CLIENT, 1);
+    findings_fixture_packet(60, SERVER, 2);
+    findings_fixture_packet(610, CLIENT, 2);
+    const struct ue_finding *pause = findings_fixture_expect(UE_FINDING_PAUSE);
+    assert_int_equal(3, pause->frames[0]);
+    assert_int_equal(500 * MS, pause->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(550 * MS, pause->values[UE_VALUE_SPAN].at_most);
+}
+
 static void test_short_pause(void **state) {
     (void)state;
     findings_fixture_packet(0, SERVER, 1);
@@ -306,6 +319,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause_after_disorder, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_in_a_pause, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_pause_after_disorder_of_sides, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pause_of_one_direction, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_in_a_silence, findings_fixture_set_up,

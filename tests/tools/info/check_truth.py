@@ -3,6 +3,7 @@
 """No finding of uerudp info is contradicted by what the simulation of the capture knows.
 
 usage: check_truth.py FIRST COUNT
+       check_truth.py NUMBER NUMBER NUMBER...
 
 Captures are numbered, and each is equal in every run. tests/run checks 500, --long 10,000.
 """
@@ -71,10 +72,11 @@ def wrong(number, part=None):
 
 class Truth(unittest.TestCase):
     def test_findings(self):
-        found = [text for number in range(self.FIRST, self.FIRST + self.COUNT) for text in wrong(number)]
+        found = [text for number in self.NUMBERS for text in wrong(number)]
         self.assertEqual("", "\n".join(found))
 
 
 if __name__ == "__main__":
-    Truth.FIRST, Truth.COUNT = map(int, sys.argv[1:])
+    numbers = list(map(int, sys.argv[1:]))
+    Truth.NUMBERS = range(numbers[0], sum(numbers)) if len(numbers) == 2 else numbers
     unittest.main(argv=sys.argv[:1])

@@ -182,9 +182,11 @@ class Run:
         check(not self.captured(way, int(text["frame"])), "it sent packets after that")
         check(len(self.captured(OTHER[way], int(text["frame"]))) >= int(text["count"]), "the other side sent fewer packets")
 
-    def closed(self, text, _):
-        by = self.connection["closed_by"]
-        check(by in (text["side"], "timeout") or not self.captured(OTHER[SIDES[text["side"]]]), f"closed by {by}")
+    def closed(self, text, frames):
+        """Both sides may close at the same time: then each sends no packet after its close."""
+        by, way = self.connection["closed_by"], SIDES[text["side"]]
+        check(by in (text["side"], "timeout") or not self.captured(OTHER[way]) or
+              (frames and not self.captured(way, frames[0])), f"closed by {by}")
 
     def stopped(self, _, frames):
         """The span is one of the capture; that much time has passed, or the clock was set later."""
@@ -245,6 +247,7 @@ SENTENCES = (
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
     ("server_frame_time", "", Run.frame_time),
+    ("client_id", "", Run.malformed),
     ("login_stopped", r"after (?:.*) in frame (?P<frame>\d+)", Run.stopped),
     ("handshake_retried", "", Run.handshakes),
     ("cut", r"(?P<count>\d+)", Run.cut),
