@@ -118,9 +118,8 @@ static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
         forget();
     }
     send_reliable(3000, 2999 & 1023);
-    tracker_fixture_expect(&shared_fixture,
-                           "3001 s packet 3000, 0 in flight\n"
-                           "3001 s bunch 0 on 3: 2999, 1 or more in flight, copy 2 of 3000, 3000\n");
+    tracker_fixture_expect(&shared_fixture, "3001 s packet 3000, 0 in flight\n"
+                                            "3001 s bunch 0 on 3: 2999, 1 or more in flight, copy 2 of 3000, 3000\n");
     assert_int_equal(shared_fixture_counts(SERVER)->reliable, 3000);
     assert_int_equal(shared_fixture_counts(SERVER)->resends, 1);
 }
