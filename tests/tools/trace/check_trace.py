@@ -296,6 +296,17 @@ class Picture(unittest.TestCase):
         texts = [each.text for each in root.iter(self.NAMESPACE + "text")]
         self.assertEqual([], [text for text in texts if re.match(r"[−-]\d", text or "")], "no negative ticks")
 
+    def test_assumed_server(self):
+        """The heading says if the server is only assumed."""
+        with tempfile.TemporaryDirectory() as folder:
+            middle = pathlib.Path(folder, "middle.pcapng")
+            uerudp.run("edit", "--frames=30-130", ROOT / "captures/head-of-line.pcapng", middle)
+            for port, is_known in (7777, True), (9999, False):
+                root, page, _ = self.picture(folder, f"--port={port}", middle)
+                self.assertEqual(is_known, page["info"]["server_known"])
+                texts = [each.text or "" for each in root.iter(self.NAMESPACE + "text")]
+                self.assertEqual(is_known, not any(text.endswith("server 192.0.2.1:7777 (assumed)") for text in texts))
+
     def test_both_ends(self):
         """A line for each packet from one end to the other; a lost one ends in a cross. One capture has no such panel."""
         with tempfile.TemporaryDirectory() as folder:

@@ -20,10 +20,10 @@
       of !== 0 && lost / of >= 0.01 ? "warning" : "");
   }
 
-  const words = `Stream ${info.stream}: client ${info.client}, server ${info.server}`;
+  const words = `Stream ${info.stream}: client ${info.client}, server ${info.server}${info.server_known ? "" : " (assumed)"}`;
   document.title = `uerudp trace: ${words}`;
   text("title", words);
-  const end = { none: "not closed in this capture", client: "closed by the client", server: "closed by the server", timeout: "ended by a timeout" };
+  const end = { none: "not closed in what is drawn", client: "closed by the client", server: "closed by the server", timeout: "ended by a timeout" };
   text("story", [`Engine ${data.generations}`, info.start && new Date(Number(BigInt(info.start) / 1000000n)).toISOString().replace("T", " ").slice(0, 19) + " UTC",
     end[info.closed_by] + (info.close && info.close.reason ? `: ${info.close.reason}` : "")].filter(Boolean).join("  ·  "));
 
