@@ -168,7 +168,7 @@ class GameClient:
             channels[direction] = Receiver(min(numbers, key=lambda number: (number - numbers[0] + 512) % 1024))
         for direction, packet, bunch in bunches:
             for parts in channels[direction].add(bunch, packet):
-                if bunch["channel"] != 0:
+                if bunch["channel"] > 1: # 0 is control, 1 voice
                     self.read_message(direction, channels[2].channels[bunch["channel"]]
                                       if bunch["channel"] in channels[2].channels else Channel(), bunch["channel"], parts)
 

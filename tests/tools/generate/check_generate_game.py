@@ -96,6 +96,17 @@ class Game(unittest.TestCase):
                 sent = sum(len(event["values"]) for event in run.events("values"))
                 self.assertEqual(loss > 0, len(run.client.values) < sent)
 
+    def test_scenarios(self):
+        """The scenarios that are a game of few actors, over their own networks."""
+        for scenario in ("login", "kick", "loss-burst", "handshake", "login-lossy", "close-reasons", "frame-time", "voice"):
+            with self.subTest(scenario):
+                run = Run("5.5", "--duration=3", scenario=scenario)
+                self.check_values(run, 50)
+                self.check_calls(run)
+                self.assertNotIn('"opaque"', run.content)
+                if scenario == "close-reasons":
+                    self.assertEqual(set(range(6)), set(run.client.reasons))
+
     def test_generations(self):
         for generation in ("4.13", "4.18", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.8"):
             with self.subTest(generation):
