@@ -27,19 +27,22 @@ static void put(uint8_t *out, size_t *bit, uint64_t value, unsigned bits) {
 
 /* A bounded integer (protocol.md 2.3). */
 static void put_below(uint8_t *out, size_t *bit, uint32_t value, uint32_t bound) {
-    uint32_t known = 0;
-    for (uint32_t mask = 1; known + mask < bound; mask <<= 1) {
-        put(out, bit, (value & mask) != 0, 1);
-        known |= value & mask;
-    }
+    const struct ue_bound of = ue_bound_of(bound);
+    uint64_t low = value & ue_bits_mask(of.bits);
+    put(out, bit, value, of.bits + (low < of.longer));
 }
 
-static uint32_t get_below(const uint8_t *bytes, size_t size_bytes, size_t *bit, size_t end, uint32_t bound) {
-    uint32_t known = 0;
-    for (uint32_t mask = 1; known + mask < bound && *bit < end; mask <<= 1, (*bit)++) {
-        known |= ue_bits_load(bytes, size_bytes, *bit, 1) != 0 ? mask : 0;
+/* False: it ends where at least a byte must follow. */
+static bool get_below(const uint8_t *bytes, size_t *bit, size_t end, uint32_t bound, size_t *value) {
+    const struct ue_bound of = ue_bound_of(bound);
+    const struct ue_view all = {bytes, 0, end};
+    if (end - *bit < of.bits + 8) {
+        return false;
     }
-    return known;
+    bool is_longer = ue_view_load(all, *bit, of.bits) < of.longer;
+    *value = ue_view_load(all, *bit, of.bits + is_longer);
+    *bit += of.bits + is_longer;
+    return true;
 }
 
 /* Appends the bytes in [from, end). False: they would not be smaller. */
@@ -118,10 +121,13 @@ size_t ue_compression_decompress(const struct ue_context *context, const uint8_t
     size_t from = span.begin + 1;
     size_t to = span.begin + 1; /* after a flag of 0 */
     size_t last;
-    size_t count = (size_t)get_below(bytes, size_bytes, &from, span.end, context->data_bound / 8) + 1;
+    size_t count; /* of bytes, less 1 */
+    if (!get_below(bytes, &from, span.end, context->data_bound / 8, &count)) {
+        return 0;
+    }
     memset(out, 0, ue_compression_room_bytes(context, size_bytes));
     ue_bits_copy(out, 0, bytes, 0, span.begin);
-    if (!get_runs(bytes, size_bytes, from, span.end, count, out, &to) ||
+    if (!get_runs(bytes, size_bytes, from, span.end, count + 1, out, &to) ||
         !ue_bits_last_set(out, span.begin + 1, to, &last)) {
         return 0;
     }

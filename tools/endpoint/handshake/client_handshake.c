@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/handshake/client_handshake.h"
 
+#include <assert.h>
+
 #include <uerudp/profile_match.h>
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -283,6 +285,7 @@ static bool accepts_restart(const struct ue_client_handshake *s, uint64_t now_ns
 /* endpoint.md 5.3. */
 static enum ue_client_handshake_result on_restart_request(struct ue_client_handshake *s, uint64_t now_ns,
                                                           uint64_t last_packet_ns) {
+    assert(!s->restarting); /* a handshake that restarts is not initialized */
     bool accepted = accepts_restart(s, now_ns, last_packet_ns);
     s->has_request = true;
     s->last_request_ns = now_ns;
