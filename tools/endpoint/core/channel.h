@@ -126,7 +126,7 @@ void ue_channel_table_free(struct ue_channel_table *table);
 /* Where the entry of an index is, or would be put. */
 static inline uint32_t ue_channel_entry_slot(struct ue_channel_entry *const *slots, uint32_t capacity, uint32_t index) {
     uint32_t slot = index * UINT32_C(0x9E3779B1) >> 16 & (capacity - 1);
-    while (slots[slot] != NULL && slots[slot]->index != index) {
+    for (const struct ue_channel_entry *entry; (entry = slots[slot]) != NULL && entry->index != index;) {
         slot = (slot + 1) & (capacity - 1);
     }
     return slot;

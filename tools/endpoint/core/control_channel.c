@@ -91,11 +91,7 @@ static void repeat_opening(struct ue_sender *s, uint64_t now_ns, struct ue_chann
 }
 
 /* endpoint.md 21.1, 21.4, 29.3. */
-void ue_control_tick(struct ue_sender *s, uint64_t now_ns) {
-    struct ue_channel_entry *entry = ue_channel_entry_find(s->channels, 0);
-    if (entry == NULL || entry->channel == NULL) {
-        return;
-    }
+void ue_control_tick(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry) {
     if (entry->channel->opened_locally && !entry->channel->open_acked) {
         repeat_opening(s, now_ns, entry->channel);
     } else {

@@ -4,6 +4,7 @@
 
 #include <uerudp/seq.h>
 
+#define ITEMS_AT_ONCE 4    /* decoded before the first of them is handled */
 #define NAME_BITS_MAX 104  /* of a text: each bunch repeats it, within MAX_BUNCH_HEADER_BITS */
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 
@@ -236,29 +237,42 @@ static enum ue_close_reason refused_cut(const struct ue_channel_table *channels,
     return bunch->channel >= channels->common->config.max_channels ? UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX : UE_CLOSE_NONE;
 }
 
+/* Handles what was decoded, until nothing more may be. Returns how many items it handled. */
+static size_t receive_items(struct ue_receiver *r, uint64_t now_ns, const struct ue_item *items, size_t count,
+                            struct ue_bunch_outcome *all, uint32_t *bunches) {
+    size_t i = 0;
+    for (; i < count && !all->is_over && !ue_is_ending(r->common); i++) {
+        if (items[i].is_ack) {
+            ue_receive_legacy_ack(r->sender, now_ns, &items[i].ack);
+            continue;
+        }
+        ++*bunches;
+        r->common->statistics.counters.in_bunches++;
+        struct ue_bunch_outcome outcome = receive_bunch(r, now_ns, &items[i].bunch);
+        all->is_refused |= outcome.is_refused;
+        all->is_over = outcome.is_over;
+    }
+    return i;
+}
+
 /* endpoint.md 8.9, 16.5. */
 bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
                  uint32_t *bunches) {
     struct ue_bunch_outcome all = UE_BUNCH_ACCEPTED;
     *bunches = 0;
     while (rest.bit < rest.end_bit && !all.is_over && !ue_is_ending(r->common)) {
-        struct ue_item item;
+        struct ue_item items[ITEMS_AT_ONCE];
         struct ue_fault fault;
-        if (ue_datagram_next(&r->common->in_context, bytes, &rest, &item, 1, &fault) == 0) {
-            enum ue_close_reason reason = refused_cut(r->channels, &item.bunch, &fault);
+        size_t count = ue_datagram_next(&r->common->in_context, bytes, &rest, items, ITEMS_AT_ONCE, &fault);
+        if (receive_items(r, now_ns, items, count, &all, bunches) < count) {
+            return true;
+        }
+        if (fault.status != UE_OK && !all.is_over && !ue_is_ending(r->common)) {
+            enum ue_close_reason reason = refused_cut(r->channels, &items[count].bunch, &fault);
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_want_close_for_fault(r->common, reason, &fault, 0);
             return true;
         }
-        if (item.is_ack) {
-            ue_receive_legacy_ack(r->sender, now_ns, &item.ack);
-            continue;
-        }
-        ++*bunches;
-        r->common->statistics.counters.in_bunches++;
-        struct ue_bunch_outcome outcome = receive_bunch(r, now_ns, &item.bunch);
-        all.is_refused |= outcome.is_refused;
-        all.is_over = outcome.is_over;
     }
     return all.is_refused || rest.bit < rest.end_bit;
 }

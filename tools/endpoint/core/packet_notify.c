@@ -161,10 +161,14 @@ static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count
         memmove(history + words, history, (UE_HISTORY_WORDS_MAX - words) * sizeof *history);
         memset(history, 0, words * sizeof *history);
     }
-    for (uint32_t i = UE_HISTORY_WORDS_MAX - 1; i > 0; i--) {
-        history[i] = (uint32_t)(((uint64_t)history[i] << WORD_BITS | history[i - 1]) << bits >> WORD_BITS);
+    if (bits == 0) {
+        return;
     }
-    history[0] <<= bits;
+    uint32_t before[UE_HISTORY_WORDS_MAX + 1] = {0}; /* a copy lets the compiler shift several words at once */
+    memcpy(before + 1, history, UE_HISTORY_WORDS_MAX * sizeof *history);
+    for (uint32_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
+        history[i] = before[i + 1] << bits | before[i] >> (WORD_BITS - bits);
+    }
 }
 
 /* AckSeq; nothing happens for a sequence that is in the history already (endpoint.md 12.1, 12.2). */

@@ -401,7 +401,9 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
     } else {
         ue_receive_datagram(c, now_ns, bytes, size_bytes);
     }
-    flush_cache(c, now_ns, false);
+    if (c->receiver.order_cache.count != 0) {
+        flush_cache(c, now_ns, false);
+    }
 }
 
 /* endpoint.md 9.5, 39.6. */

@@ -36,11 +36,13 @@ static bool send_raw(struct ue_sender *s, uint64_t now_ns, struct ue_channel *ch
         p->bit = begin_bit; /* a report on the packet would not reach it */
         return false;
     }
-    p->may_merge = merge && !begins_packet;
     p->bunches++;
     s->common->statistics.counters.out_bunches++;
     s->time_sensitive = true;
-    remember_last(s, channel, &item->bunch, out, begin_bit);
+    p->last.end_bit = 0;
+    if (merge && !begins_packet) {
+        remember_last(s, channel, &item->bunch, out, begin_bit);
+    }
     if (out != NULL) {
         out->packet_id = s->out_packet_id;
         out->sent_ns = now_ns;
@@ -161,7 +163,7 @@ static bool may_merge(const struct ue_sender *s, const struct ue_channel *channe
     const struct ue_last *last = &p->last;
     bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent after it */
     bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
-    return is_plain && p->may_merge && p->block != NULL && last->end_bit == p->bit && last->channel_id == channel->id &&
+    return is_plain && p->block != NULL && last->end_bit == p->bit && last->channel_id == channel->id &&
            last->reliable == from->reliable && is_newest && last->may_grow &&
            last->data_bits + from->data.bits <= s->common->limits.single_bits;
 }

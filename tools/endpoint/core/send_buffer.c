@@ -143,7 +143,6 @@ bool ue_send_buffer_begin(struct ue_sender *s, uint64_t now_ns) {
         return false;
     }
     p->head_bits = p->bit;
-    p->may_merge = false;
     p->bunches = 0;
     p->last.end_bit = 0;
     return true;

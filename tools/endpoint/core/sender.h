@@ -11,7 +11,8 @@
 /* Of the option send_window: packets that keep-alives and retransmissions may still need. */
 #define UE_WINDOW_MARGIN 12
 
-/* The bunch that the next one may be merged into (LastOut); its data are the last bits of what is written. */
+/* The bunch that the next one may be merged into (LastOut, AllowMerge); its data are the last bits of what is written.
+ */
 struct ue_last {
     size_t begin_bit;
     size_t end_bit; /* LastEnd; 0 = none */
@@ -32,7 +33,6 @@ struct ue_send_buffer {
     uint32_t reliability_ack; /* of the reliability handler, as begun */
     uint64_t head_ns;         /* when it was written */
     struct ue_jitter_clock clock_before;
-    bool may_merge; /* AllowMerge */
     uint32_t bunches;
     struct ue_last last;
 };
@@ -136,7 +136,8 @@ enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, st
                                         const struct ue_outgoing *bunch, struct ue_packet_range *range);
 /* Sends again what left before that time and was not acknowledged. */
 void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
-void ue_control_tick(struct ue_sender *s, uint64_t now_ns);
+/* On the entry of channel 0, which is there. */
+void ue_control_tick(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry);
 
 /* How many more fragments OutRec of the channel has space for (endpoint.md 22.1); one more when the last of them closes
    it. */

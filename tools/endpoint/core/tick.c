@@ -25,19 +25,21 @@ static void tick_handshake(struct ue_conn *c, uint64_t now_ns) {
 }
 
 /* Channel 0 was used and is gone: the connection is over. */
-static bool is_control_lost(const struct ue_channel_table *channels) {
-    const struct ue_channel_entry *entry = ue_channel_entry_find(channels, 0);
+static bool is_control_lost(const struct ue_channel_table *channels, const struct ue_channel_entry *entry) {
     return entry != NULL && entry->channel == NULL && entry->in_reliable != channels->in_first;
 }
 
 /* endpoint.md 29.3. */
 static void tick_channels(struct ue_sender *s, uint64_t now_ns) {
-    if (is_control_lost(s->channels)) {
+    struct ue_channel_entry *control = ue_channel_entry_find(s->channels, 0);
+    if (is_control_lost(s->channels, control)) {
         ue_end(s->common, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
         return;
     }
     ue_send_waiting(s, now_ns);
-    ue_control_tick(s, now_ns);
+    if (control != NULL && control->channel != NULL) {
+        ue_control_tick(s, now_ns, control);
+    }
 }
 
 /* endpoint.md 29.5. */
