@@ -14,7 +14,7 @@ ESCAPE = 0x1B << 1  # characters of the exports begin at the second bit of a byt
 def steering():
     """The beginning of a capture in which channel, actor and a class path have names with control characters."""
     objects = decoded.datagrams(decoded.path_of("big-bunch"))[:13]
-    exports = objects[12]["bunches"][0]
+    exports = next(bunch for bunch in objects[12]["bunches"] if bunch["has_exports"])
     pilot = "Pilot".encode().translate(bytes(byte << 1 & 255 for byte in range(256))).hex()
     assert exports["data"].count(pilot) == 2
     exports["data"] = exports["data"].replace(pilot, f"{ESCAPE:02x}{pilot[2:]}")
