@@ -32,8 +32,8 @@ class Found(unittest.TestCase):
         result = uerudp.run(command, *options, self.path, status=None)
         return (result.stdout + result.stderr).decode()
 
-    def named(self, bits, value, generation):
-        self.generate("login", "--seed=2", "--generation", generation, "--no-sidecar", f"--magic-bits={bits}", f"--magic={value}")
+    def named(self, bits, value, generation, seed=2):
+        self.generate("login", f"--seed={seed}", "--generation", generation, "--no-sidecar", f"--magic-bits={bits}", f"--magic={value}")
         plural = "" if bits == 1 else "s"
         wanted = (f"stream 0: looks like a magic header of {bits} bit{plural}, value 0x{value:x}: "
                   f"--magic-bits {bits} --magic 0x{value:x}\n")
@@ -54,6 +54,10 @@ class Magic(Found):
     def test_one_bit_before_a_handshake_of_4_18(self):
         """Its 194 bits after one more bit look like the 195 bits of a 4.22 handshake."""
         self.named(1, 1, "4.18")
+
+    def test_first_bit_like_a_handshake(self):
+        """A header that begins with 1 makes packets look like handshake messages, and with this seed one fits."""
+        self.named(7, 0x55, "4.25", seed=1)
 
     def test_no_magic_header(self):
         for generation in GENERATIONS:
