@@ -60,9 +60,6 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
         ue_detection_context_for(detection, result, direction, context);
     }
     context->restarting = state->restarting;
-    if (detection->custom == NULL && detection->settings.reliable_buffer == 0) {
-        context->reliable_limit = ue_profile_reliable_limit(result->candidates);
-    }
 }
 
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,

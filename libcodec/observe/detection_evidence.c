@@ -78,12 +78,16 @@ void ue_detection_context_for(const struct ue_detection *detection, const struct
     context->direction = direction;
     context->ids = result->ids;
     context->features = result->features;
+    if (detection->custom == NULL && detection->settings.reliable_buffer == 0) {
+        context->reliable_limit = ue_profile_reliable_limit(result->candidates);
+    }
 }
 
 bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
     const struct ue_detection_result *cached = &detection->resolved_result;
-    return detection->resolved.profile.name != NULL && cached->profile == result->profile &&
-           cached->variant == result->variant && cached->ids == result->ids && cached->features == result->features;
+    return detection->resolved.profile.name != NULL && cached->candidates == result->candidates &&
+           cached->profile == result->profile && cached->variant == result->variant && cached->ids == result->ids &&
+           cached->features == result->features;
 }
 
 const struct ue_context *ue_detection_resolve(struct ue_detection *detection, unsigned side) {

@@ -398,6 +398,34 @@ static void handle_bunch(const struct reassembly_step *p, const struct ue_bunch 
     emit_bunch(p, bunch);
 }
 
+/* When no bunch names the kind: channel 0 is always control, and channel 1 is voice in games that use it
+   (protocol.md 11.1). */
+enum ue_content_kind ue_reassembly_channel_kind(const struct ue_reassembly *reassembly, uint32_t channel,
+                                                bool *is_guessed) {
+    const struct ue_reassembly_channel *known = ue_reassembly_find_channel(reassembly, channel);
+    *is_guessed = known == NULL || !known->has_kind;
+    if (!*is_guessed) {
+        return (enum ue_content_kind)known->kind;
+    }
+    return channel == 0 ? UE_CONTENT_CONTROL : channel == 1 ? UE_CONTENT_VOICE : UE_CONTENT_ACTOR;
+}
+
+/* The kind of the channel of a bunch, stored when the bunch names it. */
+static enum ue_content_kind learn_kind(struct ue_reassembly *reassembly, const struct ue_context *context,
+                                       const struct ue_bunch *bunch, bool *is_guessed) {
+    enum ue_content_kind kind;
+    if (!ue_content_named_kind(context, bunch, &kind)) {
+        return ue_reassembly_channel_kind(reassembly, bunch->channel, is_guessed);
+    }
+    struct ue_reassembly_channel *channel = ue_reassembly_ensure_channel(reassembly, bunch->channel);
+    if (channel != NULL) {
+        channel->kind = (uint8_t)kind & 7u;
+        channel->has_kind = true;
+    }
+    *is_guessed = false;
+    return kind;
+}
+
 void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_context *context,
                         const struct ue_observed_event *event, const struct ue_observer_callbacks *callbacks) {
     if (event->type == UE_OBSERVED_PACKET) {
@@ -419,8 +447,7 @@ void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_contex
                                 .is_reliable = bunch->reliable,
                                 .is_partial_error = event->bunch.is_partial_error,
                                 .number = bunch->reliable ? event->bunch.reliable_id : event->packet_id};
-    ue_reassembly_learn_kind(reassembly, context, bunch);
-    p.kind = ue_reassembly_channel_kind(reassembly, bunch->channel, &p.is_kind_guessed);
+    p.kind = learn_kind(reassembly, context, bunch, &p.is_kind_guessed);
     handle_bunch(&p, bunch);
 }
 

@@ -88,10 +88,6 @@ struct ue_reassembly_channel *ue_reassembly_ensure_channel(struct ue_reassembly 
 
 void ue_reassembly_free_channels(struct ue_reassembly *reassembly);
 
-/* Stores the kind of a channel when the bunch names it. */
-void ue_reassembly_learn_kind(struct ue_reassembly *reassembly, const struct ue_context *context,
-                              const struct ue_bunch *bunch);
-
 /* A queue of a channel; NULL when it never had a fragment. */
 struct ue_fragment_queue *ue_fragment_queue_find(const struct ue_reassembly *reassembly, uint32_t index, unsigned side,
                                                  bool is_reliable);

@@ -48,6 +48,7 @@ struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo) {
     state->frame_number = pinfo->num;
     state->layer = pinfo->curr_layer_num;
     state->protocol = UERUDP_FRAME_UNDECIDED;
+    state->is_other_view = false;
     state->results = 0;
     state->reassemblies = 0;
     state->next = *first;

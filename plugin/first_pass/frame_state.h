@@ -22,8 +22,9 @@ struct uerudp_frame_state {
     const struct ue_observed_connection *connection;
     struct ue_decode_state decode;
     uint32_t frame_number;
-    uint32_t layer : 30;             /* a frame of a tunnel may hold several datagrams */
+    uint32_t layer : 29;             /* a frame of a tunnel may hold several datagrams */
     uint32_t protocol : 2;           /* enum uerudp_frame_protocol */
+    uint32_t is_other_view : 1;      /* another interface captured this packet before, with its analysis */
     uint32_t results;                /* position of its analysis results; 0: none */
     uint32_t reassemblies;           /* index of its reassembly results, from 1; 0: none */
     struct uerudp_frame_state *next; /* of another datagram in the same frame; NULL: none */

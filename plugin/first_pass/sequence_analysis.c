@@ -79,6 +79,7 @@ static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_
 static void add_other_view(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_OTHER_VIEW,
                                                   .frame = (uint32_t)event->other_view.first_frame};
+    state->is_other_view = true;
     uerudp_analysis_results_add(state, &result);
 }
 

@@ -98,7 +98,7 @@ static tap_packet_status count(stats_tree *st, packet_info *pinfo _U_, epan_diss
     uint64_t bits = 8 * (uint64_t)tap->size_bytes;
     uint64_t *total = total_of(st);
     struct bandwidth_counting counting = {.st = st, .tap = tap};
-    if (tap->analysis(tap)->is_other_view) {
+    if (tap->is_other_view) {
         return TAP_PACKET_DONT_REDRAW;
     }
     if (*total + bits > INT_MAX) {

@@ -79,8 +79,11 @@ static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, e
 static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
+    if (tap->is_other_view) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
     const struct ue_bunch_counts *counts = &tap->content(tap)->bunches;
-    if (counts->all == 0 || tap->analysis(tap)->is_other_view) {
+    if (counts->all == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
     int side =
@@ -122,9 +125,12 @@ static void count_open_close(stats_tree *st, const struct uerudp_tap_bunch *bunc
 static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                         const void *data, tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
+    if (tap->is_other_view) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
     uint32_t count;
     const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &count);
-    if (count == 0 || tap->analysis(tap)->is_other_view) {
+    if (count == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
     int all = add_parent(st, ROOT, "Bunches", count);
@@ -193,13 +199,10 @@ static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) 
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
-    if (tap->packet_id < 0 || tap->direction == UE_DIRECTION_UNKNOWN) {
+    if (tap->packet_id < 0 || tap->direction == UE_DIRECTION_UNKNOWN || tap->is_other_view) {
         return TAP_PACKET_DONT_REDRAW;
     }
     const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
-    if (analysis->is_other_view) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
     add_total(st, "Packets", packets_all, tap->direction, 1);
     add_total(st, "Reliable bunches", reliable_all, tap->direction, tap->content(tap)->bunches.reliable);

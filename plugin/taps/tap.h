@@ -85,7 +85,6 @@ struct uerudp_tap_content {
 
 /* What the analysis found about the datagram. */
 struct uerudp_tap_analysis {
-    bool is_other_view;            /* another interface captured this packet before, with its analysis */
     int64_t handshake_span_ns;     /* since the handshake message that this one answers; -1: not known */
     uint32_t flags;                /* of the datagram and all its bunches */
     uint32_t missing;              /* packets missing directly before this one */
@@ -102,7 +101,8 @@ struct uerudp_tap {
     uint32_t size_bytes; /* of the datagram */
     int64_t packet_id;   /* -1: not known, or the id directly before 0; see ue_seq_display() */
     const char *generation;
-    uint8_t direction; /* enum ue_direction */
+    uint8_t direction;  /* enum ue_direction */
+    bool is_other_view; /* another interface captured this packet before, with its analysis */
     const struct uerudp_tap_content *(*content)(const struct uerudp_tap *tap);
     const struct uerudp_tap_analysis *(*analysis)(const struct uerudp_tap *tap);
     /* The bunches of the datagram, with the analysis of each. */

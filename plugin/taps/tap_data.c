@@ -18,8 +18,7 @@
 #define RESULTS_WITH_FLAGS                                                                                             \
     (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
 #define RESULTS_OF_DATAGRAM                                                                                            \
-    (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(OTHER_VIEW) | ALL(HANDSHAKE_RTT) |   \
-     ALL(ACK) | ALL(NAK))
+    (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
 #define RESULTS_OF_BUNCHES                                                                                             \
     (RESULTS_WITH_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE) | ALL(OPENING) |           \
      ALL(REASSEMBLED_IN))
@@ -45,13 +44,12 @@ struct uerudp_tap_data {
 
 /* ---- content ---- */
 
-static enum ue_content_kind kind_of_name(const char *name) {
-    for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; name != NULL && kind < UE_CONTENT_KIND_COUNT; kind++) {
-        if (strcmp(name, ue_content_kind_name(kind)) == 0) {
-            return kind;
-        }
-    }
-    return UE_CONTENT_UNKNOWN;
+/* The only channel that has a name without a bunch that names it is control. */
+static enum ue_content_kind kind_of(const struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name) {
+    enum ue_content_kind kind;
+    return ue_content_named_kind(&d->context, bunch, &kind) ? kind
+           : name != NULL                                   ? UE_CONTENT_CONTROL
+                                                            : UE_CONTENT_UNKNOWN;
 }
 
 static const char *channel_name(const struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
@@ -103,7 +101,7 @@ static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch,
 
 static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
     const char *name = channel_name(d, bunch);
-    enum ue_content_kind kind = kind_of_name(name);
+    enum ue_content_kind kind = kind_of(d, bunch, name);
     if (d->messages != NULL) {
         add_message(d, bunch, name, kind);
     }
@@ -239,7 +237,6 @@ static void add_result(void *user, const struct uerudp_analysis_result *result) 
     struct uerudp_tap_analysis *analysis = &d->analysis;
     analysis->flags |= uerudp_analysis_result_flags(result);
     switch (result->type) {
-    case UERUDP_RESULT_OTHER_VIEW: analysis->is_other_view = true; break;
     case UERUDP_RESULT_MISSING: analysis->missing = result->number; break;
     case UERUDP_RESULT_HANDSHAKE_RTT: analysis->handshake_span_ns = result->span_ns; break;
     case UERUDP_RESULT_RETRANSMISSION:
@@ -444,6 +441,7 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
                                  .packet_id = packet_ids->has_id ? packet_ids->packet_id : -1,
                                  .generation = d->context.profile.name,
                                  .direction = (uint8_t)d->context.direction,
+                                 .is_other_view = state->is_other_view,
                                  .content = content_of,
                                  .analysis = analysis_of,
                                  .bunches = bunches_of,

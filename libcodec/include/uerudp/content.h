@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+struct ue_bunch;
+
 enum ue_content_kind {
     UE_CONTENT_UNKNOWN, /* the open of the channel was not seen, or it is a game's own kind */
     UE_CONTENT_CONTROL,
@@ -24,6 +26,10 @@ enum ue_content_kind {
 
 /* The channel's name as engines write it, "Actor"; NULL for UE_CONTENT_UNKNOWN. */
 const char *ue_content_kind_name(enum ue_content_kind kind);
+
+/* The kind of the channel that a bunch names or has the type of; UE_CONTENT_UNKNOWN for a game's own kind. False when
+   the bunch has neither. */
+bool ue_content_named_kind(const struct ue_context *context, const struct ue_bunch *bunch, enum ue_content_kind *kind);
 
 /* The caller's guid bindings. path returns a text that is valid during the call, or NULL when the id is not known. */
 struct ue_guid_names {
