@@ -184,16 +184,10 @@ static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, i
     }
 }
 
-/* Nothing of the other side was captured so far, and two packets agree on an ack far from the first: the header of the
+/* Two packets agree on an ack far from the first. If nothing of the other side was captured so far, the header of the
    first was damaged. */
-static bool was_first_damaged(const struct ue_tracker_side *other, int64_t newest) {
-    return other->held.is_held && other->held.newest_id == newest && !other->has_newest &&
-           other->counts.acked + other->counts.nacked <= FIRST_REPORTS_MAX;
-}
-
-static void handle_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
-    report_history(p, packet, before, newest);
-    ue_tracker_store_ack(p, packet->ack);
+static bool was_first_damaged(const struct ue_tracker_side *other) {
+    return !other->has_newest && other->counts.acked + other->counts.nacked <= FIRST_REPORTS_MAX;
 }
 
 void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_packet *packet) {
@@ -206,15 +200,15 @@ void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_pac
         resolve_held(p, &other->held, newest);
     }
     if (UE_UNLIKELY(ue_packet_acks_ahead(other, newest) > UE_TRACKER_LATE_MAX)) {
-        if (was_first_damaged(other, newest)) {
-            other->held.is_held = other->has_reported = false;
-            handle_history(p, packet, before, newest);
-            return;
-        }
-        if (!other->held.is_held || other->held.newest_id != newest) {
+        bool is_held = other->held.is_held && other->held.newest_id == newest;
+        if (!is_held) {
             hold(p, other, before, newest);
         }
-        return;
+        if (!is_held || !was_first_damaged(other)) {
+            return;
+        }
+        other->held.is_held = other->has_reported = false;
     }
-    handle_history(p, packet, before, newest);
+    report_history(p, packet, before, newest);
+    ue_tracker_store_ack(p, packet->ack);
 }
