@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/observe/detection_replay.h"
 
+#include <string.h>
+
 #include "libcodec/observe/detection_evidence.h"
 
 /* Datagrams, all of which must end with their last bunch. */
@@ -68,9 +70,12 @@ bool ue_detection_observe_replay(struct ue_detection *detection, unsigned side, 
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         struct ue_context x;
         struct ue_packet_match match;
+        if ((possible >> row & 1) == 0) {
+            continue;
+        }
         ue_context_init(&x, ue_profile_at(row), &settings);
         ue_profile_match_packet(&x, bytes, size_bytes, &match);
-        if ((possible >> row & 1) != 0 && match.fits && match.has_bunches) {
+        if (match.fits && match.has_bunches) {
             replay->rows |= (uint16_t)(1u << row);
         }
     }
