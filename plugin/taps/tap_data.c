@@ -47,9 +47,10 @@ struct uerudp_tap_data {
 /* The only channel that has a name without a bunch that names it is control. */
 static enum ue_content_kind kind_of(const struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name) {
     enum ue_content_kind kind;
-    return ue_content_named_kind(&d->context, bunch, &kind) ? kind
-           : name != NULL                                   ? UE_CONTENT_CONTROL
-                                                            : UE_CONTENT_UNKNOWN;
+    if (ue_content_named_kind(&d->context, bunch, &kind)) {
+        return kind;
+    }
+    return name != NULL ? UE_CONTENT_CONTROL : UE_CONTENT_UNKNOWN;
 }
 
 static const char *channel_name(const struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
