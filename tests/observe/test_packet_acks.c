@@ -166,12 +166,9 @@ int main(void) {
         IN(a_late_packet_whose_ack_was_counted_is_no_longer_missing),
         IN(acks_of_packets_before_the_first_captured_acks_are_excused),
         IN(acks_before_the_first_packet_excuse_none_after_it),
-        cmocka_unit_test_setup_teardown(a_damaged_first_ack_names_no_packets, tracker_fixture_set_up,
-                                        tracker_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(acks_before_the_capture_are_no_naks, tracker_fixture_set_up,
-                                        tracker_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(skipped_packets_of_a_whole_capture_are_naks, tracker_fixture_set_up,
-                                        tracker_fixture_tear_down),
+        IN(a_damaged_first_ack_names_no_packets),
+        IN(acks_before_the_capture_are_no_naks),
+        IN(skipped_packets_of_a_whole_capture_are_naks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
