@@ -237,11 +237,16 @@ static enum ue_close_reason refused_cut(const struct ue_channel_table *channels,
     return bunch->channel >= channels->common->config.max_channels ? UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX : UE_CLOSE_NONE;
 }
 
-/* Handles what was decoded, until nothing more may be. Returns how many items it handled. */
+/* No more bunches of the packet may be handled. */
+static bool is_over(const struct ue_receiver *r, const struct ue_bunch_outcome *all) {
+    return all->is_over || ue_is_ending(r->common);
+}
+
+/* Handles the items until is_over. Returns how many it handled. */
 static size_t receive_items(struct ue_receiver *r, uint64_t now_ns, const struct ue_item *items, size_t count,
                             struct ue_bunch_outcome *all, uint32_t *bunches) {
     size_t i = 0;
-    for (; i < count && !all->is_over && !ue_is_ending(r->common); i++) {
+    for (; i < count && !is_over(r, all); i++) {
         if (items[i].is_ack) {
             ue_receive_legacy_ack(r->sender, now_ns, &items[i].ack);
             continue;
@@ -260,14 +265,14 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
                  uint32_t *bunches) {
     struct ue_bunch_outcome all = UE_BUNCH_ACCEPTED;
     *bunches = 0;
-    while (rest.bit < rest.end_bit && !all.is_over && !ue_is_ending(r->common)) {
+    while (rest.bit < rest.end_bit && !is_over(r, &all)) {
         struct ue_item items[ITEMS_AT_ONCE];
         struct ue_fault fault;
         size_t count = ue_datagram_next(&r->common->in_context, bytes, &rest, items, ITEMS_AT_ONCE, &fault);
         if (receive_items(r, now_ns, items, count, &all, bunches) < count) {
             return true;
         }
-        if (fault.status != UE_OK && !all.is_over && !ue_is_ending(r->common)) {
+        if (fault.status != UE_OK && !is_over(r, &all)) {
             enum ue_close_reason reason = refused_cut(r->channels, &items[count].bunch, &fault);
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_want_close_for_fault(r->common, reason, &fault, 0);
