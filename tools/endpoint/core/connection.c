@@ -5,6 +5,7 @@
 #define MAX_QUEUED_CONTROL 32768
 #define SPARE_EVENTS 4
 #define SPARE_DATAGRAMS 1
+
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
     c->receiver.hook.call = hook;
     c->receiver.hook.user = user;

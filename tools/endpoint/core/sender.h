@@ -11,8 +11,7 @@
 /* Of the option send_window: packets that keep-alives and retransmissions may still need. */
 #define UE_WINDOW_MARGIN 12
 
-/* The bunch that the next one may be merged into (LastOut, AllowMerge); its data are the last bits of what is written.
- */
+/* The bunch that the next one may be merged into (LastOut, AllowMerge); its data are the last bits written. */
 struct ue_last {
     size_t begin_bit;
     size_t end_bit; /* LastEnd; 0 = none */
