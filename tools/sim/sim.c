@@ -323,14 +323,17 @@ bool sim_step(struct simulation *sim) {
 static void add_game(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
     const struct sim_game *game = sim->endpoints[role].game;
     const struct sim_game *peer = sim->endpoints[!role].game;
-    for (size_t reliable = 0; game != NULL && peer != NULL && reliable < 2; reliable++) {
-        side->sent[reliable] += sim_game_counts(game).calls_sent[reliable];
-        side->received[reliable] += sim_game_counts(peer).calls_received[reliable];
+    if (game == NULL || peer == NULL) {
+        return;
     }
-    if (game != NULL && peer != NULL) {
-        side->sent[0] += sim_game_counts(game).values_sent;
-        side->received[0] += sim_game_counts(peer).values_received;
+    const struct sim_game_counts counts = sim_game_counts(game);
+    const struct sim_game_counts peer_counts = sim_game_counts(peer);
+    for (size_t reliable = 0; reliable < 2; reliable++) {
+        side->sent[reliable] += counts.calls_sent[reliable];
+        side->received[reliable] += peer_counts.calls_received[reliable];
     }
+    side->sent[0] += counts.values_sent;
+    side->received[0] += peer_counts.values_received;
 }
 
 static void fill_side(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
