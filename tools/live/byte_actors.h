@@ -28,7 +28,7 @@ bool byte_actors_are_open(const struct byte_actors *b);
 /* Writes the content block of a call into zeroed bytes with room for the message and BYTE_CALL_BYTES. Returns its
    bits. */
 size_t byte_call_write(const struct ue_conn *conn, struct ue_view message, uint8_t *bytes);
-/* False: the data of the bunch is no such call. */
+/* False: the data of the bunch is no such call, and *message stays as it is. */
 bool byte_call_read(const struct ue_conn *conn, struct ue_view data, struct ue_view *message);
 
 #endif

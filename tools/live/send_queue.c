@@ -24,7 +24,7 @@ void send_queue_clear(struct send_queue *queue) {
 }
 
 bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, struct ue_view data) {
-    size_t size_bytes = (data.bits + 7) / 8 + (queue->wraps ? BYTE_CALL_BYTES : 0);
+    size_t size_bytes = ue_bits_bytes(data.bits) + (queue->wraps ? BYTE_CALL_BYTES : 0);
     if (size_bytes > queue->limit_bytes - queue->size_bytes) {
         return false;
     }
@@ -36,7 +36,7 @@ bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, 
         ue_view_copy(data, message->bytes);
     }
     g_queue_push_tail(&queue->messages, message);
-    queue->size_bytes += (message->bits + 7) / 8;
+    queue->size_bytes += ue_bits_bytes(message->bits);
     return true;
 }
 
@@ -66,7 +66,7 @@ void send_queue_send(struct send_queue *queue, uint64_t now_ns) {
     struct message *message;
     while ((message = g_queue_peek_head(&queue->messages)) != NULL && may_leave(queue, message)) {
         g_queue_pop_head(&queue->messages);
-        queue->size_bytes -= (message->bits + 7) / 8;
+        queue->size_bytes -= ue_bits_bytes(message->bits);
         send_one(queue, now_ns, message);
         g_free(message);
     }
