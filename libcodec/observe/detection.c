@@ -127,17 +127,18 @@ static void learn_sequences(struct ue_detection *detection, const struct ue_hand
     memcpy(detection->first_sides, detection->sides, sizeof detection->sides);
 }
 
-/* Number of datagrams of which none has a packet's prefix, or the form of a handshake message. */
+/* Number of datagrams after a handshake message of which none has a packet's prefix, or the form of such a message. */
 #define CONTRADICTIONS_MAX 8
 
 /* A magic header can look like the handshake bit, so that all datagrams seem to be handshake messages. Then the form of
    the first ones was chance. */
 static void contradict_handshake(struct ue_detection *detection) {
-    if (detection->is_given || detection->has_packets || ++detection->contradictions < CONTRADICTIONS_MAX) {
+    if (detection->is_given || detection->is_confirmed || ++detection->contradictions < CONTRADICTIONS_MAX) {
         return;
     }
     detection->contradictions = 0;
-    detection->has_ids_evidence = detection->has_proof = detection->restarting = false;
+    detection->has_ids_evidence = detection->has_sure_form = false;
+    detection->has_proof = detection->restarting = false;
     detection->server_side = detection->given_side;
     detection->possible = UE_PROFILE_ALL;
     memset(detection->sides, 0, sizeof detection->sides);
@@ -242,6 +243,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     const struct ue_context *x = &detection->resolved;
     struct ue_decode_result result;
     detection->has_packets = true;
+    detection->is_confirmed |= detection->has_ids_evidence;
     detection->restarting = false;
     bool visible = decode_current(detection, side, bytes, size_bytes, &result);
     detection->sides[side].has_unread |= !visible;
@@ -296,7 +298,10 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
         detection->start->is_valid = false;
     }
     state->number = (uint8_t)(state->is_held ? detection->datagrams : 0);
-    if (is_early(detection) && (match == NULL || match->restart)) {
+    if (match != NULL && ue_detection_hides_handshake(detection)) {
+        match = NULL;
+    }
+    if (is_early(detection)) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);
     }
     bool known = prefix_is_known(detection);

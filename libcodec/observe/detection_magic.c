@@ -41,7 +41,8 @@ void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, c
                                 size_t size_bytes) {
     struct ue_detection_magic *magic = &detection->magic;
     size_t at = (size_t)detection->settings.skip_bytes * 8;
-    if (detection->settings.magic_bits != 0 || detection->is_given || detection->has_sure_form ||
+    bool is_settled = detection->has_sure_form && detection->is_confirmed;
+    if (detection->settings.magic_bits != 0 || detection->is_given || is_settled ||
         size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
         return;
     }
@@ -53,14 +54,27 @@ void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, c
     try_lengths(detection, side, bytes, size_bytes);
 }
 
+/* The only length after which there is a handshake, if the bits before it are equal in all datagrams; else 0. */
+static unsigned only_length(const struct ue_detection_magic *magic) {
+    uint32_t lengths = magic->initials & magic->answers;
+    if (lengths == 0 || (lengths & (lengths - 1)) != 0) {
+        return 0;
+    }
+    unsigned bits = (unsigned)__builtin_ctz(lengths) + 1;
+    return (magic->changed & (uint32_t)ue_bits_mask(bits)) == 0 ? bits : 0;
+}
+
+bool ue_detection_hides_handshake(const struct ue_detection *detection) {
+    return !detection->has_sure_form && only_length(&detection->magic) != 0;
+}
+
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value) {
     const struct ue_detection_magic *magic = &detection->magic;
-    uint32_t lengths = magic->initials & magic->answers;
-    bool is_one = lengths != 0 && (lengths & (lengths - 1)) == 0;
-    if (!is_one || magic->datagrams < DATAGRAMS_MIN || !ue_detection_is_guess(&detection->result)) {
+    bool is_explained = detection->has_ids_evidence && !ue_detection_is_guess(&detection->result);
+    *bits = only_length(magic);
+    if (*bits == 0 || magic->datagrams < DATAGRAMS_MIN || is_explained) {
         return false;
     }
-    *bits = (unsigned)__builtin_ctz(lengths) + 1;
     *value = magic->bits & (uint32_t)ue_bits_mask(*bits);
-    return (magic->changed & (uint32_t)ue_bits_mask(*bits)) == 0;
+    return true;
 }

@@ -5,9 +5,13 @@
 
 #include <uerudp/detection.h>
 
-/* Examines one of the first UE_DETECTION_HELD_MAX datagrams that is no handshake message under the settings, or one
-   with restart bit, which may be a magic header of one bit before the handshake bit: which of its first bits are equal
-   in all datagrams, and after how many bits a handshake message begins. */
+/* Examines one of the first UE_DETECTION_HELD_MAX datagrams: which of its first bits are equal in all datagrams, and
+   after how many bits a handshake message begins. Ends when a packet follows a handshake message under the
+   settings; not one with restart bit, which may be a magic header before the handshake bit. */
 void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes);
+
+/* Whether the handshake was found after a magic header, and not under the settings: then a datagram that has the form
+   of a handshake message under the settings has it by chance. */
+bool ue_detection_hides_handshake(const struct ue_detection *detection);
 
 #endif

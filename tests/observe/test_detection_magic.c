@@ -65,6 +65,53 @@ static void packets_confirm_a_handshake(void **state) {
     assert_true(is_candidate(&detection.result, "4.22"));
 }
 
+/* A datagram behind a magic header that begins with 1, 0, with the size, the time and the cookie of a handshake message
+   of 4.22, after the handshake of the connection and some packets. */
+static void a_chance_form_is_no_handshake(void **state) {
+    (void)state;
+    const struct ue_settings magic = {.magic_bits = 7, .magic = 0x55};
+    struct traffic t;
+    struct ue_detection detection;
+    unsigned bits;
+    uint32_t value;
+    uint8_t formed[25] = {0xd5, [4] = 0x0a, [23] = 0x11, [24] = 0x0f};
+    struct ue_handshake_match match;
+    assert_true(ue_profile_match_handshake(STOCK, formed, sizeof formed, &match) && !match.restart);
+    traffic_init(&t, "4.25", &magic, 1);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
+    traffic_connect(&detection, &t, cookie_a);
+    feed_packets(&detection, &t, 10);
+    traffic_feed(&detection, SERVER, formed, sizeof formed);
+    assert_false(detection.has_ids_evidence);
+    feed_packets(&detection, &t, 60);
+    assert_true(ue_detection_find_magic(&detection, &bits, &value));
+    assert_int_equal(bits, 7);
+    assert_int_equal(value, 0x55);
+}
+
+/* A handshake after packets, and one after another, count, and there is no magic header. */
+static void a_handshake_counts_without_another(void **state) {
+    (void)state;
+    for (unsigned connects = 0; connects < 2; connects++) {
+        struct traffic t;
+        struct ue_detection detection;
+        unsigned bits;
+        uint32_t value;
+        traffic_init(&t, "4.22", STOCK, 3);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
+        feed_packets(&detection, &t, 10);
+        if (connects != 0) {
+            traffic_connect(&detection, &t, cookie_a);
+        }
+        assert_int_equal(detection.has_ids_evidence, connects);
+        traffic_connect(&detection, &t, cookie_a);
+        assert_true(detection.has_ids_evidence);
+        feed_packets(&detection, &t, 60);
+        assert_true(is_candidate(&detection.result, "4.22"));
+        assert_false(ue_detection_find_magic(&detection, &bits, &value));
+    }
+}
+
 /* Without a generation that matches half of the packets there is no connection, although one packet may decode. */
 static void a_chance_match_is_no_connection(void **state) {
     (void)state;
@@ -125,6 +172,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_contradict_a_handshake),
         cmocka_unit_test(packets_confirm_a_handshake),
+        cmocka_unit_test(a_chance_form_is_no_handshake),
+        cmocka_unit_test(a_handshake_counts_without_another),
         cmocka_unit_test(a_chance_match_is_no_connection),
         cmocka_unit_test(random_packets_have_no_handlers),
         cmocka_unit_test(packets_that_match_have_no_other_handlers),

@@ -131,6 +131,7 @@ struct ue_detection {
     bool has_proof;        /* a handshake message with a body, or with versions, was fed */
     bool has_ids_evidence; /* a handshake message showed whether the prefix has ids */
     bool has_sure_form;    /* one without restart bit, see detection_magic.h */
+    bool is_confirmed;     /* a packet followed one */
     bool ids;
     bool is_released;
     bool restarting;
@@ -225,8 +226,8 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
 /* Message about a magic header. Arguments: number of bits, "" or "s", value, number of bits, value. */
 #define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
 
-/* Finds a magic header that is missing in the settings: no generation matches, but after *bits bits there are an
-   Initial and a cookie of both sides, and these bits are equal in all datagrams. */
+/* Finds a magic header that is missing in the settings: no generation matches, or without a handshake, but after *bits
+   bits there are an Initial and a cookie of both sides, and these bits are equal in all datagrams. */
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
 
 /* Finds the handlers that are missing in the settings, or the order of those that the settings have, outermost first.

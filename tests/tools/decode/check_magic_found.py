@@ -9,6 +9,7 @@ import unittest
 import uerudp
 
 GENERATIONS = ("4.18", "4.22", "4.25", "5.1", "5.4", "5.8")
+ALL_GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
 MAGICS = ((1, 1), (7, 0x55), (13, 0x1234), (16, 0xbeef), (32, 0xdeadbeef))
 SIGN = "looks like"
 
@@ -58,10 +59,23 @@ class Magic(Found):
     def test_first_bit_like_a_handshake(self):
         """A header that begins with 1 makes packets look like handshake messages, and with this seed one fits."""
         self.named(7, 0x55, "4.25", seed=1)
+        for generation in ("5.1", "5.4"):
+            self.named(1, 1, generation, seed=1)
+
+    def test_32_bits_before_a_handshake_of_4_22(self):
+        """32 bits that begin with 1, 0 and the 195 bits of a Challenge have the form of one of 4.25."""
+        for seed in (1, 2):
+            self.named(32, 0xdeadbeed, "4.22", seed=seed)
+
+    def test_five_bits_like_ids(self):
+        """Packets of 4.25 behind five bits are packets of 5.1 with these bits as ids; the handshake tells them apart."""
+        for seed in (1, 2):
+            self.named(5, 9, "4.25", seed=seed)
 
     def test_no_magic_header(self):
-        for generation in GENERATIONS:
-            for scenario in ("login", "lossy"):
+        for number, generation in enumerate(ALL_GENERATIONS):
+            has_restarts = number >= ALL_GENERATIONS.index("4.22")
+            for scenario in ("login", "lossy", "corrupt") + ("restart",) * has_restarts:
                 self.generate(scenario, "--generation", generation, "--no-sidecar")
                 for command in ("decode", "info"):
                     self.assertNotIn(SIGN, self.output(command))
