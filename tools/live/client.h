@@ -22,7 +22,7 @@ bool live_client_init(struct live_client *client, struct live_transport *transpo
                       const struct ue_login_config *login, uint64_t now_ns);
 void live_client_clear(struct live_client *client);
 
-/* Passes all waiting datagrams to the connection. take is called after each one, so that the program reads its events
+/* Passes all waiting datagrams to the connection. handle is called after each one, so that the program reads its events
    before the next. */
 void live_client_receive(struct live_client *client, uint64_t now_ns, void (*handle)(void *user), void *user);
 
