@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/both_ends/both_ends.h"
 
-#include <uerudp/time_ns.h>
-
 /* ---- clocks ---- */
 
 static void set_ends(struct both_ends_connection *connection, int given) {
@@ -135,15 +133,11 @@ const struct both_ends_connection *both_ends_find(const struct both_ends *ends, 
     return NULL;
 }
 
-int64_t both_ends_time_ns(const struct both_ends_connection *connection, int64_t time_ns) {
-    return ue_time_ns_since(time_ns, clock_fit_offset_ns(&connection->fit, time_ns));
-}
-
 bool both_ends_selects(const struct both_ends *ends, uint32_t stream, int64_t time_ns) {
     const struct both_ends_connection *connection = both_ends_find(ends, 1, stream);
     if (connection == NULL || !connection->has_ends || connection->fit.result != CLOCK_FIT_KNOWN) {
         return false;
     }
-    int64_t first_ns = both_ends_time_ns(connection, time_ns);
+    int64_t first_ns = clock_fit_to_first_ns(&connection->fit, time_ns);
     return first_ns >= connection->from_ns && first_ns <= connection->to_ns;
 }

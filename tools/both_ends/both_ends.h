@@ -39,7 +39,4 @@ const struct both_ends_connection *both_ends_find(const struct both_ends *ends, 
 /* Whether a datagram of capture 1 is at a time that is selected of capture 0. False, too, if that is not known. */
 bool both_ends_selects(const struct both_ends *ends, uint32_t stream, int64_t time_ns);
 
-/* A time of the clock of capture 1, by the clock of capture 0. */
-int64_t both_ends_time_ns(const struct both_ends_connection *connection, int64_t time_ns);
-
 #endif

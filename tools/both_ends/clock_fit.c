@@ -228,3 +228,7 @@ struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const
 int64_t clock_fit_offset_ns(const struct clock_fit *fit, int64_t time_ns) {
     return ue_time_ns_add(fit->offset_ns, (int64_t)(fit->drift * (double)ue_time_ns_since(time_ns, fit->reference_ns)));
 }
+
+int64_t clock_fit_to_first_ns(const struct clock_fit *fit, int64_t time_ns) {
+    return ue_time_ns_since(time_ns, clock_fit_offset_ns(fit, ue_time_ns_since(time_ns, fit->offset_ns)));
+}

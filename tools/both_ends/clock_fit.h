@@ -50,4 +50,7 @@ struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const
 /* The offset at a time of the first clock. */
 int64_t clock_fit_offset_ns(const struct clock_fit *fit, int64_t time_ns);
 
+/* The time of the first clock at a time of the second clock. */
+int64_t clock_fit_to_first_ns(const struct clock_fit *fit, int64_t time_ns);
+
 #endif

@@ -22,19 +22,14 @@ void one_way_clear(struct one_way *way) {
 
 /* ---- clocks ---- */
 
-/* The time of the first clock. */
-static int64_t second_to_first(const struct clock_fit *fit, int64_t time_ns) {
-    return ue_time_ns_since(time_ns, clock_fit_offset_ns(fit, ue_time_ns_since(time_ns, fit->offset_ns)));
-}
-
 static int64_t receiver_ahead_ns(const void *user, int64_t time_ns) {
     const struct one_way_input *input = user;
-    return input->is_from_first ? ue_time_ns_since(time_ns, second_to_first(input->fit, time_ns))
+    return input->is_from_first ? ue_time_ns_since(time_ns, clock_fit_to_first_ns(input->fit, time_ns))
                                 : -clock_fit_offset_ns(input->fit, time_ns);
 }
 
 static int64_t to_first_ns(const struct one_way_input *input, bool is_sender, int64_t time_ns) {
-    return is_sender == input->is_from_first ? time_ns : second_to_first(input->fit, time_ns);
+    return is_sender == input->is_from_first ? time_ns : clock_fit_to_first_ns(input->fit, time_ns);
 }
 
 /* ---- reports ---- */

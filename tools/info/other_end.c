@@ -71,7 +71,7 @@ static struct located_finding locate(const struct both_ends_connection *connecti
     if (capture == 1) {
         located.is_flipped = connection->pair.is_flipped;
         located.has_time &= connection->has_ends;
-        located.time_ns = both_ends_time_ns(connection, finding->time_ns);
+        located.time_ns = clock_fit_to_first_ns(&connection->fit, finding->time_ns);
     }
     return located;
 }

@@ -139,7 +139,7 @@ TABLE(path_columns, PATH_COLUMNS)
 
 #define OTHER_FINDING_COLUMNS(COLUMN)                                                                                  \
     COLUMN(ue_finding, t, F64,                                                                                         \
-           r->has_time ? ms_since_begin(plot, both_ends_time_ns(plot->info->both_ends, r->time_ns)) : NAN)
+           r->has_time ? ms_since_begin(plot, clock_fit_to_first_ns(&plot->info->both_ends->fit, r->time_ns)) : NAN)
 TABLE(other_finding_columns, OTHER_FINDING_COLUMNS)
 
 #define PACE_COLUMNS(COLUMN)                                                                                           \

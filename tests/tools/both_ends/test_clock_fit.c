@@ -63,6 +63,16 @@ static void test_drift(void **state) {
     assert_near(4 * MS, clock_fit_offset_ns(&fit, BEGIN_NS + COUNT * STEP_NS), MS / 2);
 }
 
+/* The offset is that of the time, and not of what the second clock shows an hour ahead. */
+static void test_second_clock(void **state) {
+    (void)state;
+    fill(3600000 * MS, 50e-6, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    int64_t time_ns = BEGIN_NS + COUNT * STEP_NS;
+    assert_true(fit.has_drift);
+    assert_near(time_ns, clock_fit_to_first_ns(&fit, time_ns + clock_fit_offset_ns(&fit, time_ns)), MS / 1000);
+}
+
 /* What varies by chance is no drift. */
 static void test_no_drift(void **state) {
     (void)state;
@@ -132,6 +142,7 @@ int main(void) {
         cmocka_unit_test(test_offset),       cmocka_unit_test(test_asymmetry), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_no_drift),     cmocka_unit_test(test_step),      cmocka_unit_test(test_one_way),
         cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),     cmocka_unit_test(test_order_of_a_tie),
+        cmocka_unit_test(test_second_clock),
     };
     return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
 }
