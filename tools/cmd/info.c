@@ -237,15 +237,6 @@ static void print_ends(const struct info_arguments *command, int file_count) {
     }
 }
 
-static void name_ends(const struct info_arguments *command, const GPtrArray *list) {
-    const struct both_ends *ends = command->ends.found;
-    for (guint i = 0; i < list->len; i++) {
-        struct info_connection *info = g_ptr_array_index(list, i);
-        info->ends = ends;
-        info->both_ends = both_ends_find(ends, 0, info->stream);
-    }
-}
-
 static void name_files(const struct capture_reader *reader, const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
@@ -290,7 +281,6 @@ static enum cli_exit report_ends(struct info_arguments *command, int file_count)
     capture_ends_start(&command->ends, 0, &reader, &command->reader);
     read_all(&reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, &reader, &command->selection);
-    name_ends(command, list);
     info_other_end_read(&command->ends, &command->selection, &other, &command->reader, other_infos);
     info_other_end_join(command->ends.found, list, finish(other_infos, &other, &command->selection),
                         (unsigned)command->findings_max);

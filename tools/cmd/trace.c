@@ -193,10 +193,7 @@ static bool write_all(const struct trace_command *t) {
 
 static void finish_plots(const struct trace_command *t, const struct capture_reader *reader) {
     for (guint i = 0; i < t->plots->len; i++) {
-        struct trace_plot *plot = t->plots->pdata[i];
-        trace_plot_finish(plot, capture_reader_end_ns(reader, &t->selection));
-        plot->info->ends = t->ends.found;
-        plot->info->both_ends = both_ends_find(plot->info->ends, 0, plot->info->stream);
+        trace_plot_finish(t->plots->pdata[i], capture_reader_end_ns(reader, &t->selection));
     }
 }
 

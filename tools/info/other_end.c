@@ -145,6 +145,8 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
             here->is_compared = there->is_compared = true;
         }
         info_findings_limit(&here->findings, findings_max);
+        here->ends = ends;
+        here->both_ends = connection;
         here->other_end = there;
     }
 }

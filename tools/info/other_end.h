@@ -17,8 +17,8 @@ void info_other_end_read(const struct capture_ends *ends, const struct selection
                          struct capture_reader *reader, const struct capture_reader *options,
                          struct info_capture *infos);
 
-/* Joins the connections of capture 0 with those of capture 1 (struct info_connection, finished), marks the findings
-   that both have, and keeps findings_max of each kind. */
+/* Joins the connections of capture 0 with those of capture 1 (struct info_connection, finished): sets ends, both_ends
+   and other_end of the first, marks the findings that both have, and keeps findings_max of each kind. */
 void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, const GPtrArray *second,
                          unsigned findings_max);
 
