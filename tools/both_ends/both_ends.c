@@ -77,6 +77,9 @@ static void add_connection(struct both_ends *ends, const struct both_ends_option
         }
     }
     g_ptr_array_add(ends->connections, connection);
+    for (unsigned i = 0; i < 2; i++) {
+        g_hash_table_insert(ends->by_stream[i], GUINT_TO_POINTER(pair->streams[i]->stream), connection);
+    }
 }
 
 /* ---- captures ---- */
@@ -99,6 +102,8 @@ static void read_captures(struct both_ends *ends, const struct both_ends_options
 struct both_ends *both_ends_read(const struct both_ends_options *options, const struct end_source sources[2]) {
     struct both_ends *ends = g_new0(struct both_ends, 1);
     ends->connections = g_ptr_array_new_with_free_func(free_connection);
+    ends->by_stream[0] = g_hash_table_new(NULL, NULL);
+    ends->by_stream[1] = g_hash_table_new(NULL, NULL);
     read_captures(ends, options, sources, false);
     if (ends->captures[0]->is_cut || ends->captures[1]->is_cut) {
         read_captures(ends, options, sources, true);
@@ -116,6 +121,8 @@ struct both_ends *both_ends_read(const struct both_ends_options *options, const 
 
 void both_ends_free(struct both_ends *ends) {
     if (ends != NULL) {
+        g_hash_table_unref(ends->by_stream[0]);
+        g_hash_table_unref(ends->by_stream[1]);
         g_ptr_array_unref(ends->connections);
         end_capture_free(ends->captures[0]);
         end_capture_free(ends->captures[1]);
@@ -124,18 +131,16 @@ void both_ends_free(struct both_ends *ends) {
 }
 
 const struct both_ends_connection *both_ends_find(const struct both_ends *ends, unsigned capture, uint32_t stream) {
-    for (guint i = 0; ends != NULL && i < ends->connections->len; i++) {
-        const struct both_ends_connection *connection = g_ptr_array_index(ends->connections, i);
-        if (connection->pair.streams[capture]->stream == stream) {
-            return connection;
-        }
-    }
-    return NULL;
+    return g_hash_table_lookup(ends->by_stream[capture], GUINT_TO_POINTER(stream));
+}
+
+bool both_ends_have_clocks(const struct both_ends_connection *connection) {
+    return connection->has_ends && connection->fit.result == CLOCK_FIT_KNOWN;
 }
 
 bool both_ends_selects(const struct both_ends *ends, uint32_t stream, int64_t time_ns) {
     const struct both_ends_connection *connection = both_ends_find(ends, 1, stream);
-    if (connection == NULL || !connection->has_ends || connection->fit.result != CLOCK_FIT_KNOWN) {
+    if (connection == NULL || !both_ends_have_clocks(connection)) {
         return false;
     }
     int64_t first_ns = clock_fit_to_first_ns(&connection->fit, time_ns);

@@ -211,7 +211,7 @@ static gint compare_paths(gconstpointer a, gconstpointer b) {
 /* Of a connection in the captures of both ends, whose clocks are known. */
 static void write_paths(const struct trace_plot *plot, struct text_buffer *out) {
     const struct both_ends_connection *ends = plot->info->both_ends;
-    for (unsigned side = 0; ends != NULL && ends->has_ends && ends->fit.result == CLOCK_FIT_KNOWN && side < 2; side++) {
+    for (unsigned side = 0; ends != NULL && both_ends_have_clocks(ends) && side < 2; side++) {
         g_array_sort(ends->ways[side].paths, compare_paths);
         WRITE(side == 0 ? "paths0" : "paths1", ends->ways[side].paths, path_columns);
     }
@@ -220,7 +220,7 @@ static void write_paths(const struct trace_plot *plot, struct text_buffer *out) 
 /* Times of the findings of the other end, in the order of info.other_end.findings, by the clock of this capture. */
 static void write_other_findings(const struct trace_plot *plot, struct text_buffer *out) {
     const struct info_connection *info = plot->info;
-    if (info->other_end == NULL || info->both_ends->fit.result != CLOCK_FIT_KNOWN || !info->both_ends->has_ends) {
+    if (info->other_end == NULL || !both_ends_have_clocks(info->both_ends)) {
         return;
     }
     g_autoptr(GPtrArray) findings = info_findings_sorted(&info->other_end->findings);
