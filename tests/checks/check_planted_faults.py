@@ -65,7 +65,7 @@ PLANTED = {
     "an object that is defined twice": (
         "tools/cmd/link.c", LICENCE + "int net_address_port = 7777;\n", "the name net_address_port is defined in"),
     "invalid JSON": ("tests/names.json", '{"address": }\n', "not JSON"),
-    "a long line of JSON": ("tests/names.json", json.dumps({"address": "a" * 2000}), "a line of more than 2000 characters"),
+    "a long line of JSON": ("tests/names.json", json.dumps({"address": "x" * 2000}), "a line of more than 2000 characters"),
     "a name that Wireshark refuses": (
         "plugin/prefs.c", LICENCE.replace("MIT", "GPL-2.0-or-later") + "void prefs_number(int index) {\n}\n",
         "checkAPIs.pl refuses"),

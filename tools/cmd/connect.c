@@ -114,6 +114,7 @@ static bool resolve(struct connect *c, int argc) {
     if (jobs > 1) {
         return cli_error("--check, --file, --lines and --scenario exclude each other");
     }
+    c->mode_options.is_scenario_asked = c->mode_options.scenario != NULL;
     if (jobs == 0) {
         c->mode_options.scenario = g_strdup(c->beacon != NULL ? "beacon" : "game");
     }

@@ -59,11 +59,11 @@ void connect_mode_receive(struct connect_mode *mode, uint64_t now_ns, const stru
     if (mode->kind->handle_event != NULL) {
         mode->kind->handle_event(mode, now_ns, event);
     } else if (is_message && mode->state == CONNECT_MODE_RUNNING) {
-        mode->last_received_ns = now_ns;
         struct ue_event message = *event;
-        if (mode->queue.wraps) {
-            byte_call_read(mode->conn, event->data, &message.data);
+        if (mode->queue.wraps && !byte_call_read(mode->conn, event->data, &message.data)) {
+            return; /* values of the actor, which the server sends again if their packet is lost */
         }
+        mode->last_received_ns = now_ns;
         mode->kind->receive(mode, now_ns, &message);
     }
 }

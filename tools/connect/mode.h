@@ -47,8 +47,9 @@ struct connect_mode_options {
     uint64_t seed;
     const char *file;
     const char *scenario;
-    int64_t channel; /* -1: the first that the server opens */
-    bool as_json;    /* of what it reports */
+    bool is_scenario_asked; /* a server that does not play it is a problem */
+    int64_t channel;        /* -1: the first that the server opens */
+    bool as_json;           /* of what it reports */
 };
 
 /* Sends messages of 1 byte to 64 KiB and expects their echoes. */
@@ -59,8 +60,8 @@ struct connect_mode *connect_mode_file_new(const struct connect_mode_options *op
 struct connect_mode *connect_mode_lines_new(const struct connect_mode_options *options);
 /* Sends the client's side of a scenario of the simulator. NULL, with a message: no scenario has that name. */
 struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options *options);
-/* Plays the client's side of a scenario that is a game. */
-struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario);
+/* Plays the client's side of a scenario that is a game. is_asked: as in the options. */
+struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario, bool is_asked);
 
 /* Adds a line, only in the mode that sends lines. NULL: there are no more. False: no more for now. */
 bool connect_mode_lines_add(struct connect_mode *mode, const char *line);

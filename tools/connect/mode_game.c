@@ -8,7 +8,16 @@ struct game_mode {
     struct connect_mode mode;
     const struct sim_scenario *scenario;
     struct sim_game *game; /* NULL before the first event */
+    bool is_asked;         /* --scenario; a server that was not asked to play it may be any game's */
 };
+
+static bool has_received(const struct game_mode *g) {
+    struct sim_game_counts counts = {0};
+    if (g->game != NULL) {
+        counts = sim_game_counts(g->game);
+    }
+    return counts.calls_received[0] + counts.calls_received[1] + counts.values_received != 0;
+}
 
 static void tick(struct connect_mode *mode, uint64_t now_ns) {
     struct game_mode *g = (struct game_mode *)mode;
@@ -16,7 +25,9 @@ static void tick(struct connect_mode *mode, uint64_t now_ns) {
     if (g->game != NULL) {
         sim_game_tick(g->game, now_ns, is_over);
     }
-    if (is_over && sim_game_is_acked(mode->conn)) {
+    if (is_over && g->is_asked && !has_received(g)) {
+        connect_mode_fail(mode, "nothing of the game was received (does the server run the scenario?)");
+    } else if (is_over && sim_game_is_acked(mode->conn)) {
         mode->state = CONNECT_MODE_DONE;
     }
 }
@@ -42,11 +53,12 @@ static void clear(struct connect_mode *mode) {
     sim_game_free(((struct game_mode *)mode)->game);
 }
 
-struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario) {
+struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario, bool is_asked) {
     static const struct connect_mode_type kind = {
         .name = "scenario", .handle_event = handle_event, .tick = tick, .result = result, .clear = clear};
     struct game_mode *g = g_new0(struct game_mode, 1);
     g->mode.kind = &kind;
     g->scenario = scenario;
+    g->is_asked = is_asked;
     return &g->mode;
 }

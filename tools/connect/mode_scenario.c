@@ -55,7 +55,7 @@ struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options
         return NULL;
     }
     if (scenario->game) {
-        return connect_mode_game_new(scenario);
+        return connect_mode_game_new(scenario, options->is_scenario_asked);
     }
     struct scenario_mode *s = g_new0(struct scenario_mode, 1);
     s->mode.kind = &kind;
