@@ -215,8 +215,9 @@ class Wireshark:
         def ours():
             tabs = self.find(window, ("page tab",))
             mine = [i for i, tab in enumerate(tabs) if plain(tab.get_name()).startswith("UERUDP")]
-            pages, = self.find(window, ("layered pane",))
-            return mine and self.rows_of(self.tables(pages)[mine[0]])
+            pages = self.find(window, ("layered pane",))
+            tables = self.tables(pages[0]) if pages else []
+            return self.rows_of(tables[mine[0]]) if mine and mine[0] < len(tables) else []
         rows = self.wait(f"rows of {path}", ours, is_required=False)
         self.close(window)
         return rows or []
@@ -227,22 +228,22 @@ class Wireshark:
 
         def lines():
             texts = [self.atspi.Text.get_text(node, 0, -1) for node in self.find(window, ("text",))]
-            return [[line] for line in max(texts, key=len).splitlines()]
+            return [[line] for line in max(texts, key=len, default="").splitlines()]
         rows = self.wait(f"text of {path}", lines, is_required=False)
         self.close(window)
         return rows or []
 
     def export_pdus(self, path):
         window = self.open(path)
-        names = [[item.get_name()] for item in self.find(window, ("list item",))]
+        items = self.wait(f"items of {path}", lambda: self.find(window, ("list item",)), is_required=False)
         self.close(window)
-        return names
+        return [[item.get_name()] for item in items]
 
     def graph(self, path):
         """The values that the graph copies to the clipboard."""
         window = self.open(path)
         self.wait("graphs", lambda: self.rows(window))
-        copy, = self.find(window, BUTTON, "Copy")
+        copy = self.wait("the button Copy", lambda: self.find(window, BUTTON, "Copy"))[0]
 
         def values():
             self.press(copy)

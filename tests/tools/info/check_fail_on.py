@@ -112,7 +112,7 @@ class Numbers(unittest.TestCase):
                     since_ns = int(finding["time"]) - int(connection["start"])
                     self.assertAlmostEqual(since_ns / 1e9, finding["time_s"], places=6)
                 seen.add(finding["kind"])
-        self.assertGreater(len(seen), 10, seen)
+        self.assertLessEqual({"reliable_stall", "loss_burst", "timeout", "malformed"}, seen)
 
     def test_numbers_are_in_the_sentence(self):
         stall, *_ = [finding for _, finding in findings(LOSSY) if finding["kind"] == "reliable_stall"]
