@@ -15,7 +15,7 @@ static void register_key(module_t *module, const char *description) {
 
 #include "libcodec/cipher/connection_decryption.h"
 #include "plugin/tree/label_text.h"
-#include "plugin/uat_text.h"
+#include "plugin/uat_text_columns.h"
 
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_TOKEN, COLUMN_KEY, COLUMN_COUNT };
 

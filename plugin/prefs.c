@@ -11,7 +11,7 @@
 #include <uerudp/bunch.h>
 #include <uerudp/settings.h>
 #include "plugin/key_preferences.h"
-#include "plugin/uat_text.h"
+#include "plugin/uat_text_columns.h"
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535

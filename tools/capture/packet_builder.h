@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 
 #define CAPTURE_PACKET_PAYLOAD_MAX_BYTES 65507 /* limit of IPv4 */
 #define CAPTURE_PACKET_MAX_BYTES (14 + 40 + 8 + CAPTURE_PACKET_PAYLOAD_MAX_BYTES)

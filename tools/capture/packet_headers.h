@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 #include "tools/capture/capture.h"
 
 struct capture_udp {

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include <uerudp/settings.h>
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 
 struct user_profile {
     char *name;

@@ -6,7 +6,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 void wire_options_init(struct wire_options *options) {
     memset(options, 0, sizeof *options);

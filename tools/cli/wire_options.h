@@ -6,7 +6,7 @@
 #include <uerudp/observer.h>
 
 #include "libcodec/cipher/aes_decryption.h"
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 #include "tools/cli/user_profile.h"
 
 #define WIRE_OPTIONS_SERVER_PORT 7777

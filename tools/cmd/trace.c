@@ -4,7 +4,7 @@
 
 #include "tools/both_ends/capture_ends.h"
 #include "tools/cli/output_file.h"
-#include "tools/cli/selection.h"
+#include "tools/cli/datagram_selection.h"
 #include "tools/info/other_end.h"
 #include "tools/trace/connection_index.h"
 #include "tools/trace/page.h"

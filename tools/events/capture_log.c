@@ -3,7 +3,7 @@
 
 #include "tools/events/tracker_events.h"
 #include "tools/input/input_findings.h"
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 /* Limit of connections whose findings are detected at a time. Above it those of the one that was silent for longest
    are finished. */

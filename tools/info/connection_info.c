@@ -4,7 +4,7 @@
 #include <uerudp/actor_class.h>
 #include <uerudp/time_ns.h>
 #include "tools/input/input_findings.h"
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 struct info_connection *info_connection_new(uint32_t stream, const struct info_options *options,
                                             size_t *channels_left) {

@@ -8,7 +8,7 @@
 
 #include "libcodec/cipher/connection_decryption.h"
 #include "tools/cli/command_line.h"
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 #define US_PER_S 1e6
 #define SECONDS_MIN 1e-3

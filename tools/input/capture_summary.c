@@ -7,7 +7,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/input/capture_reader.h"
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 /* ---- connections ---- */
 

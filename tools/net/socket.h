@@ -6,7 +6,7 @@
 
 #include <gio/gio.h>
 
-#include "tools/net/address.h"
+#include "tools/net/net_address.h"
 
 struct net_socket;
 

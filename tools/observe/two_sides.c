@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 struct observe_two_sides {
     struct ue_observer *observer;

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include <uerudp/server.h>
-#include "tools/net/address.h"
+#include "tools/net/net_address.h"
 
 struct serve_protection {
     gboolean no_flood_detection;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 
 static void text_and_back(void **state) {
     static const char *const texts[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of UDP peers as plain values that can be compared, hashed and copied without allocation. */
-#ifndef UERUDP_TOOLS_NET_ADDRESS_H
-#define UERUDP_TOOLS_NET_ADDRESS_H
+#ifndef UERUDP_TOOLS_NET_NET_ADDRESS_H
+#define UERUDP_TOOLS_NET_NET_ADDRESS_H
 
 #include <glib.h>
 #include <stdbool.h>

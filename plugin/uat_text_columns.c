@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/uat_text.h"
+#include "plugin/uat_text_columns.h"
 
 #include <ws_attributes.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of captured packets as the observer of the library has them. */
-#ifndef UERUDP_TOOLS_OBSERVE_ADDRESS_H
-#define UERUDP_TOOLS_OBSERVE_ADDRESS_H
+#ifndef UERUDP_TOOLS_OBSERVE_OBSERVED_ADDRESS_H
+#define UERUDP_TOOLS_OBSERVE_OBSERVED_ADDRESS_H
 
 #include <uerudp/observer.h>
 
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 
 struct ue_address observe_address_of(const struct capture_address *address);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/capture/address.h"
+#include "tools/capture/capture_address.h"
 
 #include <arpa/inet.h>
 #include <glib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of UDP datagrams and their text: `10.0.0.1:7777`, `[fe80::1]:7777`. */
-#ifndef UERUDP_TOOLS_CAPTURE_ADDRESS_H
-#define UERUDP_TOOLS_CAPTURE_ADDRESS_H
+#ifndef UERUDP_TOOLS_CAPTURE_CAPTURE_ADDRESS_H
+#define UERUDP_TOOLS_CAPTURE_CAPTURE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cli/selection.h"
+#include "tools/cli/datagram_selection.h"
 
 #include "tools/cli/command_line.h"
 #include "tools/print/phrase.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Helpers for user tables (UAT) whose columns are all text. A record begins with the array `char *texts[]`; each
    element is NULL or owned by the record. */
-#ifndef UERUDP_PLUGIN_UAT_TEXT_H
-#define UERUDP_PLUGIN_UAT_TEXT_H
+#ifndef UERUDP_PLUGIN_UAT_TEXT_COLUMNS_H
+#define UERUDP_PLUGIN_UAT_TEXT_COLUMNS_H
 
 #include "plugin/compat.h"
 

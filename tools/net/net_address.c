@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/net/address.h"
+#include "tools/net/net_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that select datagrams. */
-#ifndef UERUDP_TOOLS_CLI_SELECTION_H
-#define UERUDP_TOOLS_CLI_SELECTION_H
+#ifndef UERUDP_TOOLS_CLI_DATAGRAM_SELECTION_H
+#define UERUDP_TOOLS_CLI_DATAGRAM_SELECTION_H
 
 #include <glib.h>
 

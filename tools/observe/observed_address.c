@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/observe/address.h"
+#include "tools/observe/observed_address.h"
 
 #include <glib.h>
 #include <string.h>
