@@ -145,7 +145,7 @@ static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunc
     int64_t id = event->reliable_id;
     struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     transmissions->first_frame = p->in->frame;
-    transmissions->first_packet = p->packet_id;
+    transmissions->first_packet = entry->last_packet = (uint32_t)p->packet_id;
     entry->is_partial = bunch->partial;
     entry->is_initial = bunch->partial_initial;
     entry->is_final = bunch->partial_final;
@@ -170,6 +170,7 @@ static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_s
     }
     entry->was_delivered = ue_reliable_tracker_was_delivered(side, entry);
     entry->was_retransmitted = true;
+    ue_reliable_tracker_add_packet(side, entry, p->packet_id);
     event->first_frame = transmissions->first_frame;
     event->previous_frame = transmissions->last_frame;
     event->previous_item = transmissions->last_item;
@@ -203,9 +204,6 @@ static void handle_transmission(struct ue_tracker_step *p, struct ue_channel_sta
     event->copy = ++transmissions->count;
     transmissions->last_frame = p->in->frame;
     transmissions->last_item = event->item;
-    if (is_first || p->packet_id > ue_reliable_tracker_last_packet(side, entry)) { /* else it was overtaken */
-        entry->last_packet = (uint32_t)p->packet_id;
-    }
 }
 
 /* Checks the partial flags against the newest bunch, which the channel state remembers even after its eviction. */
@@ -239,8 +237,7 @@ static bool may_be_unread(const struct ue_tracker_step *p, const struct ue_chann
         return false;
     }
     const struct ue_tracked_bunch *newest = ue_reliable_tracker_find(side, channel, state->newest);
-    return newest == NULL ||
-           ue_tracker_may_be_unread(side, ue_reliable_tracker_transmissions(side, newest)->first_packet - 1);
+    return newest == NULL || ue_tracker_may_be_unread(side, ue_reliable_tracker_first_packet(side, newest) - 1);
 }
 
 /* Whether packets after the newest bunch of a channel are missing: with them bunches may have left the buffer. */
@@ -250,7 +247,7 @@ static bool may_be_missing(const struct ue_tracker_step *p, const struct ue_chan
         return false;
     }
     const struct ue_tracked_bunch *newest = ue_reliable_tracker_find(side, channel, state->newest);
-    return newest == NULL || ue_reliable_tracker_transmissions(side, newest)->first_packet < side->recent_id;
+    return newest == NULL || ue_reliable_tracker_first_packet(side, newest) < side->recent_id;
 }
 
 /* Whether a bunch belongs to the sequence of its channel: the bunch before it was captured, too, or it is a

@@ -14,6 +14,9 @@
 /* Adjacent bunches that damage can hide. */
 #define DAMAGED_MAX 8
 
+/* Packets with a bunch that are remembered before that of its latest transmission: the bits of earlier_packets. */
+#define EARLIER_MAX 32
+
 #define EVICTABLE_NS INT64_C(5000000000)
 #define NONE UE_TRACKER_BUNCHES_MAX
 
@@ -36,13 +39,40 @@ struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *
     return index != NONE ? &table->entries[index] : NULL;
 }
 
-/* ---- which bunches the sender has released ---- */
+/* ---- the packets that carry a bunch ---- */
+
+void ue_reliable_tracker_add_packet(const struct ue_tracker_side *side, struct ue_tracked_bunch *bunch,
+                                    int64_t packet_id) {
+    uint32_t *earlier = &ue_reliable_tracker_transmissions(side, bunch)->earlier_packets;
+    int64_t step = packet_id - ue_reliable_tracker_last_packet(side, bunch);
+    if (step > 0) {
+        uint64_t with_latest = (uint64_t)*earlier << 1 | 1;
+        *earlier = step <= EARLIER_MAX ? (uint32_t)(with_latest << (step - 1)) : 0;
+        bunch->last_packet = (uint32_t)packet_id;
+    } else if (step < 0 && step >= -EARLIER_MAX) {
+        *earlier |= UINT32_C(1) << (-step - 1);
+    }
+}
+
+/* Whether an earlier packet than that of the latest transmission is acknowledged. Except for the first one, a packet
+   more than EARLIER_MAX before the latest counts only if it was acknowledged before the latest was captured. */
+static bool is_earlier_acked(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+    int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
+    uint32_t earlier = ue_reliable_tracker_transmissions(side, bunch)->earlier_packets;
+    bool is_acked = ue_tracker_is_acked(side, ue_reliable_tracker_first_packet(side, bunch));
+    for (; earlier != 0 && !is_acked; earlier >>= 1) {
+        packet_id--;
+        is_acked = (earlier & 1) != 0 && ue_tracker_is_acked(side, packet_id);
+    }
+    return is_acked;
+}
 
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     return bunch->was_delivered || ue_tracker_is_acked(side, ue_reliable_tracker_last_packet(side, bunch)) ||
-           (bunch->was_retransmitted &&
-            ue_tracker_is_acked(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
+           (bunch->was_retransmitted && is_earlier_acked(side, bunch));
 }
+
+/* ---- which bunches the sender has released ---- */
 
 /* A packet that is no longer remembered was delivered, else its bunches would have been retransmitted long ago. */
 static bool is_forgotten(const struct ue_tracker_side *side, int64_t packet_id) {
@@ -76,8 +106,7 @@ static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t cha
         return false;
     }
     const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
-    return before == NULL ||
-           hidden_id >= ue_reliable_tracker_transmissions(side, before)->first_packet - UE_TRACKER_PACKETS_MAX;
+    return before == NULL || hidden_id >= ue_reliable_tracker_first_packet(side, before) - UE_TRACKER_PACKETS_MAX;
 }
 
 /* Whether all packets between those of its neighbours were captured: then one of them held this bunch, and was damaged
@@ -91,8 +120,8 @@ static bool was_damaged(const struct ue_tracker_side *side, uint32_t channel, in
     if (before == NULL || after == NULL) {
         return false;
     }
-    int64_t packet_id = ue_reliable_tracker_transmissions(side, before)->first_packet;
-    int64_t last_id = ue_reliable_tracker_transmissions(side, after)->first_packet;
+    int64_t packet_id = ue_reliable_tracker_first_packet(side, before);
+    int64_t last_id = ue_reliable_tracker_first_packet(side, after);
     bool is_whole = packet_id <= last_id && last_id - packet_id <= UE_TRACKER_LATE_MAX;
     while (is_whole && ++packet_id < last_id) {
         const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);

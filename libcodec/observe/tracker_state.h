@@ -94,10 +94,12 @@ _Static_assert(sizeof(struct ue_tracked_bunch) == 16, "it does not cross a cache
 /* The other part: where its transmissions were captured. */
 struct ue_tracked_transmissions {
     uint64_t first_frame, last_frame;
-    int64_t first_packet;
+    uint32_t first_packet;    /* see ue_reliable_tracker_first_packet */
+    uint32_t earlier_packets; /* bit n: the packet n + 1 before that of the latest transmission has it, too */
     uint32_t count;
     uint32_t last_item;
 };
+_Static_assert(sizeof(struct ue_tracked_transmissions) == 32, "a connection has many");
 
 /* The reliable bunches of a side on all channels, in hash chains by channel and id. The oldest entry is evicted as soon
    as no retransmission of it is expected: the table grows with the bunches in flight, not with the number of channels.
@@ -354,11 +356,24 @@ UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(con
     return &side->reliables.transmissions[bunch - side->reliables.entries];
 }
 
-/* The id of the packet that carried the latest transmission. */
+/* Expands the low bits of a packet id. */
+UE_INLINE int64_t ue_tracker_expand(const struct ue_tracker_side *side, uint32_t low_bits) {
+    return side->newest_id + (int32_t)(low_bits - (uint32_t)side->newest_id);
+}
+
+/* The id of the packet that carried the latest transmission, and of the one that carried the first. */
 UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *side,
                                                   const struct ue_tracked_bunch *bunch) {
-    return side->newest_id + (int32_t)(bunch->last_packet - (uint32_t)side->newest_id);
+    return ue_tracker_expand(side, bunch->last_packet);
 }
+UE_INLINE int64_t ue_reliable_tracker_first_packet(const struct ue_tracker_side *side,
+                                                   const struct ue_tracked_bunch *bunch) {
+    return ue_tracker_expand(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet);
+}
+
+/* A packet carries the bunch again; it may be earlier than the latest that does. */
+void ue_reliable_tracker_add_packet(const struct ue_tracker_side *side, struct ue_tracked_bunch *bunch,
+                                    int64_t packet_id);
 
 /* Whether a transmission of the bunch is known to be delivered. */
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);

@@ -257,9 +257,8 @@ static void show_retransmission(struct uerudp_analysis_tree *a, const struct sho
     }
     add_finding(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION,
                 "Reliable bunch #%" PRId64 " of channel %" PRIu64
-                " retransmitted: transmission %u; the first is in frame %u, which %s",
-                bunch->id, bunch->channel, result->number, result->first_frame,
-                result->is_set ? "was acknowledged" : "was not acknowledged");
+                " retransmitted: transmission %u; the first is in frame %u",
+                bunch->id, bunch->channel, result->number, result->first_frame);
     if (result->is_set) {
         add_finding(a, bunch->tree, UE_F_ANALYSIS_SPURIOUS_RETRANSMISSION,
                     "Reliable bunch #%" PRId64 " of channel %" PRIu64 " retransmitted although it had been delivered",

@@ -55,6 +55,50 @@ static void a_copy_of_what_was_delivered_is_spurious(void **state) {
     assert_int_equal(shared_fixture_counts(SERVER)->spurious, 1);
 }
 
+/* Four packets hold bunch 5, the client acknowledges only packet acked_id, and the next packet holds the bunch again.
+   Returns whether that is spurious. */
+static bool is_fifth_spurious(const int64_t *ids, int64_t acked_id) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, ids[0] - 1, 0);
+    int64_t last_id = ids[0];
+    for (size_t i = 0; i < 4; i++) {
+        send_reliable(ids[i], 5);
+        last_id = ids[i] > last_id ? ids[i] : last_id;
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 71, last_id, UINT32_C(1) << (last_id - acked_id));
+    send_reliable(last_id + 1, 5);
+    return shared_fixture_counts(SERVER)->spurious == 1;
+}
+
+#define IS_FIFTH_SPURIOUS(acked_id, ...) is_fifth_spurious((const int64_t[]){__VA_ARGS__}, acked_id)
+
+static void a_copy_is_spurious_whichever_copy_was_delivered(void **state) {
+    for (int64_t id = 10; id < 14; id++) {
+        tracker_fixture_tear_down(state);
+        tracker_fixture_set_up(state);
+        assert_true(IS_FIFTH_SPURIOUS(id, 10, 11, 12, 13));
+    }
+}
+
+static void a_copy_that_was_overtaken_and_delivered_counts(void **state) {
+    (void)state;
+    assert_true(IS_FIFTH_SPURIOUS(11, 10, 12, 11, 13));
+}
+
+static void copies_are_remembered_for_a_while(void **state) {
+    (void)state;
+    assert_true(IS_FIFTH_SPURIOUS(12, 10, 12, 20, 41));
+}
+
+static void packets_between_the_copies_do_not_count(void **state) {
+    (void)state;
+    assert_false(IS_FIFTH_SPURIOUS(11, 10, 12, 20, 41));
+}
+
+static void no_copy_is_spurious_before_one_is_delivered(void **state) {
+    (void)state;
+    assert_false(IS_FIFTH_SPURIOUS(9, 10, 11, 12, 13));
+}
+
 /* The network reorders: packet 10 comes after packet 11, which repeats its bunch and was acknowledged. */
 static void a_late_first_copy_is_not_spurious(void **state) {
     (void)state;
@@ -381,6 +425,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN(tracker_fixture_set_up, a_copy_names_the_copies_before),
         IN(tracker_fixture_set_up, a_copy_of_what_was_delivered_is_spurious),
+        IN(tracker_fixture_set_up, a_copy_is_spurious_whichever_copy_was_delivered),
+        IN(tracker_fixture_set_up, a_copy_that_was_overtaken_and_delivered_counts),
+        IN(tracker_fixture_set_up, copies_are_remembered_for_a_while),
+        IN(tracker_fixture_set_up, packets_between_the_copies_do_not_count),
+        IN(tracker_fixture_set_up, no_copy_is_spurious_before_one_is_delivered),
         IN(tracker_fixture_set_up, a_late_first_copy_is_not_spurious),
         IN(tracker_fixture_set_up, the_buffer_is_given_up_from_the_front),
         IN(tracker_fixture_set_up, gaps_and_impossible_jumps),
