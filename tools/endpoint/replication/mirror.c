@@ -272,11 +272,11 @@ static struct ue_mirror_object *object_of(struct mirror_message *p, const struct
     if (o == NULL) {
         o = new_object(p->m, guid,
                        class_of(p->m, block->stably_named ? guid : block->class_object.links[0].guid.number));
-        struct ue_mirror_object *last = p->actor->objects;
-        while (last->next != NULL) {
-            last = last->next;
+        struct ue_mirror_object **end = &p->actor->objects;
+        while (*end != NULL) {
+            end = &(*end)->next;
         }
-        last->next = o;
+        *end = o;
     }
     return o;
 }
