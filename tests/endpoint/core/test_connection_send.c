@@ -113,6 +113,31 @@ static void long_control_messages_wait_for_space_in_the_reliable_buffer(void **s
     pair_free(&pair);
 }
 
+/* OutRec takes 3 and leaves space for the close, the queue takes 32,768; the next message closes the connection, which
+   the peer learns. */
+static void one_more_queued_control_message_closes_the_connection(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    struct ue_conn_config config = {.settings = {.reliable_buffer = 4}};
+    pair_init(&pair, "5.4", &config);
+    uint32_t queued = 0;
+    while (pair_send_short(&pair, PAIR_SERVER, 0, 'a') == UE_OK) {
+        queued++;
+    }
+    assert_int_equal(queued, 3 + 32768);
+    assert_int_equal(ue_conn_state(pair.conns[PAIR_SERVER]), UE_CONN_CLOSED);
+    struct ue_event event, last = {0};
+    while (ue_conn_next_event(pair.conns[PAIR_SERVER], &event)) {
+        last = event;
+    }
+    assert_int_equal(last.type, UE_EVENT_STATE);
+    assert_int_equal(last.reason, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
+    pair_deliver(&pair, PAIR_SERVER);
+    assert_int_equal(ue_conn_state(pair.conns[PAIR_CLIENT]), UE_CONN_CLOSED);
+    assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 0, 'b'), UE_E_CONFLICT);
+    pair_free(&pair);
+}
+
 /* A queued message for which there is no memory stays in the queue. */
 static void a_queued_message_without_memory_stays_queued(void **state) {
     (void)state;
@@ -387,6 +412,7 @@ int main(void) {
         cmocka_unit_test(pending_sequences_are_flushed_completely_or_not_at_all),
         cmocka_unit_test(pending_sequences_are_flushed_by_the_tick),
         cmocka_unit_test(long_control_messages_wait_for_space_in_the_reliable_buffer),
+        cmocka_unit_test(one_more_queued_control_message_closes_the_connection),
         cmocka_unit_test(a_queued_message_without_memory_stays_queued),
         cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
         cmocka_unit_test(the_deadline_covers_copies_and_probes),

@@ -11,7 +11,7 @@ static enum ue_status queue(struct ue_sender *s, const struct ue_outgoing *bunch
     size_t bits = bunch->data.bits;
     struct ue_output_block *block = ue_output_queue_alloc(&s->control_queue, sizeof bits + ue_bits_bytes(bits));
     if (block == NULL) {
-        ue_end(s->common, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
+        ue_want_close(s->common, UE_CLOSE_CONTROL_QUEUE_OVERFLOW, UE_CLOSE_NONE);
         return UE_E_FULL;
     }
     memcpy(block->bytes, &bits, sizeof bits);

@@ -206,8 +206,8 @@ static const struct ue_handler_bits *reliability_of(const struct ue_common *comm
     return i < UE_HANDLERS_MAX ? &p->head.handlers.components[i] : NULL;
 }
 
-/* Bits of a packed integer beyond a byte. */
-static size_t further_bits(uint32_t value) {
+/* prefix_bits counts one byte for each packed id of the reliability handler. */
+static size_t bits_beyond_a_byte(uint32_t value) {
     size_t bits = 0;
     while ((value >>= 7) != 0) {
         bits += 8;
@@ -217,7 +217,7 @@ static size_t further_bits(uint32_t value) {
 
 static size_t header_bit(const struct ue_common *common, const struct received_packet *p) {
     const struct ue_handler_bits *ids = reliability_of(common, p);
-    size_t bits = ids != NULL ? further_bits(ids->reliability_ack) + further_bits(ids->reliability_id) : 0;
+    size_t bits = ids != NULL ? bits_beyond_a_byte(ids->reliability_ack) + bits_beyond_a_byte(ids->reliability_id) : 0;
     return common->limits.prefix_bits + bits;
 }
 
