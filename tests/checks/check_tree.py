@@ -69,7 +69,7 @@ CONTRACTS = {
     "tools/endpoint/core": {"datagram_encryption.h"},
     "tools/endpoint/replication": {"mirror.h", "package_map.h", "replicated_object.h", "replication.h"},
     "tools/sim": {"game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
-                  "scenario.h", "sim.h"},
+                  "scenario.h", "sim.h", "voice_packet.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
 }
 TAGGED = ("libcodec/", "tools/", "plugin/", "tests/")

@@ -67,7 +67,7 @@ static struct sim_payload send_next(struct delivery_fixture *fixture, enum ue_ro
 
 static void receive_message(struct delivery_fixture *fixture, const struct sim_payload *payload,
                             const struct ue_event *flags) {
-    uint32_t bits = flags->open ? DELIVERY_CHECKER_OPEN_BITS : bits_of(payload);
+    uint32_t bits = flags->open ? SIM_PAYLOAD_OPEN_BITS : bits_of(payload);
     struct ue_event event = *flags;
     sim_payload_write(payload, bits, fixture->bytes);
     event.channel = CHANNEL;

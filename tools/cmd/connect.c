@@ -9,6 +9,7 @@
 #include "tools/events/endpoint_log.h"
 #include "tools/live/client.h"
 #include "tools/live/endpoint_report.h"
+#include "tools/live/live_game.h"
 #include "tools/net/event_loop.h"
 #include "tools/sim/game.h"
 
@@ -28,7 +29,7 @@ struct connect {
     gboolean check;
     char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s, stay_s;
-    char *player, *url, *token, *beacon;
+    char *player, *url, *token, *beacon, *scenario;
 
     struct live_transport *port;
     struct event_loop *loop;
@@ -70,8 +71,8 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->mode_options.file, "send this file reliably", "FILE"},
         {"lines", 0, 0, G_OPTION_ARG_NONE, &c->reads_lines,
          "send the lines of standard input, and print the messages of the server", NULL},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->mode_options.scenario,
-         "play the client's side of this scenario of the simulator; default game", "NAME"},
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, &c->scenario,
+         "play the client's side of this scenario, which is a game; default game", "NAME"},
         {"beacon", 0, 0, G_OPTION_ARG_STRING, &c->beacon,
          "join a beacon of this type, such as PartyBeaconClient, instead of a game", "TYPE"},
         {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
@@ -91,15 +92,18 @@ static void add_options(struct connect *c, GOptionContext *context) {
 }
 
 /* The scenario of a beacon joins one. */
-static bool resolve_beacon(struct connect *c) {
-    const struct sim_scenario *scenario =
-        c->mode_options.scenario != NULL ? sim_scenario_find(c->mode_options.scenario) : NULL;
-    if (scenario != NULL && scenario->driver == UE_DRIVER_DEMO) {
-        return cli_error("--scenario=%s: a replay is recorded into a file, not played with a server", scenario->name);
+static bool resolve_scenario(struct connect *c) {
+    c->mode_options.scenario = live_game_find(c->scenario);
+    if (c->mode_options.scenario == NULL) {
+        return false;
     }
-    if (scenario != NULL && scenario->driver == UE_DRIVER_BEACON && c->beacon == NULL) {
+    if (c->mode_options.scenario->driver == UE_DRIVER_BEACON && c->beacon == NULL) {
         c->beacon = g_strdup(SIM_GAME_BEACON_TYPE);
     }
+    return true;
+}
+
+static bool resolve_driver(struct connect *c) {
     c->live.driver = c->beacon != NULL ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
     return c->beacon == NULL || !c->live.no_login ||
            cli_error("--beacon and --no-login exclude each other: a beacon is joined by messages");
@@ -109,14 +113,13 @@ static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
         return cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
     }
-    int jobs =
-        (c->check != 0) + (c->mode_options.file != NULL) + (c->reads_lines != 0) + (c->mode_options.scenario != NULL);
+    int jobs = (c->check != 0) + (c->mode_options.file != NULL) + (c->reads_lines != 0) + (c->scenario != NULL);
     if (jobs > 1) {
         return cli_error("--check, --file, --lines and --scenario exclude each other");
     }
-    c->mode_options.is_scenario_asked = c->mode_options.scenario != NULL;
+    c->mode_options.is_scenario_asked = c->scenario != NULL;
     if (jobs == 0) {
-        c->mode_options.scenario = g_strdup(c->beacon != NULL ? "beacon" : "game");
+        c->scenario = g_strdup(c->beacon != NULL ? "beacon" : "game");
     }
     uint64_t channel = 0;
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
@@ -124,7 +127,7 @@ static bool resolve(struct connect *c, int argc) {
         !cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
         return false;
     }
-    if (!resolve_beacon(c)) {
+    if ((c->scenario != NULL && !resolve_scenario(c)) || !resolve_driver(c)) {
         return false;
     }
     c->mode_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
@@ -140,7 +143,7 @@ static struct connect_mode *new_mode(struct connect *c) {
     if (c->mode_options.file != NULL) {
         return connect_mode_file_new(&c->mode_options);
     }
-    return c->reads_lines ? connect_mode_lines_new(&c->mode_options) : connect_mode_scenario_new(&c->mode_options);
+    return c->reads_lines ? connect_mode_lines_new(&c->mode_options) : connect_mode_game_new(&c->mode_options);
 }
 
 /* ---- leaving ---- */
@@ -441,7 +444,7 @@ static bool clear(struct connect *c) {
     good = live_report_stop() && good;
     live_options_clear(&c->live);
     g_free((char *)c->mode_options.file);
-    g_free((char *)c->mode_options.scenario);
+    g_free(c->scenario);
     g_free(c->player);
     g_free(c->url);
     g_free(c->token);

@@ -61,7 +61,8 @@ static void add_options(struct serve *s, GOptionContext *context) {
         {"bind", 0, 0, G_OPTION_ARG_STRING, &s->bind, "address to listen on; default all IPv4 and IPv6 addresses",
          "ADDRESS"},
         {"mode", 0, 0, G_OPTION_ARG_STRING, &s->mode, "scenario (default), echo or sink", "MODE"},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to run; default game", "NAME"},
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to play, which is a game; default game",
+         "NAME"},
         {"map", 0, 0, G_OPTION_ARG_STRING, &s->map, "the map in Welcome; default /Game/Maps/Entry", "MAP"},
         {"game", 0, 0, G_OPTION_ARG_STRING, &s->game, "the game mode in Welcome; default /Script/Engine.GameModeBase",
          "CLASS"},
@@ -75,14 +76,11 @@ static void add_options(struct serve *s, GOptionContext *context) {
 }
 
 static bool resolve_scenario(struct serve *s) {
-    s->service.scenario = sim_scenario_find(s->scenario);
-    if (s->service.scenario == NULL) {
-        g_autofree char *names = scenario_traffic_scenario_names();
-        return cli_error("--scenario=%s: no such scenario; use one of %s", s->scenario, names);
+    s->service.scenario = live_game_find(s->scenario);
+    if (s->service.scenario != NULL) {
+        s->live.driver = s->service.scenario->driver;
     }
-    s->live.driver = s->service.scenario->driver;
-    return s->live.driver != UE_DRIVER_DEMO ||
-           cli_error("--scenario=%s: a replay is recorded into a file, not served", s->scenario);
+    return s->service.scenario != NULL;
 }
 
 static bool resolve_mode(struct serve *s) {

@@ -7,9 +7,14 @@
 
 #define BACKLOG_BYTES (256u << 10)
 
-void connect_mode_attach(struct connect_mode *mode, struct ue_conn *conn, bool wraps) {
+void connect_mode_attach(struct connect_mode *mode, struct ue_conn *conn, bool sends_calls) {
     mode->conn = conn;
-    send_queue_init(&mode->queue, conn, wraps, BACKLOG_BYTES);
+    mode->sends_calls = sends_calls;
+    send_queue_init(&mode->queue, conn, BACKLOG_BYTES);
+}
+
+bool connect_mode_push(struct connect_mode *mode, uint32_t channel, bool reliable, struct ue_view data) {
+    return send_queue_push(&mode->queue, channel, reliable, mode->sends_calls, data);
 }
 
 void connect_mode_begin(struct connect_mode *mode, uint64_t now_ns) {
@@ -29,7 +34,7 @@ void connect_mode_free(struct connect_mode *mode) {
 
 size_t connect_mode_message_bytes_max(const struct connect_mode *mode, uint32_t channel) {
     size_t room_bytes = ue_conn_room_bits(mode->conn, channel) / 8;
-    size_t call_bytes = mode->queue.wraps ? BYTE_CALL_BYTES : 0;
+    size_t call_bytes = mode->sends_calls ? BYTE_CALL_BYTES : 0;
     return room_bytes > call_bytes ? room_bytes - call_bytes : 0;
 }
 
@@ -60,7 +65,7 @@ void connect_mode_receive(struct connect_mode *mode, uint64_t now_ns, const stru
         mode->kind->handle_event(mode, now_ns, event);
     } else if (is_message && mode->state == CONNECT_MODE_RUNNING) {
         struct ue_event message = *event;
-        if (mode->queue.wraps && !byte_call_read(mode->conn, event->data, &message.data)) {
+        if (mode->sends_calls && !byte_call_read(mode->conn, event->data, &message.data)) {
             return; /* values of the actor, which the server sends again if their packet is lost */
         }
         mode->last_received_ns = now_ns;

@@ -35,6 +35,7 @@ struct connect_mode {
     char problem[160]; /* why it failed */
     struct ue_conn *conn;
     struct send_queue queue;
+    bool sends_calls;
     uint64_t start_ns;
     uint64_t last_received_ns;                    /* when the newest message of the server came */
     uint32_t channels[CONNECT_MODE_CHANNELS_MAX]; /* opened for actors, in order */
@@ -46,10 +47,10 @@ struct connect_mode {
 struct connect_mode_options {
     uint64_t seed;
     const char *file;
-    const char *scenario;
-    bool is_scenario_asked; /* a server that does not play it is a problem */
-    int64_t channel;        /* -1: the first that the server opens */
-    bool as_json;           /* of what it reports */
+    const struct sim_scenario *scenario; /* a game */
+    bool is_scenario_asked;              /* a server that does not play it is a problem */
+    int64_t channel;                     /* -1: the first that the server opens */
+    bool as_json;                        /* of what it reports */
 };
 
 /* Sends messages of 1 byte to 64 KiB and expects their echoes. */
@@ -58,16 +59,16 @@ struct connect_mode *connect_mode_check_new(const struct connect_mode_options *o
 struct connect_mode *connect_mode_file_new(const struct connect_mode_options *options);
 /* Sends lines and prints the answers. */
 struct connect_mode *connect_mode_lines_new(const struct connect_mode_options *options);
-/* Sends the client's side of a scenario of the simulator. NULL, with a message: no scenario has that name. */
-struct connect_mode *connect_mode_scenario_new(const struct connect_mode_options *options);
-/* Plays the client's side of a scenario that is a game. is_asked: as in the options. */
-struct connect_mode *connect_mode_game_new(const struct sim_scenario *scenario, bool is_asked);
+/* Plays the client's side of a scenario. */
+struct connect_mode *connect_mode_game_new(const struct connect_mode_options *options);
 
 /* Adds a line, only in the mode that sends lines. NULL: there are no more. False: no more for now. */
 bool connect_mode_lines_add(struct connect_mode *mode, const char *line);
 
-/* Connects the mode; events may follow. wraps: messages travel as calls of the channel's actor (byte_actors.h). */
-void connect_mode_attach(struct connect_mode *mode, struct ue_conn *conn, bool wraps);
+/* Connects the mode; events may follow. sends_calls: its messages are calls of the channel's actor (byte_actors.h). */
+void connect_mode_attach(struct connect_mode *mode, struct ue_conn *conn, bool sends_calls);
+/* Copies a message to the send queue. False: the queue is full. */
+bool connect_mode_push(struct connect_mode *mode, uint32_t channel, bool reliable, struct ue_view data);
 /* The client has joined; the mode may send. */
 void connect_mode_begin(struct connect_mode *mode, uint64_t now_ns);
 /* Adds a channel for messages. */

@@ -57,8 +57,8 @@ static uint8_t *make_message(const struct echo_check *check, uint32_t index, uin
 static bool put(struct echo_check *check, bool reliable) {
     size_t size;
     g_autofree uint8_t *message = make_message(check, check->index, check->round, reliable, &size);
-    bool good = send_queue_push(&check->mode.queue, check->mode.channels[check->index], reliable,
-                                (struct ue_view){message, 0, size * 8});
+    bool good = connect_mode_push(&check->mode, check->mode.channels[check->index], reliable,
+                                  (struct ue_view){message, 0, size * 8});
     if (good && reliable) {
         check->reliable_sent++;
         check->sent_bytes += size;

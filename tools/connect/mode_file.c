@@ -29,7 +29,7 @@ static void send_piece(struct file_mode *f, uint32_t channel) {
         if (ferror(f->file)) {
             connect_mode_fail(&f->mode, "the file cannot be read: %s", g_strerror(errno));
         }
-    } else if (send_queue_push(&f->mode.queue, channel, true, (struct ue_view){bytes, 0, size * 8})) {
+    } else if (connect_mode_push(&f->mode, channel, true, (struct ue_view){bytes, 0, size * 8})) {
         f->messages++;
         f->sent_bytes += size;
     } else {

@@ -41,7 +41,7 @@ static void put_line(struct lines_mode *l, uint32_t channel, const char *line) {
         connect_mode_fail(&l->mode, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
         return;
     }
-    l->sent += send_queue_push(&l->mode.queue, channel, true, (struct ue_view){(const uint8_t *)line, 0, size * 8});
+    l->sent += connect_mode_push(&l->mode, channel, true, (struct ue_view){(const uint8_t *)line, 0, size * 8});
 }
 
 static void put_lines(struct lines_mode *l, uint32_t channel) {

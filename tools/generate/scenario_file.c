@@ -380,7 +380,12 @@ static bool check_stream(const char *path, size_t place, const struct sim_scenar
     return fault == NULL;
 }
 
-static const char *cast_fault(const struct sim_game_cast *cast) {
+static const char *cast_fault(const struct sim_scenario *scenario) {
+    static const struct sim_game_cast none;
+    const struct sim_game_cast *cast = &scenario->cast;
+    if (!scenario->game && memcmp(cast, &none, sizeof none) != 0) {
+        return "ships, crates, lamps and their ticks: only with game=true";
+    }
     if (cast->ships > SIM_GAME_SHIPS_MAX || cast->crates > SIM_GAME_CRATES_MAX || cast->lamps > SIM_GAME_LAMPS_MAX) {
         return "a game has up to 16 ships, 8 crates and 6 lamps";
     }
@@ -391,7 +396,7 @@ static const char *cast_fault(const struct sim_game_cast *cast) {
 }
 
 static bool check(const char *path, const struct sim_scenario *scenario) {
-    const char *fault = cast_fault(&scenario->cast);
+    const char *fault = cast_fault(scenario);
     if (fault != NULL) {
         return cli_error("%s: [scenario] %s", path, fault);
     }
@@ -424,6 +429,7 @@ static bool read_all(GKeyFile *file, const char *path, struct sim_scenario *scen
         if (g_str_has_prefix(groups[i], "stream ")) {
             memset(scenario->streams, 0, sizeof scenario->streams);
             scenario->game = false;
+            scenario->cast = (struct sim_game_cast){0};
         }
     }
     for (size_t i = 0; good && groups[i] != NULL; i++) {

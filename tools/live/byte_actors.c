@@ -42,18 +42,6 @@ static bool add_actor(struct byte_actors *b) {
     return ue_replicator_add(&b->replicator, actor) != NULL;
 }
 
-struct byte_actors *byte_actors_new(struct ue_conn *conn, uint32_t count) {
-    struct byte_actors *b = g_new0(struct byte_actors, 1);
-    b->actors = g_new0(struct ue_replicated_actor, count);
-    ue_package_map_init(&b->map, NULL, ue_conn_context(conn));
-    ue_replicator_init(&b->replicator, conn, &b->map);
-    bool good = add_names(&b->map);
-    for (uint32_t i = 0; good && i < count; i++) {
-        good = add_actor(b);
-    }
-    return b;
-}
-
 void byte_actors_free(struct byte_actors *b) {
     if (b == NULL) {
         return;
@@ -67,21 +55,28 @@ void byte_actors_free(struct byte_actors *b) {
     g_free(b);
 }
 
+struct byte_actors *byte_actors_new(struct ue_conn *conn, uint32_t count) {
+    struct byte_actors *b = g_new0(struct byte_actors, 1);
+    b->actors = g_new0(struct ue_replicated_actor, count);
+    ue_package_map_init(&b->map, NULL, ue_conn_context(conn));
+    ue_replicator_init(&b->replicator, conn, &b->map);
+    bool good = add_names(&b->map);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = add_actor(b);
+    }
+    if (!good) {
+        byte_actors_free(b);
+        return NULL;
+    }
+    return b;
+}
+
 void byte_actors_event(struct byte_actors *b, const struct ue_event *event) {
     ue_replicator_event(&b->replicator, event);
 }
 
 void byte_actors_tick(struct byte_actors *b, uint64_t now_ns) {
     ue_replicator_tick(&b->replicator, now_ns);
-}
-
-bool byte_actors_are_open(const struct byte_actors *b) {
-    for (const struct ue_replica *replica = b->replicator.first; replica != NULL; replica = replica->next) {
-        if (!replica->is_opened) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- calls ---- */

@@ -17,13 +17,12 @@ struct byte_actors {
     uint32_t count;
 };
 
-/* Adds actors on the lowest free channels; their channels open in the next tick. The connection must report packets. */
+/* Adds actors on the lowest free channels; their channels open in the next tick. The connection must report packets.
+   NULL: no memory, or no channel for one of them. */
 struct byte_actors *byte_actors_new(struct ue_conn *conn, uint32_t count);
 void byte_actors_free(struct byte_actors *b);
 void byte_actors_event(struct byte_actors *b, const struct ue_event *event);
 void byte_actors_tick(struct byte_actors *b, uint64_t now_ns);
-/* Whether the channels of all actors are open. */
-bool byte_actors_are_open(const struct byte_actors *b);
 
 /* Writes the content block of a call into zeroed bytes with room for the message and BYTE_CALL_BYTES. Returns its
    bits. */

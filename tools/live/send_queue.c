@@ -13,8 +13,8 @@ struct message {
     uint8_t bytes[];
 };
 
-void send_queue_init(struct send_queue *queue, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
-    *queue = (struct send_queue){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
+void send_queue_init(struct send_queue *queue, struct ue_conn *conn, size_t limit_bytes) {
+    *queue = (struct send_queue){.conn = conn, .limit_bytes = limit_bytes};
     g_queue_init(&queue->messages);
 }
 
@@ -23,14 +23,14 @@ void send_queue_clear(struct send_queue *queue) {
     queue->size_bytes = 0;
 }
 
-bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, struct ue_view data) {
-    size_t size_bytes = ue_bits_bytes(data.bits) + (queue->wraps ? BYTE_CALL_BYTES : 0);
+bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, bool is_call, struct ue_view data) {
+    size_t size_bytes = ue_bits_bytes(data.bits) + (is_call ? BYTE_CALL_BYTES : 0);
     if (size_bytes > queue->limit_bytes - queue->size_bytes) {
         return false;
     }
     struct message *message = g_malloc0(sizeof *message + size_bytes);
     *message = (struct message){.channel = channel, .reliable = reliable, .bits = data.bits};
-    if (queue->wraps) {
+    if (is_call) {
         message->bits = byte_call_write(queue->conn, data, message->bytes);
     } else {
         ue_view_copy(data, message->bytes);

@@ -16,15 +16,14 @@ struct send_queue {
     size_t size_bytes; /* of all payloads in the queue */
     size_t limit_bytes;
     uint64_t refused; /* by the connection: the message is too large, or its channel is closed */
-    bool wraps;       /* messages travel as calls of the channel's actor (byte_actors.h) */
 };
 
 /* limit_bytes: of all payloads in the queue. */
-void send_queue_init(struct send_queue *queue, struct ue_conn *conn, bool wraps, size_t limit_bytes);
+void send_queue_init(struct send_queue *queue, struct ue_conn *conn, size_t limit_bytes);
 void send_queue_clear(struct send_queue *queue);
 
-/* Copies a message. False: the queue is full. */
-bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, struct ue_view data);
+/* Copies a message. is_call: it travels as a call of the channel's actor (byte_actors.h). False: the queue is full. */
+bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, bool is_call, struct ue_view data);
 
 /* Whether a reliable message of this size can leave now. True also for one that exceeds the channel's whole buffer: the
    connection refuses it. */

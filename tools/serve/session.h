@@ -4,7 +4,8 @@
 #define UERUDP_TOOLS_SERVE_SESSION_H
 
 #include <uerudp/server.h>
-#include "tools/live/scenario_traffic.h"
+#include "tools/live/live_game.h"
+#include "tools/live/send_queue.h"
 #include "tools/live/transport.h"
 
 enum serve_service { SERVE_SERVICE_ECHO, SERVE_SERVICE_SINK, SERVE_SERVICE_SCENARIO };
@@ -22,9 +23,8 @@ struct serve_session {
     const struct serve_service_options *options;
     struct ue_peer *peer;
     struct send_queue queue;
-    struct scenario_traffic *traffic; /* NULL: none */
-    struct byte_actors *actors;       /* of the channels for bytes; NULL: none */
-    struct sim_game *game;            /* NULL: none, or not begun */
+    struct byte_actors *actors; /* of the channels for bytes; NULL: none */
+    struct live_game *game;     /* NULL: none, or not begun */
     struct live_error_timer sending;
     uint64_t joined_ns; /* 0: not logged in yet */
     uint64_t messages, bytes;

@@ -152,7 +152,7 @@ static uint32_t check_reliable(const struct event_check *h, const struct sim_str
         refuse(h, payload.number, "never sent, or received twice");
         return 0;
     }
-    uint32_t bits = h->bunch->open ? DELIVERY_CHECKER_OPEN_BITS : sim_payload_bits(&payload, stream);
+    uint32_t bits = h->bunch->open ? SIM_PAYLOAD_OPEN_BITS : sim_payload_bits(&payload, stream);
     if (!is_intact(h, &payload, offset, bits)) {
         refuse(h, payload.number, "damaged, or not the next one");
         return 0;

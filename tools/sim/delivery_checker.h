@@ -32,9 +32,6 @@ struct delivery_checker_in_flight {
     struct sim_queue messages; /* channel << 40 | number */
 };
 
-/* The bits of the message with which the server opens a channel. */
-#define DELIVERY_CHECKER_OPEN_BITS 8
-
 struct delivery_checker {
     const struct sim_scenario *scenario;
     struct sim_failure *failure;

@@ -8,10 +8,6 @@
 #define CONTROL_BYTES 64
 /* Bits of a packet that no fragment of a split bunch can use, rounded up: packet header, bunch header, handlers. */
 #define PACKET_RESERVE_BITS 1200
-/* Of talkers: the length of a spurt, from one to the next, and between those of two talkers. */
-#define SPURT_NS UINT64_C(900000000)
-#define SPURT_PERIOD_NS UINT64_C(1600000000)
-#define SPURT_SHIFT_NS UINT64_C(550000000)
 
 void sim_endpoint_send_hello(struct sim_endpoint *endpoint, uint64_t now_ns) {
     const struct ue_context *context = ue_conn_context(endpoint->conn);
@@ -92,7 +88,7 @@ static bool open_channel(struct sim_endpoint *endpoint, uint64_t now_ns, uint32_
     }
     endpoint->talker = sim_scenario_first_talker(endpoint->scenario, endpoint->role);
     struct sim_payload payload = delivery_checker_next(&endpoint->checker->delivery, endpoint->role, channel, true);
-    send_message(endpoint, now_ns, &payload, DELIVERY_CHECKER_OPEN_BITS, false, NULL);
+    send_message(endpoint, now_ns, &payload, SIM_PAYLOAD_OPEN_BITS, false, NULL);
     endpoint->channels[channel] = SIM_CHANNEL_OPEN;
     endpoint->since_open[channel] = 0;
     return true;
@@ -150,17 +146,12 @@ static void send_burst(struct sim_endpoint *endpoint, uint64_t now_ns, const str
     }
 }
 
-/* A talker talks for a spurt and then listens. The spurts of two talkers in a row overlap. */
-static bool is_talking(uint32_t talker, uint64_t now_ns) {
-    return (now_ns + talker * SPURT_SHIFT_NS) % SPURT_PERIOD_NS < SPURT_NS;
-}
-
 static void send_voice(struct sim_endpoint *endpoint, uint64_t now_ns, const struct sim_stream *stream,
                        struct sim_endpoint_stream *state) {
     uint32_t first = sim_scenario_first_talker(endpoint->scenario, endpoint->role);
     uint32_t count = stream->talkers != 0 ? stream->talkers : 1;
     for (uint32_t talker = first; talker < first + count; talker++) {
-        if (is_talking(talker, now_ns)) {
+        if (sim_voice_is_talking(talker, now_ns)) {
             endpoint->talker = talker;
             send_burst(endpoint, now_ns, stream, state);
         }

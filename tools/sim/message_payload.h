@@ -7,6 +7,9 @@
 #include <uerudp/bits.h>
 #include "tools/sim/scenario.h"
 
+/* The bits of the message with which the server opens a channel. */
+#define SIM_PAYLOAD_OPEN_BITS 8
+
 struct sim_payload {
     uint64_t seed;
     enum ue_role from;

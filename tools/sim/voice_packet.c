@@ -6,11 +6,19 @@
 #define AMPLITUDE_STEP 100     /* between talkers */
 #define SAMPLES_PER_BYTE 16    /* invented */
 #define DIGIT_BIT (32 + 4 * 8) /* of the id, after its length and "Sim-" */
+/* The length of a spurt, from one to the next, and between those of two talkers. */
+#define SPURT_NS UINT64_C(900000000)
+#define SPURT_PERIOD_NS UINT64_C(1600000000)
+#define SPURT_SHIFT_NS UINT64_C(550000000)
 
 const char *sim_voice_sender(uint32_t talker) {
     static const char *const senders[SIM_TALKERS_MAX] = {"Sim-0", "Sim-1", "Sim-2", "Sim-3",
                                                          "Sim-4", "Sim-5", "Sim-6", "Sim-7"};
     return senders[talker];
+}
+
+bool sim_voice_is_talking(uint32_t talker, uint64_t now_ns) {
+    return (now_ns + talker * SPURT_SHIFT_NS) % SPURT_PERIOD_NS < SPURT_NS;
 }
 
 static bool has_sample_count(const struct ue_profile *profile) {

@@ -13,6 +13,9 @@
 /* The unique net id of a talker of a scenario, from 0; static. The client's come before the others. */
 const char *sim_voice_sender(uint32_t talker);
 
+/* A talker talks for a spurt and then listens. The spurts of two talkers in a row overlap. */
+bool sim_voice_is_talking(uint32_t talker, uint64_t now_ns);
+
 /* Appends a voice packet of a talker whose data is this value, of whole bytes. */
 void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile, uint32_t talker, struct ue_view value);
 

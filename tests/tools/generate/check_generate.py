@@ -381,8 +381,8 @@ class ScenarioFile(Case):
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
                    "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "talkers=0")
-        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "ships=2", "crates=1",
-                    "lamps=1", "crate-ticks=20", "news-ticks=20", "driver=game", "hostile=false",
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "ships=0", "crates=0",
+                    "lamps=0", "crate-ticks=0", "news-ticks=0", "driver=game", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}
@@ -408,6 +408,8 @@ class ScenarioFile(Case):
             self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
         for cast, why in (("ships=17", "up to 16 ships"), ("crates=1", "at least 1"), ("crate-ticks=9", "at least 10")):
             self.assertIn(why, self.complaint(f"[scenario]\ngame=true\n{cast}\n"))
+        for cast in ("ships=2", "crate-ticks=20"):
+            self.assertIn("only with game=true", self.complaint(f"[scenario]\n{cast}\n"))
         self.assertIn("no streams", self.complaint("[scenario]\ngame=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\nbits=64\n"))
         self.assertIn("streams", self.complaint("".join(f"[stream {i}]\nevery=0\n" for i in range(9))))
         self.assertIn("outages=3", self.complaint("[path client]\noutages=3\n"))

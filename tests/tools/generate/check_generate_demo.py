@@ -122,8 +122,8 @@ class Demo(unittest.TestCase):
     def test_wrong_options(self):
         disturbed = ("--loss=0.1", "--jitter=5", "--reorder=0.1", "--dup=0.1", "--corrupt=0.1", "--rate=10000")
         for options, why in (*((["generate", "demo", each, "-o", "/dev/null"], "no network") for each in disturbed),
-                             (["serve", "--scenario=demo"], "not served"),
-                             (["connect", "--scenario=demo", "127.0.0.1"], "not played")):
+                             (["serve", "--scenario=demo"], "not played with a peer"),
+                             (["connect", "--scenario=demo", "127.0.0.1"], "not played with a peer")):
             self.assertIn(why, uerudp.run(*options, status=2).stderr.decode(), options)
         uerudp.run("generate", "demo", "--delay=5", "--loss=0", "-o", "/dev/null")
 

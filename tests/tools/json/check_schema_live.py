@@ -34,7 +34,7 @@ class Reports(unittest.TestCase):
         self.serve([(["--check", "--tick=120"], b""), ([f"--file={self.folder}/file"], b""), ([], b"hello\n")], "--tick=120")
 
     def test_scenario(self):
-        self.serve([(["--scenario=channels"], b"")], "--scenario=channels")
+        self.serve([(["--scenario=voice"], b"")], "--scenario=voice")
 
     def test_problem(self):
         with live.Server() as server:

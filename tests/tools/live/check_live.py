@@ -127,7 +127,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(left["message_bytes"], 100000)
 
     def test_scenario(self):
-        for name in ("stream", "game"):
+        for name in ("close-reasons", "game"):
             play = ["--scenario", name]
             with self.subTest(name), live.Server(*play) as server:
                 events, _ = live.client(server, *play)
@@ -165,13 +165,34 @@ class Jobs(unittest.TestCase):
             _, errors = live.client(server, "--beacon", "PartyBeaconClient", "--timeout=3", status=1)
         self.assertIn("the login was not finished in time", errors)
 
+    def test_voice(self):
+        """Each side hears what the other side's talkers said, who talk in spurts that overlap."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "voice.pcapng"
+            with live.Server("--scenario", "voice", "--pcap", path) as server:
+                events, _ = live.client(server, "--scenario", "voice")
+                left, = server.wait_for("left")
+            info, = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
+        self.assertEqual([0, 0], [side["wrong"] for side in (events["scenario"], left)])
+        talkers = {(talker["from"], talker["sender"]): talker["packets"] for talker in info["talkers"]}
+        self.assertEqual({("client", "Sim-0"), ("server", "Sim-1"), ("server", "Sim-2"), ("server", "Sim-3")}, set(talkers))
+        self.assertGreater(min(talkers.values()), 3) # of 30 to 40 in time: a loaded machine leaves some out
+
     def test_wrong_scenario(self):
-        with live.Server("--scenario", "stream") as server:
-            _, errors = live.client(server, "--scenario", "channels", status=1)
-        self.assertIn("does the server run it?", errors)
-        with live.Server("--scenario", "channels") as server:
+        """A client whose scenario has no voice, or another one, reports what it receives as wrong."""
+        for served, played in (("voice", "game"), ("close-reasons", "beacon")):
+            with self.subTest(played), live.Server("--scenario", served) as server:
+                _, errors = live.client(server, "--scenario", played, "--timeout=3", status=1)
+            self.assertRegex(errors, "does the server run the scenario|login was not finished")
+        with live.Server() as server: # actors of another class
             _, errors = live.client(server, "--scenario", "game", status=1)
         self.assertIn("does the server run the scenario?", errors)
+
+    def test_measurements_are_not_played(self):
+        for command in (["serve", "--scenario=bulk"], ["connect", "--scenario=bulk", "127.0.0.1"]):
+            errors = uerudp.run(*command, status=2).stderr.decode()
+            self.assertIn("not a game; use one of game, beacon, ", errors)
+            self.assertNotIn("demo", errors)
 
     def test_check_needs_an_echo(self):
         with live.Server("--mode", "sink") as server:
