@@ -2,6 +2,7 @@
 #include "libcodec/observe/detection_evidence.h"
 
 #include <uerudp/seq.h>
+#include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that must agree on which side is the server: one can match the wrong direction by chance. */
@@ -50,7 +51,8 @@ enum ue_direction ue_detection_direction(const struct ue_detection *detection, u
 }
 
 bool ue_detection_is_guess(const struct ue_detection_result *result) {
-    return result->reason == UE_DETECTION_REASON_MOST_MATCH || result->reason == UE_DETECTION_REASON_CLOSEST;
+    return result->reason == UE_DETECTION_REASON_MOST_MATCH || result->reason == UE_DETECTION_REASON_CLOSEST ||
+           result->reason == UE_DETECTION_REASON_MAGIC;
 }
 
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
@@ -60,7 +62,8 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
     detection->result.profile = (uint8_t)profile;
     detection->result.variant = (uint8_t)variant;
     detection->result.candidates = candidates;
-    detection->result.reason = (uint8_t)reason;
+    detection->result.reason =
+        !detection->is_given && ue_detection_hides_handshake(detection) ? UE_DETECTION_REASON_MAGIC : (uint8_t)reason;
     detection->result.features = ue_profile_at(profile)->features;
     detection->result.ids = ids;
     detection->result.matches_few = false;

@@ -3,9 +3,6 @@
 
 #include "libcodec/base/fnv1a.h"
 
-/* Minimum number of datagrams that begin with the same bits. */
-#define DATAGRAMS_MIN 8
-
 static void add_handshake(struct ue_detection_magic *magic, unsigned bits, unsigned side,
                           const struct ue_handshake_match *match) {
     uint32_t flag = UINT32_C(1) << (bits - 1);
@@ -37,6 +34,19 @@ static void try_lengths(struct ue_detection *detection, unsigned side, const uin
     }
 }
 
+/* Compares the first bits with those of the first Initial, or while there is none, of the first datagram. */
+static void count_bits(struct ue_detection_magic *magic, uint32_t first, bool is_before_initial) {
+    if (magic->datagrams == 0 || (is_before_initial && magic->initials != 0)) {
+        magic->bits = first;
+        magic->datagrams = 0;
+        memset(magic->differ, 0, sizeof magic->differ);
+    }
+    magic->datagrams++;
+    if (first != magic->bits) {
+        magic->differ[__builtin_ctz(first ^ magic->bits)]++;
+    }
+}
+
 void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                 size_t size_bytes) {
     struct ue_detection_magic *magic = &detection->magic;
@@ -46,35 +56,24 @@ void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, c
         size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
         return;
     }
-    uint32_t first = (uint32_t)ue_bits_load(bytes, size_bytes, at, UE_MAGIC_BITS_MAX);
-    if (magic->datagrams++ == 0) {
-        magic->bits = first;
-    }
-    magic->changed |= first ^ magic->bits;
+    bool had_initial = magic->initials != 0;
     try_lengths(detection, side, bytes, size_bytes);
+    count_bits(magic, (uint32_t)ue_bits_load(bytes, size_bytes, at, UE_MAGIC_BITS_MAX), !had_initial);
 }
 
-/* The only length after which there is a handshake, if the bits before it are equal in all datagrams; else 0. */
-static unsigned only_length(const struct ue_detection_magic *magic) {
+unsigned ue_detection_magic_bits(const struct ue_detection *detection) {
+    const struct ue_detection_magic *magic = &detection->magic;
     uint32_t lengths = magic->initials & magic->answers;
     if (lengths == 0 || (lengths & (lengths - 1)) != 0) {
         return 0;
     }
-    unsigned bits = (unsigned)__builtin_ctz(lengths) + 1;
-    return (magic->changed & (uint32_t)ue_bits_mask(bits)) == 0 ? bits : 0;
+    unsigned bits = (unsigned)__builtin_ctz(lengths) + 1, others = 0;
+    for (unsigned bit = 0; bit < bits; bit++) {
+        others += magic->differ[bit];
+    }
+    return others * UE_DETECTION_MAGIC_MIN <= magic->datagrams ? bits : 0;
 }
 
 bool ue_detection_hides_handshake(const struct ue_detection *detection) {
-    return !detection->has_sure_form && only_length(&detection->magic) != 0;
-}
-
-bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value) {
-    const struct ue_detection_magic *magic = &detection->magic;
-    bool is_explained = detection->has_ids_evidence && !ue_detection_is_guess(&detection->result);
-    *bits = only_length(magic);
-    if (*bits == 0 || magic->datagrams < DATAGRAMS_MIN || is_explained) {
-        return false;
-    }
-    *value = magic->bits & (uint32_t)ue_bits_mask(*bits);
-    return true;
+    return !detection->has_sure_form && ue_detection_magic_bits(detection) != 0;
 }

@@ -39,7 +39,7 @@ static void packets_contradict_a_handshake(void **state) {
     feed_packets(&detection, &t, 60);
     assert_false(detection.has_ids_evidence || detection.restarting || detection.has_proof);
     assert_int_equal(detection.server_side, SERVER);
-    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_int_equal(detection.result.reason, UE_DETECTION_REASON_MAGIC);
     assert_true(ue_detection_find_magic(&detection, &bits, &value));
     assert_int_equal(bits, 1);
     assert_int_equal(value, 1);
@@ -87,6 +87,59 @@ static void a_chance_form_is_no_handshake(void **state) {
     assert_true(ue_detection_find_magic(&detection, &bits, &value));
     assert_int_equal(bits, 7);
     assert_int_equal(value, 0x55);
+}
+
+/* Packets of 4.25 behind five bits are packets of 5.1 with these bits as ids. That they match is no evidence. */
+static void packets_match_by_chance(void **state) {
+    (void)state;
+    const struct ue_settings magic = {.magic_bits = 5, .magic = 9};
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct traffic t;
+        struct ue_detection detection;
+        unsigned bits;
+        uint32_t value;
+        traffic_init(&t, "4.25", &magic, seed);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
+        traffic_connect(&detection, &t, cookie_a);
+        feed_packets(&detection, &t, 60);
+        assert_true(ue_detection_is_guess(&detection.result));
+        assert_true(ue_detection_find_magic(&detection, &bits, &value));
+        assert_int_equal(bits, 5);
+        assert_int_equal(value, 9);
+    }
+}
+
+/* Datagrams of another protocol on the port do not hide the header, also before the handshake; many of them do. */
+static void others_do_not_hide_a_header(void **state) {
+    (void)state;
+    const struct ue_settings magic = {.magic_bits = 13, .magic = 0x1234};
+    static const struct {
+        unsigned before, after;
+        bool is_found;
+    } cases[] = {{1, 0, true}, {0, 1, true}, {1, 4, true}, {0, 20, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct traffic t;
+        struct ue_detection detection;
+        unsigned bits;
+        uint32_t value;
+        uint8_t other[40] = {'S', 't', 'e', 'a', 'm', [39] = 1};
+        traffic_init(&t, "5.4", &magic, 1);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
+        for (unsigned n = 0; n < cases[i].before; n++) {
+            traffic_feed(&detection, CLIENT, other, sizeof other);
+        }
+        traffic_connect(&detection, &t, cookie_a);
+        for (unsigned n = 0; n < cases[i].after; n++) {
+            other[1] = (uint8_t)n;
+            traffic_feed(&detection, n % 2, other, sizeof other);
+        }
+        feed_packets(&detection, &t, 60);
+        assert_int_equal(ue_detection_find_magic(&detection, &bits, &value), cases[i].is_found);
+        if (cases[i].is_found) {
+            assert_int_equal(bits, 13);
+            assert_int_equal(value, 0x1234);
+        }
+    }
 }
 
 /* A handshake after packets, and one after another, count, and there is no magic header. */
@@ -173,6 +226,8 @@ int main(void) {
         cmocka_unit_test(packets_contradict_a_handshake),
         cmocka_unit_test(packets_confirm_a_handshake),
         cmocka_unit_test(a_chance_form_is_no_handshake),
+        cmocka_unit_test(packets_match_by_chance),
+        cmocka_unit_test(others_do_not_hide_a_header),
         cmocka_unit_test(a_handshake_counts_without_another),
         cmocka_unit_test(a_chance_match_is_no_connection),
         cmocka_unit_test(random_packets_have_no_handlers),

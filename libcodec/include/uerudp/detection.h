@@ -28,6 +28,8 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_SPAWN,          /* the only profile in which the spawn data of actors ends with its message */
     UE_DETECTION_REASON_VARIANT_MATCH,  /* matches with other bounds than the engine's */
     UE_DETECTION_REASON_MOST_MATCH,     /* the oldest of those that match most often, more than half of the packets */
+    UE_DETECTION_REASON_MAGIC,          /* packets match by chance: a handshake is behind a magic header that the
+                                           settings lack */
     UE_DETECTION_REASON_CLOSEST,        /* no profile matches more than half: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
@@ -78,8 +80,8 @@ struct ue_detection_header {
 /* Search for a magic header that is not in the settings, in the first datagrams. */
 struct ue_detection_magic {
     uint8_t datagrams;                   /* examined */
-    uint32_t bits;                       /* the first 32 bits of the first datagram */
-    uint32_t changed;                    /* bits that differ in another datagram */
+    uint32_t bits;                       /* the first 32 bits of the first one; from the first Initial on, of that */
+    uint8_t differ[UE_MAGIC_BITS_MAX];   /* datagrams in which bit n is the first that differs from these */
     uint32_t initials;                   /* bit n - 1: an Initial was found after n bits */
     uint32_t answers;                    /* bit n - 1: both sides sent the same cookie after n bits */
     uint32_t sides;                      /* bit n - 1: side 1 sent the latest cookie after n bits */
@@ -227,7 +229,7 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
 #define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
 
 /* Finds a magic header that is missing in the settings: no generation matches, or without a handshake, but after *bits
-   bits there are an Initial and a cookie of both sides, and these bits are equal in all datagrams. */
+   bits there are an Initial and a cookie of both sides, and these bits are equal in nearly all datagrams. */
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
 
 /* Finds the handlers that are missing in the settings, or the order of those that the settings have, outermost first.
@@ -243,7 +245,8 @@ struct ue_detection_bounds {
 /* The bounds of a result. */
 struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result);
 
-/* Whether the result has one of the reasons MOST_MATCH and CLOSEST: not enough packets match for a better one. */
+/* Whether the result has one of the reasons MOST_MATCH, CLOSEST and MAGIC: not enough packets match for a better one,
+   or they match by chance. */
 bool ue_detection_is_guess(const struct ue_detection_result *result);
 
 /* Whether there is no evidence for the generation of a datagram. */
