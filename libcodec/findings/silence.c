@@ -168,7 +168,7 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
     end_gap(findings, event->frame);
     switch (event->type) {
     case UE_OBSERVED_LOST:
-        findings->silence[event->side].missing += event->lost.missing;
+        findings->silence[event->side].missing += event->lost.missing - event->lost.damaged;
         findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
         break;
     case UE_OBSERVED_NOT_LOST: findings->silence[event->side].is_held = false; break;

@@ -51,6 +51,12 @@ static void mark_opaque(struct ue_tracker_step *p, struct ue_tracker_side *side)
     }
 }
 
+static void remove_missing(struct ue_tracker_side *side, uint32_t count) {
+    struct ue_tracker_counts *counts = &side->counts;
+    counts->missing -= count < counts->missing ? count : counts->missing;
+    counts->missing_damaged = counts->missing_damaged < counts->missing ? counts->missing_damaged : counts->missing;
+}
+
 /* Gives opaque packets their places: first among the `count` ids before this packet, then among earlier missing ones,
    because they are late. Those that remain are later than this packet, or duplicates. Returns how many of the `count`
    ids are theirs. */
@@ -63,7 +69,7 @@ static uint32_t place_opaque(struct ue_tracker_step *p, struct ue_tracker_side *
     uint32_t late = side->opaque_count < side->recent_missing ? side->opaque_count : side->recent_missing;
     side->opaque_count -= late;
     side->recent_missing -= late;
-    side->counts.missing -= late;
+    remove_missing(side, late);
     if (p->packet_id - side->opaque_id > UE_TRACKER_LATE_MAX) {
         side->opaque_count = 0;
     }
@@ -82,7 +88,8 @@ static void count_missing(struct ue_tracker_step *p, struct ue_tracker_side *sid
 
 static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
-    uint32_t placed = 0;
+    uint32_t placed = 0, damaged = side->damaged_count;
+    side->damaged_count = count < 0 ? damaged : 0; /* a late packet does not end the gap */
     if (UE_UNLIKELY(side->opaque_count != 0)) {
         placed = place_opaque(p, side, count > 0 ? (uint32_t)count : 0);
     }
@@ -92,12 +99,13 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     }
     if (count > placed) {
         uint32_t missing = (uint32_t)count - placed;
+        damaged = damaged < missing ? damaged : missing;
         count_missing(p, side, missing);
+        side->counts.missing_damaged += damaged;
         side->awaited_id = p->packet_id - 1;
-        ue_tracker_emit(
-            p, &(struct ue_observed_event){
-                   .type = UE_OBSERVED_LOST,
-                   .lost = {.first_id = side->newest_id + 1, .last_id = p->packet_id - 1, .missing = missing}});
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_LOST,
+                                                       .lost = {side->newest_id + 1, p->packet_id - 1,
+                                                                .missing = missing, .damaged = damaged}});
     }
 }
 
@@ -115,7 +123,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
         event.lost.damaged_frame = packet->frame;
         packet->id = UE_TRACKER_NO_ID;
     }
-    side->counts.missing -= count < side->counts.missing ? count : side->counts.missing;
+    remove_missing(side, count);
     side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
     side->newest_id = side->jump_from;
@@ -173,7 +181,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;
     if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet))) {
-        side->counts.missing -= side->counts.missing != 0;
+        remove_missing(side, 1);
         side->recent_missing -= side->recent_missing != 0;
         side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
     }
@@ -228,6 +236,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
     struct ue_tracker_step *p = user;
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     if (!has_id(p, packet)) {
+        side->damaged_count++;
         return;
     }
     p->packet_id = p->in->packet_ids->packet_id;
@@ -377,6 +386,7 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
         return;
     }
     if (status != UE_OK) {
+        tracker->sides[datagram->side].damaged_count++;
         return;
     }
     if (p.head->prefix.is_handshake) {

@@ -15,7 +15,8 @@ struct uerudp_frame_state;
 
 enum uerudp_analysis_result_type {
     /* of the datagram */
-    UERUDP_RESULT_MISSING,           /* number: packets missing directly before this one; id: the last of them */
+    UERUDP_RESULT_MISSING,           /* number: packets missing directly before this one; id: the last of them; is_set:
+                                        malformed datagrams there may be some of them */
     UERUDP_RESULT_OUT_OF_ORDER,      /* a packet with a higher id was captured before */
     UERUDP_RESULT_DUPLICATE,         /* frame: where this packet was captured first */
     UERUDP_RESULT_OTHER_VIEW,        /* frame: of another interface, where this packet was captured first */

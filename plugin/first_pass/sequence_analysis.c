@@ -31,8 +31,10 @@ static void add_to_other(const struct uerudp_frame_state *state, struct uerudp_f
 static void add_missing(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     bool are_known =
         event->lost.missing == event->lost.last_id - event->lost.first_id + 1; /* else opaque packets have some ids */
-    const struct uerudp_analysis_result result = {
-        .type = UERUDP_RESULT_MISSING, .number = event->lost.missing, .id = are_known ? event->lost.last_id : -1};
+    const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_MISSING,
+                                                  .number = event->lost.missing,
+                                                  .id = are_known ? event->lost.last_id : -1,
+                                                  .is_set = event->lost.damaged != 0};
     uerudp_analysis_results_add(state, &result);
 }
 

@@ -96,15 +96,16 @@ static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum u
 
 static void report_missing(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
     const char *verb = result->number == 1 ? "packet is" : "packets are";
+    const char *doubt = result->is_set ? ", or in malformed datagrams" : "";
     if (result->id < 0) {
-        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one", result->number, verb);
+        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one%s", result->number, verb, doubt);
     } else if (result->number == 1) {
-        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRIu64,
-                    ue_seq_display(result->id));
+        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRIu64 "%s",
+                    ue_seq_display(result->id), result->is_set ? ", or in a malformed datagram" : "");
     } else {
         add_finding(a, subtree(a), UE_F_ANALYSIS_LOST,
-                    "%u packets are missing before this one: ids %" PRIu64 " to %" PRIu64, result->number,
-                    ue_seq_display(result->id - result->number + 1), ue_seq_display(result->id));
+                    "%u packets are missing before this one: ids %" PRIu64 " to %" PRIu64 "%s", result->number,
+                    ue_seq_display(result->id - result->number + 1), ue_seq_display(result->id), doubt);
     }
     add_number(a, subtree(a), UE_F_ANALYSIS_MISSING, result->number);
 }

@@ -171,13 +171,21 @@ uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake
     return event.frame;
 }
 
-void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {
+static void lose(unsigned side, int64_t first_id, int64_t last_id, bool is_damaged) {
+    uint32_t count = (uint32_t)(last_id - first_id + 1);
     struct ue_observed_event event = event_of(UE_OBSERVED_LOST);
     event.side = side;
     event.packet_id = last_id + 1;
-    event.lost = (struct ue_observed_lost){
-        .first_id = first_id, .last_id = last_id, .missing = (uint32_t)(last_id - first_id + 1)};
+    event.lost = (struct ue_observed_lost){first_id, last_id, .missing = count, .damaged = is_damaged ? count : 0};
     feed(&event);
+}
+
+void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id) {
+    lose(side, first_id, last_id, false);
+}
+
+void findings_fixture_lost_or_damaged(unsigned side, int64_t first_id, int64_t last_id) {
+    lose(side, first_id, last_id, true);
 }
 
 void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id) {
@@ -239,6 +247,11 @@ void findings_fixture_nak(int64_t id, uint64_t frame) {
 
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked) {
     const struct ue_tracker_counts counts = {.acked = acked, .nacked = nacked};
+    ue_findings_on_counts(fixture.findings, side, &counts);
+}
+
+void findings_fixture_count_unsure(unsigned side, uint64_t acked, uint64_t unsure) {
+    const struct ue_tracker_counts counts = {.acked = acked, .unsure = unsure};
     ue_findings_on_counts(fixture.findings, side, &counts);
 }
 

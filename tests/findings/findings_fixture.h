@@ -42,6 +42,8 @@ void findings_fixture_other_view(int64_t ms);
 uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type);
 /* The next packet of this side shows that these are missing. */
 void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
+/* Likewise, but all of them may be malformed datagrams that were captured. */
+void findings_fixture_lost_or_damaged(unsigned side, int64_t first_id, int64_t last_id);
 /* Its next packet shows that they were never sent. */
 void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
@@ -54,6 +56,8 @@ void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
 void findings_fixture_nak(int64_t id, uint64_t frame);
 /* The tracker's counts of reports about a side's packets. */
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked);
+/* Likewise of reports of delivery, of which `unsure` may not have reached the sender. */
+void findings_fixture_count_unsure(unsigned side, uint64_t acked, uint64_t unsure);
 /* The next datagram begins a new tracker: of the same connection, or of another attempt to connect. */
 void findings_fixture_drop_tracker(void);
 void findings_fixture_begin_attempt(void);

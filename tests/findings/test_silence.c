@@ -245,6 +245,22 @@ static void test_malformed_packet_in_a_silence(void **state) {
     findings_fixture_expect_none();
 }
 
+/* The server sends a malformed packet, and then nothing for long: no packet is missing in the silence. */
+static void test_malformed_packet_before_a_silence(void **state) {
+    (void)state;
+    static const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED}};
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_datagram(SERVER, &bad, false);
+    findings_fixture_expect(UE_FINDING_MALFORMED);
+    for (int64_t id = 2; id < 6; id++) {
+        findings_fixture_packet(id * 150, CLIENT, id);
+    }
+    findings_fixture_lost_or_damaged(SERVER, 2, 2);
+    findings_fixture_packet(800, SERVER, 3);
+    findings_fixture_expect(UE_FINDING_UNREAD_SILENCE);
+}
+
 /* A side did not send the copies of its packets that the network made. */
 static void test_copies_in_a_silence(void **state) {
     (void)state;
@@ -339,6 +355,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silence_before_a_jump, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_silence_before_a_damaged_sequence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_packet_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_packet_in_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),

@@ -95,6 +95,37 @@ static void numbers_wrap(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
+/* Missing packets may be in malformed datagrams that were captured at their places, and only there. */
+static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
+    (void)state;
+    static const uint8_t bytes[8] = {0};
+    const struct ue_packet_ids no_ids = {0};
+    const struct ue_tracker_counts *counts = shared_fixture_counts(CLIENT);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &no_ids, bytes, sizeof bytes);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 103, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 105, 0, 0);
+    assert_int_equal(counts->missing, 2);
+    assert_int_equal(counts->missing_damaged, 0);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &no_ids, bytes, sizeof bytes);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 108, 0, 0);
+    assert_int_equal(counts->missing, 4);
+    assert_int_equal(counts->missing_damaged, 1);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &no_ids, bytes, sizeof bytes);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 110, 0, 0);
+    assert_int_equal(counts->missing, 4);
+    assert_int_equal(counts->missing_damaged, 2);
+    for (unsigned i = 0; i < 4; i++) { /* all come late */
+        static const int64_t late[] = {104, 106, 107, 109};
+        tracker_fixture_packet(&shared_fixture, CLIENT, late[i], 0, 0);
+    }
+    assert_int_equal(counts->missing, 0);
+    assert_int_equal(counts->missing_damaged, 0);
+    shared_fixture.length = 0;
+}
+
 /* A damaged sequence far ahead causes one LOST; the older packets after it retract the loss. */
 static void a_jump_is_not_walked(void **state) {
     (void)state;
@@ -371,6 +402,7 @@ int main(void) {
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
+        IN(a_malformed_datagram_may_be_a_missing_packet),
         IN(a_jump_is_not_walked),
         IN(a_true_jump_is_believed),
         IN(a_late_packet_does_not_confirm_a_jump),

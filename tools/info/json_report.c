@@ -69,6 +69,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
     json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
     json_object_set_new(object, "lost", info_both(lost(info, 0), lost(info, 1)));
+    json_object_set_new(object, "lost_unsure", counts(up->missing_damaged, down->missing_damaged));
     json_object_set_new(object, "late", counts(up->late, down->late));
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
     json_object_set_new(object, "malformed", counts(client->totals->malformed, server->totals->malformed));

@@ -35,9 +35,12 @@ static struct phrase not_acked(const struct ue_tracker_counts *counts) {
 }
 
 struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
-    uint64_t count;
-    return info_connection_lost_packets(info, side, &count) ? info_text_number(count)
-                                                            : (struct phrase){"not visible here"};
+    uint64_t count, damaged = info->sides[side].totals->counts.missing_damaged;
+    if (!info_connection_lost_packets(info, side, &count)) {
+        return (struct phrase){"not visible here"};
+    }
+    return damaged != 0 ? phrase_format("%" PRIu64 " (%" PRIu64 " may be malformed)", count, damaged)
+                        : info_text_number(count);
 }
 
 struct phrase info_text_resends(const struct info_connection *info, unsigned side) {

@@ -79,6 +79,8 @@ struct ue_observed_packet {
 struct ue_observed_lost {
     int64_t first_id, last_id;
     uint32_t missing;       /* LOST: how many of these ids no captured packet has; at least 1 */
+    uint32_t damaged;       /* LOST: some of missing: as many malformed datagrams were captured here, whose ids cannot
+                               be read */
     uint64_t damaged_frame; /* NOT_LOST: frame of the damaged packet; 0: not known any more */
 };
 
