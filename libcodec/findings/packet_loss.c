@@ -71,7 +71,7 @@ static uint64_t reports(const struct ue_tracker_counts *counts) {
 
 /* Without reports about the other side its loss is not known. */
 static bool is_one_way(const struct ue_tracker_counts *counts, const struct ue_tracker_counts *peer) {
-    return counts->nacked * reports(peer) > ONE_WAY_FACTOR * peer->nacked * reports(counts);
+    return counts->nacked * reports(peer) > ONE_WAY_FACTOR * (peer->nacked + peer->unsure) * reports(counts);
 }
 
 /* A packet whose ack may not have reached the sender counts as delivered at best. */

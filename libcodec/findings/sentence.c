@@ -55,6 +55,21 @@ static void add_percent(struct ue_text_writer *out, int64_t count, int64_t whole
     add_tenths(out, per_mille, 10);
 }
 
+/* "none of 81", "only 3 of 81", "only 3 to 5 of 81". */
+static void add_other_share(struct ue_text_writer *out, const struct ue_finding *finding) {
+    const struct ue_finding_value *count = &finding->values[UE_VALUE_OTHERS];
+    ue_text_writer_add(out, count->at_most == 0 ? "none" : "only ");
+    if (count->at_most != 0) {
+        ue_text_writer_add_signed(out, count->at_least);
+    }
+    if (count->at_most != count->at_least) {
+        ue_text_writer_add(out, " to ");
+        ue_text_writer_add_signed(out, count->at_most);
+    }
+    ue_text_writer_add(out, " of ");
+    ue_text_writer_add_signed(out, finding->values[UE_VALUE_OTHERS_OF].at_least);
+}
+
 size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes) {
     struct ue_text_writer out = {.text = text, .size_bytes = size_bytes};
     add_duration(&out, span_ns);
@@ -210,7 +225,7 @@ static void add_other(struct ue_text_writer *out, const struct ue_finding *findi
     } else if (is_word(name, "share")) {
         add_percent(out, value_of(finding, UE_VALUE_COUNT), value_of(finding, UE_VALUE_OF));
     } else if (is_word(name, "other_share")) {
-        add_percent(out, value_of(finding, UE_VALUE_OTHERS), value_of(finding, UE_VALUE_OTHERS_OF));
+        add_other_share(out, finding);
     } else {
         ue_text_writer_add(out, text != NULL ? text : "?");
     }

@@ -8,8 +8,9 @@
 #include "plugin/taps/tap.h"
 #include "plugin/tree/label_text.h"
 
-#define ROWS_MAX 256u /* of a connection; the packets of further senders are one more row */
-#define OTHERS "(further talkers)"
+#define ROWS_MAX                                                                                                       \
+    256u /* of a connection; further senders of a direction are one more row, which counts them as one talker */
+#define OTHERS "(others as one)"
 
 enum talker_column {
     COLUMN_SENDER,
@@ -92,7 +93,6 @@ static struct talker_row *require_row(stat_tap_table_ui *ui, const struct uerudp
     if (table->num_elements < ROWS_MAX) {
         return add_row(ui, table, &key);
     }
-    key.direction = UE_DIRECTION_UNKNOWN;
     g_strlcpy(key.counts.sender, OTHERS, sizeof key.counts.sender);
     row = g_hash_table_lookup(tables.rows, &key);
     return row != NULL ? row : add_row(ui, table, &key);

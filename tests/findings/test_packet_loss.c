@@ -105,7 +105,7 @@ static void test_scattered(void **state) {
 }
 
 /* Every packet of the client is reported as lost; of the server's packets `acked` are reported as delivered. */
-static void lose_one_way(int64_t acked) {
+static void lose_one_way(int64_t acked, uint64_t unsure) {
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t id = 0; id < 40; id += 4) {
@@ -116,21 +116,34 @@ static void lose_one_way(int64_t acked) {
         findings_fixture_ack(id, frame, 1);
     }
     findings_fixture_count_reports(CLIENT, 0, 10);
-    findings_fixture_count_reports(SERVER, (uint64_t)acked, 0);
+    findings_fixture_count_unsure(SERVER, (uint64_t)acked, unsure);
     findings_fixture_finish(2, true);
 }
 
 static void test_one_way(void **state) {
     (void)state;
-    lose_one_way(1);
+    lose_one_way(1, 0);
     assert_int_equal(1, findings_fixture_expect(UE_FINDING_ONE_WAY_LOSS)->values[UE_VALUE_OTHERS_OF].at_least);
 }
 
 /* The loss of a direction of which nothing is reported is not known. */
 static void test_loss_of_other_way_unknown(void **state) {
     (void)state;
-    lose_one_way(0);
+    lose_one_way(0, 0);
     findings_fixture_expect(UE_FINDING_LOSS);
+}
+
+/* Up to 4.21 the sender may have regarded these packets as lost, too. */
+static void test_loss_of_other_way_unsure(void **state) {
+    (void)state;
+    lose_one_way(10, 2);
+    findings_fixture_expect(UE_FINDING_LOSS);
+}
+
+static void test_one_way_although_one_is_unsure(void **state) {
+    (void)state;
+    lose_one_way(10, 1);
+    assert_int_equal(1, findings_fixture_expect(UE_FINDING_ONE_WAY_LOSS)->values[UE_VALUE_OTHERS].at_most);
 }
 
 int main(void) {
@@ -145,6 +158,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_three_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_scattered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_way, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_loss_of_other_way_unsure, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_one_way_although_one_is_unsure, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_loss_of_other_way_unknown, findings_fixture_set_up,
                                         findings_fixture_tear_down),
     };

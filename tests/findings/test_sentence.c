@@ -57,6 +57,38 @@ static void test_parts(void **state) {
     assert_sentence(&finding, "the connection was restarted twice");
 }
 
+/* Without a loss in the other direction there is no share of it. */
+static void test_other_share(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_ONE_WAY_LOSS, 1, 10, 0);
+    ue_finding_set(&finding, UE_VALUE_OF, 27);
+    ue_finding_set(&finding, UE_VALUE_OTHERS_OF, 81);
+    assert_sentence(&finding, "37.0 % of the packets server to client were not delivered (10 of 27), but none of 81 in "
+                              "the other direction");
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 3);
+    assert_sentence(&finding,
+                    "37.0 % of the packets server to client were not delivered (10 of 27), but only 3 of 81 in "
+                    "the other direction");
+    finding.values[UE_VALUE_OTHERS].at_most = 5;
+    assert_sentence(&finding,
+                    "37.0 % of the packets server to client were not delivered (10 of 27), but only 3 to 5 of "
+                    "81 in the other direction");
+}
+
+/* An engine queues messages of the control channel for which its buffer has no space. */
+static void test_buffer(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_BUFFER_HIGH, 1, 205, 9);
+    ue_finding_set(&finding, UE_VALUE_OF, 256);
+    assert_sentence(&finding,
+                    "reliable buffer of channel 0 (server to client) held at least 205 of 256 bunches in frame 9");
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, 3);
+    assert_sentence(&finding,
+                    "reliable buffer of channel 3 (server to client) held at least 205 of 256 bunches in frame "
+                    "9; an unmodified engine that sends a bunch when the buffer is full closes the "
+                    "connection, which disconnects the player");
+}
+
 static void test_span_in_doubt(void **state) {
     (void)state;
     struct ue_finding finding = ue_finding_of_span(UE_FINDING_SILENCE, 0, 500 * INT64_C(1000000), 4, 6);
@@ -124,7 +156,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),         cmocka_unit_test(test_words),     cmocka_unit_test(test_parts),
         cmocka_unit_test(test_span_in_doubt), cmocka_unit_test(test_has_value), cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),   cmocka_unit_test(test_other_share),
+        cmocka_unit_test(test_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

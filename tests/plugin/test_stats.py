@@ -280,7 +280,7 @@ class Talkers(unittest.TestCase):
         shown = self.shown(path)
         self.assertEqual([(row[1], row[3]) for row in shown[:256]],
                          [(re.sub(r"[\n\x1b]", "?", talker["sender"]), talker["packets"]) for talker in connection["talkers"]])
-        self.assertEqual([(row[1], row[3]) for row in shown[256:]], [("(further talkers)", count - 256 + 2)])
+        self.assertEqual([(row[1], row[3]) for row in shown[256:]], [("(others as one)", count - 256 + 2)])
         self.assertIn("T??[m", [row[1] for row in shown])
 
 

@@ -183,8 +183,8 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         text_buffer_add_format(out, "             and %" PRIu64 " more\n", more);
     }
     if (not_compared != 0) {
-        text_buffer_add_title(out, "  %s shows %" PRIu64 " findings of kinds too frequent to compare", name,
-                              not_compared);
+        text_buffer_add_title(out, "  %s shows %s of kinds too frequent to compare", name,
+                              phrase_count(not_compared, "finding").text);
     } else if (count == 0) {
         text_buffer_add_title(out, "  %s shows no other finding", name);
     }

@@ -416,7 +416,7 @@ class OtherEnd(Folder):
         stalls = sum(finding["kind"] == "reliable_stall" for finding in connection["other_end"]["findings"])
         count = stalls + connection["other_end"]["findings_more"].get("reliable_stall", 0)
         text = text_of("--findings=1", ends.client, ends.server)
-        self.assertIn(f"server.pcapng shows {count} findings of kinds too frequent to compare", text)
+        self.assertIn(f"server.pcapng shows {count} finding{'s' if count != 1 else ''} of kinds too frequent to compare", text)
         self.assertNotIn("shows no other finding", text)
 
     def test_figures(self):

@@ -328,7 +328,7 @@ class Findings(unittest.TestCase):
         self.assertEqual([], conv.info(status=0)["findings"])  # the limit of 5.2 and 5.3 is not known
         finding = self.only(conv, "reliable_buffer", options=["--reliable-buffer=256"])
         self.assertEqual([last], finding["frames"])
-        self.assertIn("channel 3 (server to client) held 210 of 256 bunches", finding["text"])
+        self.assertIn("channel 3 (server to client) held at least 210 of 256 bunches", finding["text"])
 
     def test_buffer_full(self):
         conv, _ = self.fill_buffer(257)
@@ -337,7 +337,7 @@ class Findings(unittest.TestCase):
     def test_buffer_of_a_setting(self):
         conv, _ = self.fill_buffer(20)
         self.assertEqual([], conv.info(status=0)["findings"])
-        self.assertIn("held 20 of 24", self.only(conv, "reliable_buffer", options=["--reliable-buffer=24"])["text"])
+        self.assertIn("held at least 20 of 24", self.only(conv, "reliable_buffer", options=["--reliable-buffer=24"])["text"])
 
     # ---- the network ----
 
@@ -367,7 +367,7 @@ class Findings(unittest.TestCase):
         for _ in range(20):
             conv.send(CLIENT, arrives=False)
             conv.idle(200)
-        self.assertIn("but only 0.0 % in the other direction", self.only(conv, "one_way_loss")["text"])
+        self.assertIn("but none of ", self.only(conv, "one_way_loss")["text"])
 
     def test_loss(self):
         conv = joined()

@@ -14,7 +14,7 @@
   const bands = all.slice(0, NAMED), others = all.slice(NAMED);
   if (others.length > 0) {
     const sum = side => Float64Array.from({ length: count }, (_, bin) => d3.sum(others, band => band.bits[side][bin]));
-    bands.push({ name: `${others.length} others`, bits: [sum(0), sum(1)] });
+    bands.push({ name: `${others.length} ${others.length === 1 ? "other" : "others"}`, bits: [sum(0), sum(1)] });
   }
   addStackedPanel({
     id: "bandwidth", title: "Bunch data by channel", about: "without headers and acknowledgements", shape: "band", bin_ms: data.bin_ms, bands,

@@ -170,7 +170,7 @@
           return (nearest(view, px, py) || []).concat(describeNotes(view, px));
         }
         const bins = view.bins(3), sum = sums(bins, Math.floor(t / bins.ms));
-        return [`within ${duration(bins.ms)}: ${number(sum.packets)} packets captured`,
+        return [`within ${duration(bins.ms)}: ${number(sum.packets)} ${sum.packets === 1 ? "packet" : "packets"} captured`,
           `reported: ${number(sum.delivered)} delivered, ${number(sum.lost)} lost` + (reported(sum) > 0 ? ` (${percent(sum.lost / reported(sum))})` : "")];
       },
     });

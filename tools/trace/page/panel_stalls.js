@@ -41,7 +41,7 @@
   function describeLate(i) {
     return [`late: ${channelName(late.channel[i])}, ${DIRECTIONS[late.side[i]]}: ${duration(late.ms[i])}` + (late.open[i] ? ", not known to have arrived" : ""),
       `sent in frame ${late.first_frame[i]}` + (late.open[i] ? "" : `, arrived with frame ${late.last_frame[i]}`) +
-        (late.losses[i] ? `, not delivered ${late.losses[i]} times` : "")];
+        (late.losses[i] ? `, not delivered ${late.losses[i] === 1 ? "once" : `${late.losses[i]} times`}` : "")];
   }
 
   function describeWait(i) {
