@@ -218,11 +218,11 @@ static enum cli_exit draw_ends(struct trace_command *t) {
     }
     info_other_end_join(t->ends.found, drawn, info_capture_finish(infos, capture_reader_end_ns(&other, &t->selection)),
                         TRACE_PLOT_FINDINGS_MAX);
-    enum cli_exit status = draw(t, &reader);
+    enum cli_exit status = draw(t, &reader), other_status = capture_reader_exit_status(&other);
     info_capture_free(infos);
     capture_reader_clear(&reader);
     capture_reader_clear(&other);
-    return status;
+    return MAX(status, other_status);
 }
 
 static enum cli_exit draw_files(struct trace_command *t, int path_count, char **paths) {

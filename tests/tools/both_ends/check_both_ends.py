@@ -380,6 +380,44 @@ class OtherEnd(Folder):
         ends = self.generate("clean")
         self.assertIn("server.pcapng shows no other finding", text_of(ends.client, ends.server))
 
+    def test_clock_was_set(self):
+        """A step of one clock makes no finding of both captures one of a single capture."""
+        ends = self.generate("lossy", "--loss=0.2", "--duration=10")
+        packets = pcapng.read(ends.server)
+        middle = packets[len(packets) // 2].time_ns
+        (whole,), _ = info("--findings=1000", ends.client, ends.server)
+        for step in 30_000, -30_000:
+            stepped = self.write("stepped.pcap", [packet._replace(time_ns=packet.time_ns + (step * MS if packet.time_ns > middle else 0))
+                                                  for packet in packets])
+            (connection,), _ = info("--findings=1000", ends.client, stepped)
+            self.assertIsNone(connection["both_ends"]["clock"])
+            common = [{(each["kind"], *each["frames"]) for each in of["other_end"]["findings"] if each["in_both_captures"]} for of in (whole, connection)]
+            shown = {(each["kind"], *each["frames"]) for each in connection["other_end"]["findings"]}
+            self.assertGreater(len(common[0] & shown), 5)
+            self.assertEqual(set(), (common[0] & shown) - common[1])
+
+    def test_stream(self):
+        """--stream chooses among the connections of both ends."""
+        ends = self.generate("stream", "--connections", "2", "--loss", "0.1")
+        all_, _ = info(ends.client, ends.server)
+        for number, connection in enumerate(all_):
+            self.assertEqual([connection], info(f"--stream={number}", ends.client, ends.server)[0])
+        self.assertEqual([], info("--stream=2", ends.client, ends.server)[0])
+        page = self.path / "page.html"
+        uerudp.run("trace", "--stream=1", ends.client, ends.server, "-o", page)
+        self.assertEqual([page], list(self.path.glob("*.html")))
+
+    def test_truncated(self):
+        """A file that ends within a block is told in the same way, whichever end it is of."""
+        ends = self.generate("clean")
+        cut = self.path / "cut.pcapng"
+        for arguments in ("info",), ("trace", "-o", self.path / "page.html"):
+            for whole, other in (ends.client, ends.server), (ends.server, ends.client):
+                cut.write_bytes(other.read_bytes()[:-50])
+                for files in (cut, whole), (whole, cut):
+                    errors = uerudp.run(*arguments, *files, status=2).stderr.decode()
+                    self.assertIn("cut.pcapng: block at byte", errors)
+
     def test_limit(self):
         """Findings that are not printed are compared, too."""
         ends = self.generate("overload", "--loss=0.05", "--duration=5")

@@ -242,7 +242,7 @@ SENTENCES = (
     ("reliable_gap", WAY, Run.gap),
     ("capture_incomplete", rf"(?P<count>\d+) packets? {WAY}", Run.incomplete),
     ("one_direction", WAY, Run.one_direction),
-    ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held (?P<count>\d+)", Run.buffer),
+    ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held at least (?P<count>\d+)", Run.buffer),
     ("timeout", rf"of {SIDE} was captured after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
