@@ -204,7 +204,7 @@ struct ue_side_rate {
     int64_t peak_second;
     uint64_t total_bytes, total_datagrams;
     uint64_t latest_bytes;      /* of the latest datagram */
-    uint64_t saturated_seconds; /* seconds that used up the rate that the client requested */
+    uint64_t saturated_seconds; /* seconds in which captured packets used up the rate that the client requested */
 };
 
 /* The use of a reliable buffer at a bunch. */

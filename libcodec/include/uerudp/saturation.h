@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When a sender was saturated: its bandwidth budget (QueuedBits, endpoint.md 30), rebuilt from the times and sizes of
-   its packets and the rate that the client asked for. Packets that are not in the capture are missing in it, so that a
-   sender was saturated at least as long. */
+   its packets and the rate that the client asked for. Packets that are not in the capture are missing in it, and
+   away from the sender packets that waited in the network may add up. */
 #ifndef UERUDP_SATURATION_H
 #define UERUDP_SATURATION_H
 

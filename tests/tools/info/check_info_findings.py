@@ -453,7 +453,20 @@ class Findings(unittest.TestCase):
             conv.send(SERVER, {"channel": 5, "data": "00" * 100})
             conv.idle(50)
         finding = self.only(conv, "saturated")
-        self.assertIn("the server used up the rate of 2000 bytes/s", finding["text"])
+        self.assertIn("captured packets of the server used up the rate of 2000 bytes/s", finding["text"])
+
+    def test_saturated_by_the_network(self):
+        """In a capture of the receiver, packets that the network held until they came at once look the same: the sentence says so."""
+        conv = joined()
+        conv.send_message(CLIENT, "netspeed", rate=2000)
+        for _ in range(3):
+            conv.wait(2000)
+            for _ in range(20):
+                conv.wait(1).send(SERVER, {"channel": 5, "data": "00" * 100})
+                conv.send(CLIENT)
+        text, = (finding["text"] for finding in conv.info()["findings"] if finding["kind"] == "saturated")
+        self.assertIn("in 3 seconds", text)
+        self.assertIn("saturated, unless packets that waited in the network add up", text)
 
     def test_copies_do_not_saturate(self):
         conv = joined()
