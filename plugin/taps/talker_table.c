@@ -8,8 +8,8 @@
 #include "plugin/taps/tap.h"
 #include "plugin/tree/label_text.h"
 
-#define ROWS_MAX                                                                                                       \
-    256u /* of a connection; further senders of a direction are one more row, which counts them as one talker */
+/* Of a connection; further senders of a direction are one more row, which counts them as one talker. */
+#define ROWS_MAX 256u
 #define OTHERS "(others as one)"
 
 enum talker_column {
