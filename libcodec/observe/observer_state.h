@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of an observer: connection_table.c finds connections, recognition.c those
-   without handshake, connection_lifetime.c has the state of one, datagram_queue.c holds datagrams until they are
+   without handshake, connection_readiness.c has the state of one, datagram_queue.c holds datagrams until they are
    ready, stream_analysis.c tracks streams, observer.c is the interface. */
 #ifndef UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
 #define UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
@@ -125,7 +125,7 @@ static inline void ue_observer_deallocate(struct ue_observer *observer, void *bl
     }
 }
 
-/* ---- connection_lifetime.c ---- */
+/* ---- connection_readiness.c ---- */
 
 /* Whether the datagrams of a connection need not wait. */
 bool ue_connection_is_ready(const struct ue_observer *observer, const struct ue_connection *connection);

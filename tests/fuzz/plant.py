@@ -13,7 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # Bug: the source, the text that must occur once in it, and what replaces it. No seed triggers a bug.
 PLANTED = {
     # A forgotten connection is freed although a datagram of it still waits.
-    "observer-lifetime": ("libcodec/observe/connection_lifetime.c", "if (--connection->references == 0 &&",
+    "observer-lifetime": ("libcodec/observe/connection_readiness.c", "if (--connection->references == 0 &&",
                           "if (--connection->references <= 1 &&"),
     # A datagram of a certain connection overtakes those of others in capture order.
     "observer-order": ("libcodec/observe/datagram_queue.c", "if (is_first && !is_cut &&", "if ((is_first || true) && !is_cut &&"),

@@ -78,7 +78,7 @@ static inline bool ue_is_legacy(const struct ue_common *common) {
 /* False: an endpoint cannot use these settings. */
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
 
-/* connection_state.c */
+/* state_and_close_wish.c */
 /* Connected: packets may be sent. */
 static inline bool ue_is_up(const struct ue_common *common) {
     return common->life.state == UE_CONN_PENDING || common->life.state == UE_CONN_OPEN;

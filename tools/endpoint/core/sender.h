@@ -171,7 +171,7 @@ static inline bool ue_carry_out_close(struct ue_sender *s, uint64_t now_ns) {
     return s->common->life.state == UE_CONN_CLOSED;
 }
 
-/* tail_probe_and_repeats.c: what the engine does not do (endpoint.md 39) */
+/* optional_probes_and_repeats.c: what the engine does not do (endpoint.md 39) */
 void ue_options_tick(struct ue_sender *s, uint64_t now_ns);
 /* When ue_options_tick has something to send; UINT64_MAX: not before another input. */
 uint64_t ue_options_deadline(const struct ue_sender *s, uint64_t last_tick_ns);
