@@ -44,7 +44,7 @@ void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender
     bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
     bool is_ignored = !modern && is_late; /* like all acks of a late packet up to 4.21 */
     bool has_ack = ack >= 0 && !is_ignored;
-    side->has_unread |= !modern && side->has_id && !is_late && id != side->last_id + 1;
+    side->has_unread |= side->has_id && !is_late && id != side->last_id + 1;
     *ids = (struct ue_packet_ids){id, true, has_ack && side->has_acked, side->acked, side->has_unread};
     bool is_held = has_ack && is_suspect(side, &sides[!sender], (uint16_t)ack);
     if (is_held) {

@@ -70,6 +70,28 @@ static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t pa
     return has_dependencies(side, packet) ? REPORT_LOST : REPORT_UNSURE;
 }
 
+/* Whether the ack in a carrier reached its sender in a later packet that was not captured, or is still to come. */
+static enum ack_report arrival_after(const struct ue_tracker_side *reporter, int64_t carrier) {
+    if (reporter->last_ack_carrier_id <= carrier) {
+        return REPORT_OPEN;
+    }
+    int64_t end = carrier + UE_TRACKER_LATE_MAX;
+    end = end < reporter->last_ack_carrier_id ? end : reporter->last_ack_carrier_id;
+    for (int64_t id = carrier + 1; id < end; id++) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(reporter, id);
+        if (packet == NULL) {
+            return REPORT_OPEN;
+        }
+        if (packet->has_ack) {
+            return REPORT_LOST; /* it would have carried the ack */
+        }
+        if (!packet->is_seen && packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
+            return packet->was_acked ? REPORT_UNSURE : REPORT_OPEN;
+        }
+    }
+    return REPORT_LOST;
+}
+
 /* Whether an ack of a packet reached its sender. If that cannot be known, it is assumed, because both acks are rarely
    lost. */
 static enum ack_report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side,
@@ -82,9 +104,8 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
     if (count == 0) {
         return REPORT_ARRIVED;
     }
-    bool may_travel_again =
-        count < UE_LEGACY_ACK_CARRIERS && reporter->last_ack_carrier_id <= ack_state->carriers[count - 1];
-    enum ack_report report = may_travel_again ? REPORT_OPEN : REPORT_LOST;
+    enum ack_report report =
+        count < UE_LEGACY_ACK_CARRIERS ? arrival_after(reporter, ack_state->carriers[count - 1]) : REPORT_LOST;
     for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
         enum ack_report arrival = arrival_of(reporter, ack_state->carriers[i]);
         report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;

@@ -4,9 +4,6 @@
 #include <uerudp/seq.h>
 #include "libcodec/observe/tracker_state.h"
 
-/* Of packets that the first header with acks reports. */
-#define FIRST_REPORTS_MAX 32
-
 void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
     if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
@@ -45,11 +42,13 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
     struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, other, id);
     struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
                                       .ack = {.packet_id = id, .span_ns = -1}};
-    if (packet != NULL && packet->is_seen) {
+    bool is_seen = packet != NULL && packet->is_seen;
+    if (is_seen && packet->frame < p->in->frame) { /* else it was captured after an ack that was held */
         event.ack.frame = packet->frame;
         event.ack.span_ns = ue_tracker_span_ns(packet->time_ns, p->in->time_ns);
     } else {
-        event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
+        event.ack.is_excused =
+            is_seen || may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
     }
     if (packet != NULL) {
         event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;
@@ -114,16 +113,14 @@ void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id) 
 }
 
 /* Reports the acks and naks of all packets up to the newest, oldest first (protocol.md 6). before: the newest ack of
-   earlier packets. */
-static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest) {
+   earlier packets. is_continuous: no other packet can have reported what this one does not. */
+static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest,
+                           bool is_continuous) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
-    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_first = !other->has_reported;
     other->acked_first_id = is_first ? newest : other->acked_first_id;
     ue_tracker_begin_acks(other, before);
     int64_t reach = ue_history_reach(packet);
-    /* Packets that are missing or could not be read may have reported packets that this one does not. */
-    bool is_continuous = side->unread_since_ack == 0 && side->missing_since_ack == 0;
     if (is_continuous) {
         ue_tracker_report_naks(p, newest - reach, newest, is_first);
     } else {
@@ -131,15 +128,12 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     }
     int64_t new_acks = newest - other->reported_id;
     for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
-        if (UE_UNLIKELY(!is_continuous) && ue_history_bit(packet, (uint32_t)age) == UE_HISTORY_REACH) {
+        if (UE_UNLIKELY(!is_continuous) && !ue_history_covers(packet, (uint32_t)age)) {
             continue;
         }
         ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->reported_id = newest > other->reported_id ? newest : other->reported_id;
-    if (!p->is_late) {
-        side->unread_since_ack = side->missing_since_ack = 0;
-    }
 }
 
 /* ---- acks of packets that are not known to be sent ---- */
@@ -151,6 +145,8 @@ static void hold(const struct ue_tracker_step *p, struct ue_tracker_side *other,
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, newest);
     other->held = (struct ue_held_acks){.packet = *p->packet,
                                         .frame = p->in->frame,
+                                        .time_ns = p->in->time_ns,
+                                        .packet_id = p->packet_id,
                                         .sent_id = newest - ue_packet_acks_ahead(other, newest),
                                         .before_id = before,
                                         .newest_id = newest,
@@ -159,10 +155,30 @@ static void hold(const struct ue_tracker_step *p, struct ue_tracker_side *other,
     other->held.packet.extra = (struct ue_view){0}; /* it points into the datagram */
 }
 
+bool ue_packet_acks_hold_ack(const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_held_acks *held = &side->held;
+    int64_t age = held->newest_id - id;
+    return held->is_held && age >= 0 && age < (int64_t)ue_history_reach(&held->packet) &&
+           ue_history_reports(&held->packet, (uint32_t)age);
+}
+
 void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id) {
     struct ue_held_acks *held = &side->held;
     held->is_followed |=
         held->is_held && !held->is_seen && id > held->sent_id && held->newest_id - id > UE_TRACKER_LATE_MAX;
+}
+
+/* Reports held acks as of when they were captured. The packets before them may not have been captured, and those
+   between may have reported packets, too. */
+static void report_held(struct ue_tracker_step *p, const struct ue_held_acks *held) {
+    struct ue_tracker_datagram in = *p->in;
+    struct ue_tracker_step then = *p;
+    in.frame = held->frame;
+    in.time_ns = held->time_ns;
+    then.in = &in;
+    then.packet_id = held->packet_id;
+    report_history(&then, &held->packet, held->before_id, held->newest_id, false);
+    p->naks_left = then.naks_left;
 }
 
 /* A receiver never takes an ack back. If it does, and the other side continues far before the acknowledged packet, that
@@ -171,7 +187,7 @@ static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, i
     int64_t step = newest - held->newest_id;
     if (step > 0 && step <= UE_TRACKER_STEP_MAX && !held->is_taken_back) {
         held->is_held = false;
-        report_history(p, &held->packet, held->before_id, held->newest_id);
+        report_held(p, held);
         return;
     }
     held->is_taken_back |= step < -UE_TRACKER_LATE_MAX;
@@ -187,10 +203,11 @@ static void resolve_held(struct ue_tracker_step *p, struct ue_held_acks *held, i
 /* Two packets agree on an ack far from the first. If nothing of the other side was captured so far, the header of the
    first was damaged. */
 static bool was_first_damaged(const struct ue_tracker_side *other) {
-    return !other->has_newest && other->counts.acked + other->counts.nacked <= FIRST_REPORTS_MAX;
+    return !other->has_newest && other->counts.acked + other->counts.nacked <= UE_HISTORY_REACH;
 }
 
 void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_packet *packet) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     const struct ue_packet_ids *packet_ids = p->in->packet_ids;
     int64_t newest = ue_tracker_acked_id(other, packet->ack);
@@ -209,6 +226,11 @@ void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_pac
         }
         other->held.is_held = other->has_reported = false;
     }
-    report_history(p, packet, before, newest);
+    /* Packets that are missing or could not be read may have reported packets that this one does not. */
+    bool is_continuous = side->unread_since_ack == 0 && side->missing_since_ack == 0;
+    report_history(p, packet, before, newest, is_continuous);
+    if (!p->is_late) {
+        side->unread_since_ack = side->missing_since_ack = 0;
+    }
     ue_tracker_store_ack(p, packet->ack);
 }

@@ -8,6 +8,10 @@
 
 /* ---- packets ---- */
 
+static void expand_again(const struct ue_tracker_side *side, int64_t *id) {
+    *id = ue_seq_expand(ue_seq_of(*id), side->newest_id, UE_PACKET_SEQ_MAX);
+}
+
 /* Initialises the ids of a side with its first packet, and expands the acks of earlier packets relative to it. */
 static void init_ids(struct ue_tracker_side *side, int64_t id) {
     int64_t step = id - side->newest_id;
@@ -26,9 +30,14 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
         side->awaited_id = side->hidden_id = side->first_id;
     }
     if (side->has_reported) {
-        side->reported_id = ue_seq_expand(ue_seq_of(side->reported_id), side->newest_id, UE_PACKET_SEQ_MAX);
+        expand_again(side, &side->reported_id);
         side->confirmed_id = side->reported_id;
-        side->acked_first_id = ue_seq_expand(ue_seq_of(side->acked_first_id), side->newest_id, UE_PACKET_SEQ_MAX);
+        expand_again(side, &side->acked_first_id);
+    }
+    if (side->held.is_held) {
+        expand_again(side, &side->held.sent_id);
+        expand_again(side, &side->held.before_id);
+        expand_again(side, &side->held.newest_id);
     }
 }
 
@@ -270,7 +279,9 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return; /* nothing is acknowledged */
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
-        ue_legacy_acks_correct(p);
+        if (!p->is_late) { /* else its own acks, which follow, may be what is missing */
+            ue_legacy_acks_correct(p);
+        }
     } else {
         ue_packet_acks_handle_header(p, packet);
     }

@@ -87,7 +87,8 @@ static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_
 /* Whether the sender can have received an ack of the latest transmission. */
 static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    return ue_tracker_is_acked(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id);
+    return ue_tracker_is_acked(side, packet_id) || packet_id <= side->unread_id || is_forgotten(side, packet_id) ||
+           ue_packet_acks_hold_ack(side, packet_id);
 }
 
 /* Whether the sender is shown to know that the latest transmission was not delivered. It retransmits at once, before

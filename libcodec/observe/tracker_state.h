@@ -148,6 +148,8 @@ struct ue_tracked_channel {
 struct ue_held_acks {
     struct ue_packet packet; /* with the acks; without views */
     uint64_t frame;
+    int64_t time_ns;
+    int64_t packet_id;
     int64_t sent_id;   /* the newest id that was known to be sent */
     int64_t before_id; /* the newest ack before these */
     int64_t newest_id; /* the newest packet that is acknowledged */
@@ -320,6 +322,9 @@ void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64
 
 /* From 4.22 on: processes the acks of a header. */
 void ue_packet_acks_handle_header(struct ue_tracker_step *pass, const struct ue_packet *packet);
+
+/* Whether acks that are held acknowledge a packet of this side. */
+bool ue_packet_acks_hold_ack(const struct ue_tracker_side *side, int64_t id);
 
 /* Call for each packet of a side before it is stored. */
 void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id);

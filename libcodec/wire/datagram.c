@@ -27,7 +27,7 @@ static void report_acks(struct ue_cursor *c, const struct ue_packet_ids *packet_
     int32_t reach = (int32_t)ue_history_reach(packet);
     for (int32_t age = (new_count < reach ? new_count : reach) - 1; age >= 0; age--) {
         uint32_t bit = ue_history_bit(packet, (uint32_t)age);
-        if (bit == UE_HISTORY_REACH && packet_ids->has_unread_before) {
+        if (packet_ids->has_unread_before && !ue_history_covers(packet, (uint32_t)age)) {
             continue;
         }
         bool delivered = ue_history_reports(packet, (uint32_t)age);

@@ -94,8 +94,13 @@ static void add_never_sent(const struct uerudp_frame_state *state, const struct 
     }
 }
 
-static void add_ack(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+static void add_ack(struct uerudp_frame_state *current, const struct ue_observed_event *event) {
     bool is_ack = event->type == UE_OBSERVED_ACK;
+    struct uerudp_frame_state *held =
+        event->frame != current->frame_number
+            ? uerudp_sequence_analysis_find_datagram(current, event->frame, &event->packet_id)
+            : NULL;
+    struct uerudp_frame_state *state = held != NULL ? held : current;
     if (event->ack.is_excused) {
         return;
     }

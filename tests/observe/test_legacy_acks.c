@@ -81,6 +81,54 @@ static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
+/* Packet 2 acknowledges 11, and was lost. So does packet 3, which the client acknowledges if `is_acked`; it is captured
+   after packet 4 and its report if `is_late`. */
+static void acknowledge_in_unseen_packet(bool is_acked, bool is_late) {
+    for (int64_t id = 10; id < 14; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_ack(&shared_fixture, 13);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 1);
+    if (is_acked) {
+        tracker_fixture_ack(&shared_fixture, 3);
+    }
+    tracker_fixture_ack(&shared_fixture, 4);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 0, 0);
+    if (is_late) {
+        tracker_fixture_ack(&shared_fixture, 11);
+        tracker_fixture_ack(&shared_fixture, 12);
+        tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    }
+    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
+}
+
+static void a_legacy_ack_may_be_in_a_packet_that_is_captured_late(void **state) {
+    (void)state;
+    acknowledge_in_unseen_packet(true, true);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+}
+
+static void a_legacy_ack_may_be_in_a_packet_that_is_not_captured(void **state) {
+    (void)state;
+    acknowledge_in_unseen_packet(true, false);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
+static void a_legacy_ack_in_a_packet_that_was_lost_has_not_arrived(void **state) {
+    (void)state;
+    acknowledge_in_unseen_packet(false, false);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
+}
+
 /* The acks may have been in packets that the capture lacks: then no ack is retracted. */
 static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
     (void)state;
@@ -344,6 +392,9 @@ int main(void) {
         IN(legacy_acks_imply_naks),
         IN(the_first_legacy_ack_skips_what_may_have_been_reported),
         IN(a_legacy_ack_that_is_lost_twice_is_a_nak),
+        IN(a_legacy_ack_may_be_in_a_packet_that_is_captured_late),
+        IN(a_legacy_ack_may_be_in_a_packet_that_is_not_captured),
+        IN(a_legacy_ack_in_a_packet_that_was_lost_has_not_arrived),
         IN(a_legacy_ack_that_may_have_arrived_stands),
         IN(a_legacy_ack_behind_a_missing_packet_is_not_known),
         IN(a_legacy_ack_behind_a_later_one_tells_of_an_arrival),

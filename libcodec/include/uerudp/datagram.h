@@ -64,8 +64,7 @@ struct ue_packet_ids {
     bool has_id;
     bool has_acked_before;
     uint16_t acked_before;  /* newest ack in an earlier packet of this direction */
-    bool has_unread_before; /* packets since that one that were opaque may have reported packets, too; or, up to 4.21,
-                               that are missing */
+    bool has_unread_before; /* packets since that one that are missing or were opaque may have reported packets, too */
 };
 
 /* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */

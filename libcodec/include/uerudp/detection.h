@@ -112,7 +112,7 @@ struct ue_detection_replay {
 struct ue_detection_side {
     bool has_id;
     bool has_acked;
-    bool has_unread;  /* packets since the latest ack that were opaque, or, up to 4.21, are missing */
+    bool has_unread;  /* packets since the latest ack are missing or were opaque */
     bool has_suspect; /* the ack of the latest packet, which is far ahead, is not confirmed */
     uint16_t acked;
     uint16_t suspect;

@@ -47,6 +47,13 @@ static inline uint32_t ue_history_reach(const struct ue_packet *packet) {
     return UE_HISTORY_REACH + (skipped <= UE_HISTORY_SKIPPED_MAX ? skipped : 0);
 }
 
+/* Whether a packet header says by itself whether packet (ack - age) was delivered. An older one that was not delivered
+   counts as reported by earlier headers. */
+static inline bool ue_history_covers(const struct ue_packet *packet, uint32_t age) {
+    uint32_t skipped = ue_history_skipped(packet);
+    return ue_history_bit(packet, age) < UE_HISTORY_REACH || (skipped <= UE_HISTORY_SKIPPED_MAX && age < skipped);
+}
+
 /* Whether a packet header reports packet (ack - age) as delivered. */
 static inline bool ue_history_reports(const struct ue_packet *packet, uint32_t age) {
     return ue_history_delivered(packet->history, packet->history_words, ue_history_bit(packet, age));

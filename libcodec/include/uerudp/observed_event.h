@@ -168,8 +168,9 @@ struct ue_observed_message {
 /* An event of the datagram in `frame`. Valid during the call. */
 struct ue_observed_event {
     enum ue_observed_event_type type;
-    unsigned side; /* sender of the datagram: 0 or 1 */
-    uint64_t frame;
+    unsigned side;  /* sender of the datagram: 0 or 1 */
+    uint64_t frame; /* of the datagram; an ACK or NAK that had to be confirmed has the earlier frame of its header, and
+                       its time and packet id */
     int64_t time_ns;
     int64_t packet_id; /* of this packet; 0: a handshake message, or an opaque packet */
     union {            /* named like the type, or as the type says */
