@@ -116,8 +116,8 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     if (info->course->is_closed) {
         print_close(out, info);
     } else if (gone < 0) {
-        text_buffer_add(out, info->options->is_part ? "nobody closed it in this part of the capture"
-                                                    : "nobody closed it while the capture lasted");
+        text_buffer_add(out, info->options->is_part ? "no close of it is in this part of the capture"
+                                                    : "no close of it was captured");
     }
     text_buffer_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');

@@ -51,7 +51,7 @@ class Range(unittest.TestCase):
     def test_part(self):
         """What lies outside of the part is not said to be missing in the capture."""
         text = uerudp.run("info", "--from=1", "--to=1.5", CAPTURE, status=None).stdout.decode()
-        self.assertIn("nobody closed it in this part of the capture\n", text)
+        self.assertIn("no close of it is in this part of the capture\n", text)
         self.assertIn("handshake and login are not in this part of the capture\n", text)
         self.assertNotIn("part of the capture", uerudp.run("info", CAPTURE, status=None).stdout.decode())
 

@@ -95,7 +95,7 @@ class Findings(unittest.TestCase):
         conv.idle(6000, 200, sides=(SERVER,))
         finding = self.only(conv, "timeout", "error")
         self.assertEqual([last], finding["frames"])
-        self.assertIn("no packet of the client was captured after frame", finding["text"])
+        self.assertIn("no packet of the client was captured in this connection after frame", finding["text"])
         self.assertIn("the server sent 30 packets in the 5800 ms", finding["text"])
         self.assertEqual("timeout", conv.info()["closed_by"])
 
@@ -114,7 +114,7 @@ class Findings(unittest.TestCase):
         conv.idle(2000, sides=(SERVER,))
         conv.send(SERVER, conv.reliable(SERVER, 0, messages=[{"close_reason": {"text": "ConnectionTimeout"}}]),
                   conv.reliable(SERVER, 0, close=True, data=""))
-        self.assertIn("no packet of the client was captured after frame", self.only(conv, "timeout", "error", besides=["silence"])["text"])
+        self.assertIn("no packet of the client was captured in this connection after frame", self.only(conv, "timeout", "error", besides=["silence"])["text"])
 
     def test_timeout_that_is_closed(self):
         conv = joined()
@@ -346,7 +346,7 @@ class Findings(unittest.TestCase):
         frames = [conv.send(SERVER, arrives=False) for _ in range(6)]
         finding = self.only(conv.idle(300), "loss_burst", besides=["one_way_loss"])
         self.assertEqual([frames[0], frames[-1]], finding["frames"])
-        self.assertIn("6 packets in a row not delivered, server to client", finding["text"])
+        self.assertIn("6 packets in a row were not delivered, server to client", finding["text"])
 
     def test_three_are_no_burst(self):
         conv = logged_in().idle(20000)
@@ -359,7 +359,7 @@ class Findings(unittest.TestCase):
         for _ in range(6):
             conv.send(SERVER, arrives=False, captured=False)
         finding = self.only(conv.idle(300), "loss_burst", besides=["one_way_loss"])
-        self.assertIn("none of them was captured here", finding["text"])
+        self.assertIn("none of them was captured in this connection", finding["text"])
         self.assertEqual({"c2s": 0, "s2c": 6}, conv.info()["lost"])
 
     def test_one_way_loss(self):
@@ -394,7 +394,7 @@ class Findings(unittest.TestCase):
             conv.send(SERVER)
             conv.wait(50)
         finding = self.only(conv.idle(300), "silence", besides=["one_way_loss", "loss_burst", "ack_gap"])
-        self.assertIn("20 packets of it missing here", finding["text"])
+        self.assertIn("20 packets of it are missing in this connection", finding["text"])
 
     def test_silence_at_the_end(self):
         conv = joined().idle(800, sides=(SERVER,))
@@ -496,13 +496,13 @@ class Findings(unittest.TestCase):
         frames = [conv.send(SERVER) for _ in range(2)]
         first, second = (conv.objects[frame - 1] for frame in frames)
         first["packet"], second["packet"] = second["packet"], first["packet"]
-        self.assertIn("1 packet server to client after a higher packet id", self.only(
+        self.assertIn("1 packet server to client came after a higher packet id", self.only(
             conv.idle(300), "reordered", "note")["text"])
 
     def test_duplicates(self):
         conv = joined()
         conv.objects.append(conv.objects[conv.send(SERVER) - 1])
-        self.assertIn("1 packet server to client captured again", self.only(
+        self.assertIn("1 packet server to client was captured again", self.only(
             conv.idle(300), "duplicates", "note")["text"])
 
     # ---- the capture ----

@@ -241,7 +241,7 @@ SENTENCES = (
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
      Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
-                r"(?:.*; (?P<missing>\d+) packets? of it missing)?", Run.silence),
+                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+),.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
     ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
@@ -253,7 +253,7 @@ SENTENCES = (
     ("capture_incomplete", rf"(?P<count>\d+) packets? {WAY}", Run.incomplete),
     ("one_direction", WAY, Run.one_direction),
     ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held at least (?P<count>\d+)", Run.buffer),
-    ("timeout", rf"of {SIDE} was captured after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
+    ("timeout", rf"of {SIDE} was captured in this connection after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
     ("server_frame_time", "", Run.frame_time),
