@@ -22,6 +22,7 @@ enum channel_column {
     COLUMN_RETRANSMITTED_BYTES,
     COLUMN_COUNT
 };
+_Static_assert(COLUMN_COUNT <= UERUDP_CONNECTION_TABLES_COLUMNS_MAX, "a row has all columns");
 
 static stat_tap_table_item columns[COLUMN_COUNT] = {
     [COLUMN_CHANNEL] = {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Channel", "%7u"},
@@ -121,9 +122,7 @@ static void reset(stat_tap_table *table) {
 }
 
 void uerudp_channel_table_register(void) {
-    static tap_param params[] = {{PARAM_FILTER, "filter", "Filter", NULL, true}};
     static stat_tap_table_ui ui = {
-        .group = REGISTER_PACKET_STAT_GROUP_UNSORTED,
         .title = "Unreal Engine Channels",
         .tap_name = UERUDP_TAP_NAME,
         .cli_string = "uerudp,channels",
@@ -132,8 +131,6 @@ void uerudp_channel_table_register(void) {
         .stat_tap_reset_table_cb = reset,
         .nfields = COLUMN_COUNT,
         .fields = columns,
-        .nparams = G_N_ELEMENTS(params),
-        .params = params,
     };
-    register_stat_tap_table_ui(&ui);
+    uerudp_connection_tables_register(&ui);
 }

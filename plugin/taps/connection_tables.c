@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/taps/connection_tables.h"
 
-#define COLUMNS_MAX 16
+void uerudp_connection_tables_register(stat_tap_table_ui *ui) {
+    static tap_param params[] = {{PARAM_FILTER, "filter", "Filter", NULL, true}};
+    ui->group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+    ui->nparams = G_N_ELEMENTS(params);
+    ui->params = params;
+    register_stat_tap_table_ui(ui);
+}
 
 void uerudp_connection_tables_init(struct uerudp_connection_tables *tables, stat_tap_table_ui *ui) {
     if (ui->tables == NULL) {
@@ -27,7 +33,7 @@ stat_tap_table *uerudp_connection_tables_require(stat_tap_table_ui *ui, uint32_t
 }
 
 unsigned uerudp_connection_tables_add_row(const stat_tap_table_ui *ui, stat_tap_table *table) {
-    stat_tap_table_item_type items[COLUMNS_MAX] = {{.type = TABLE_ITEM_NONE}};
+    stat_tap_table_item_type items[UERUDP_CONNECTION_TABLES_COLUMNS_MAX] = {{.type = TABLE_ITEM_NONE}};
     unsigned number = table->num_elements;
     for (unsigned i = 0; i < ui->nfields; i++) {
         items[i].type = ui->fields[i].type;

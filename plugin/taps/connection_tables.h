@@ -8,6 +8,9 @@
 #include <epan/stat_tap_ui.h>
 #include <stdint.h>
 
+/* Largest number of columns. */
+#define UERUDP_CONNECTION_TABLES_COLUMNS_MAX 16
+
 /* Initialise with zeros, hash and equal. Rows are structures of the statistics, allocated with g_new. */
 struct uerudp_connection_tables {
     GHashFunc hash;
@@ -15,6 +18,10 @@ struct uerudp_connection_tables {
     GHashTable *rows;
     GPtrArray *retired; /* values of rows before a reset: a window that is open may still draw them */
 };
+
+/* Registers statistics, with a filter as their only parameter. Sets group and parameters of the structure, to which
+   Wireshark keeps a pointer. */
+void uerudp_connection_tables_register(stat_tap_table_ui *ui);
 
 /* Called when a window opens. Wireshark resets and draws the tables before the first packet. */
 void uerudp_connection_tables_init(struct uerudp_connection_tables *tables, stat_tap_table_ui *ui);

@@ -21,6 +21,7 @@ enum talker_column {
     COLUMN_TALKED,
     COLUMN_COUNT
 };
+_Static_assert(COLUMN_COUNT <= UERUDP_CONNECTION_TABLES_COLUMNS_MAX, "a row has all columns");
 
 static stat_tap_table_item columns[COLUMN_COUNT] = {
     [COLUMN_SENDER] = {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Talker", "%-20s"},
@@ -139,9 +140,7 @@ static void reset(stat_tap_table *table) {
 }
 
 void uerudp_talker_table_register(void) {
-    static tap_param params[] = {{PARAM_FILTER, "filter", "Filter", NULL, true}};
     static stat_tap_table_ui ui = {
-        .group = REGISTER_PACKET_STAT_GROUP_UNSORTED,
         .title = "Unreal Engine Talkers",
         .tap_name = UERUDP_TAP_MESSAGE_NAME,
         .cli_string = "uerudp,talkers",
@@ -150,8 +149,6 @@ void uerudp_talker_table_register(void) {
         .stat_tap_reset_table_cb = reset,
         .nfields = COLUMN_COUNT,
         .fields = columns,
-        .nparams = G_N_ELEMENTS(params),
-        .params = params,
     };
-    register_stat_tap_table_ui(&ui);
+    uerudp_connection_tables_register(&ui);
 }
