@@ -95,7 +95,7 @@ static void test_span_in_doubt(void **state) {
     finding.values[UE_VALUE_SPAN].at_most = INT64_C(30500000000);
     assert_sentence(&finding,
                     "no packet from the client for 500 ms to 30.5 s, between frames 4 and 6, while the server "
-                    "sent 0; no packet id missing: the client did not send");
+                    "sent 0; no packet id is missing: the client did not send");
 }
 
 static void test_has_value(void **state) {

@@ -385,7 +385,7 @@ class Findings(unittest.TestCase):
         finding = self.only(conv.idle(300), "silence")
         self.assertEqual([before, after], finding["frames"])
         self.assertIn("no packet from the client for 800 ms", finding["text"])
-        self.assertIn("no packet id missing: the client did not send", finding["text"])
+        self.assertIn("no packet id is missing: the client did not send", finding["text"])
 
     def test_silence_of_the_network(self):
         conv = joined()
@@ -542,7 +542,7 @@ class Findings(unittest.TestCase):
                                    "handler": {"encrypted": True, "iv": "00" * 12, "tag": "11" * 16,
                                                "ciphertext": "22" * 20}})
         conv.objects = conv.objects[:4] + conv.objects[-3:]
-        self.assertIn("3 packets server to client encrypted or compressed", self.only(
+        self.assertIn("3 packets server to client are encrypted or compressed", self.only(
             conv, "opaque", "note", options=["--handlers=aesgcm"], besides=["one_direction"])["text"])
 
     def test_cut(self):
