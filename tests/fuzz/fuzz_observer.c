@@ -209,9 +209,16 @@ static void check_message(const struct ue_observed_message *message) {
     }
 }
 
+/* Acks that had to be confirmed are of the earlier packet that held them. */
+static bool is_confirmed_ack(const struct ue_observed_event *event) {
+    const struct fed_datagram *holder = tracked_of(event->frame);
+    return (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) && holder != NULL &&
+           holder < session.tracked && holder->packet_id == event->packet_id;
+}
+
 static void on_event(void *user, const struct ue_observed_event *event) {
     struct fed_datagram *fed = fed_of(event->frame);
-    REQUIRE(user == &session && fed == session.tracked && event->side == fed->side);
+    REQUIRE(user == &session && event->side == fed->side && (fed == session.tracked || is_confirmed_ack(event)));
     if (event->type == UE_OBSERVED_PACKET) {
         REQUIRE(!fed->has_packet && event->packet_id == fed->record.decode.packet_ids.packet_id);
         tracked_of(event->packet.first_frame);

@@ -84,7 +84,10 @@ static void on_message(void *user, const struct ue_observed_event *event) {
 static void on_event(void *user, const struct ue_observed_event *event) {
     const struct tracker_session *session = user;
     const struct ue_observer_callbacks sink = {.event = on_message, .user = user};
-    REQUIRE(event->frame == session->frame && event->side == session->side);
+    /* Acks that had to be confirmed are of the earlier packet that held them. */
+    bool may_be_earlier = event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK;
+    REQUIRE(event->side == session->side &&
+            (event->frame == session->frame || (may_be_earlier && event->frame < session->frame)));
     if (event->type == UE_OBSERVED_PACKET) {
         REQUIRE(event->packet.decoded->seq == (event->packet_id & 16383));
         REQUIRE(event->packet.first_frame <= event->frame);
