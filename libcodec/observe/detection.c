@@ -403,8 +403,7 @@ bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bit
 
 uint16_t ue_detection_named_profiles(const struct ue_detection *detection, const struct ue_detection_result *result) {
     uint16_t chosen = (uint16_t)(1u << result->profile);
-    bool is_lone = result->reason == UE_DETECTION_REASON_CLOSEST || result->reason == UE_DETECTION_REASON_MAGIC;
-    uint16_t named = is_lone ? chosen : result->candidates;
+    uint16_t named = ue_detection_is_lone(result) ? chosen : result->candidates;
     return detection->custom != NULL ? 0 : named;
 }
 
@@ -426,8 +425,7 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
         [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets that were tried, not all",
-        [UE_DETECTION_REASON_MAGIC] =
-            "packets fit it by chance: the handshake is behind a magic header, which --magic-bits must name",
+        [UE_DETECTION_REASON_MAGIC] = "a handshake may follow a magic header; check magic_bits",
         [UE_DETECTION_REASON_CLOSEST] = "no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers",
     };
     return (size_t)reason < UE_DETECTION_REASON_COUNT ? texts[reason] : "unknown";

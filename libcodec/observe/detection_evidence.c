@@ -50,9 +50,12 @@ enum ue_direction ue_detection_direction(const struct ue_detection *detection, u
     return (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
+bool ue_detection_is_lone(const struct ue_detection_result *result) {
+    return result->reason == UE_DETECTION_REASON_CLOSEST || result->reason == UE_DETECTION_REASON_MAGIC;
+}
+
 bool ue_detection_is_guess(const struct ue_detection_result *result) {
-    return result->reason == UE_DETECTION_REASON_MOST_MATCH || result->reason == UE_DETECTION_REASON_CLOSEST ||
-           result->reason == UE_DETECTION_REASON_MAGIC;
+    return result->reason == UE_DETECTION_REASON_MOST_MATCH || ue_detection_is_lone(result);
 }
 
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,

@@ -89,7 +89,7 @@ static void a_chance_form_is_no_handshake(void **state) {
     assert_int_equal(value, 0x55);
 }
 
-/* Packets of 4.25 behind five bits are packets of 5.1 with these bits as ids. That they match is no evidence. */
+/* Packets of 4.25 after five bits are packets of 5.1 with these bits as ids. That they match is no evidence. */
 static void packets_match_by_chance(void **state) {
     (void)state;
     const struct ue_settings magic = {.magic_bits = 5, .magic = 9};

@@ -54,9 +54,8 @@ static void the_first_legacy_ack_skips_what_may_have_been_reported(void **state)
                                             "6 s ack 15 in 5 after 10\n");
 }
 
-/* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
-static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
-    (void)state;
+/* The client sends packets 10 to 13; packet 1 acknowledges 10, and packet 2 acknowledges 11. */
+static void acknowledge_first_two(void) {
     for (int64_t id = 10; id < 14; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
@@ -64,6 +63,12 @@ static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+}
+
+/* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
+static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
+    (void)state;
+    acknowledge_first_two();
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
@@ -84,13 +89,7 @@ static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
 /* Packet 2 acknowledges 11, and was lost. So does packet 3, which the client acknowledges if `is_acked`; it is captured
    after packet 4 and its report if `is_late`. */
 static void acknowledge_in_unseen_packet(bool is_acked, bool is_late) {
-    for (int64_t id = 10; id < 14; id++) {
-        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-    }
-    tracker_fixture_ack(&shared_fixture, 10);
-    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
-    tracker_fixture_ack(&shared_fixture, 11);
-    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    acknowledge_first_two();
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_ack(&shared_fixture, 13);
     tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);

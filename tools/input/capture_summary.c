@@ -129,7 +129,7 @@ static void print_generation(const struct ue_observed_connection *connection) {
     char releases[UE_RANGE_CHARS];
     char bounds[CAPTURE_SUMMARY_BOUNDS_BYTES];
     const struct ue_decode_state now = {.result = detection->result};
-    if (detection->result.reason == UE_DETECTION_REASON_CLOSEST && ue_detection_is_doubtful(detection, &now)) {
+    if (ue_detection_is_lone(&detection->result) && ue_detection_is_doubtful(detection, &now)) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }

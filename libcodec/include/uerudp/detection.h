@@ -28,8 +28,8 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_SPAWN,          /* the only profile in which the spawn data of actors ends with its message */
     UE_DETECTION_REASON_VARIANT_MATCH,  /* matches with other bounds than the engine's */
     UE_DETECTION_REASON_MOST_MATCH,     /* the oldest of those that match most often, more than half of the packets */
-    UE_DETECTION_REASON_MAGIC,          /* packets match by chance: a handshake is behind a magic header that the
-                                           settings lack */
+    UE_DETECTION_REASON_MAGIC,          /* what looks like a handshake begins after a magic header that the settings
+                                           lack: that packets match without it is no evidence */
     UE_DETECTION_REASON_CLOSEST,        /* no profile matches more than half: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
@@ -245,8 +245,10 @@ struct ue_detection_bounds {
 /* The bounds of a result. */
 struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result);
 
-/* Whether the result has one of the reasons MOST_MATCH, CLOSEST and MAGIC: not enough packets match for a better one,
-   or they match by chance. */
+/* Whether the result has one of the reasons CLOSEST and MAGIC: only its profile is named, not all that match. */
+bool ue_detection_is_lone(const struct ue_detection_result *result);
+
+/* The same, or the reason MOST_MATCH: not enough packets match for a better one. */
 bool ue_detection_is_guess(const struct ue_detection_result *result);
 
 /* Whether there is no evidence for the generation of a datagram. */
