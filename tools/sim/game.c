@@ -7,18 +7,22 @@
 
 #include "tools/sim/game_state.h"
 
-#define CRATE_TICKS 300
-#define NEWS_TICKS 150
+static uint32_t ticks_or(uint32_t wanted, uint32_t usual) {
+    return wanted != 0 ? wanted : usual;
+}
 
 static struct sim_game_cast cast_of(const struct sim_game_cast *wanted) {
-    bool is_whole = wanted->ships + wanted->crates + wanted->lamps == 0;
     struct sim_game_cast cast = *wanted;
-    if (is_whole) {
-        cast = (struct sim_game_cast){SIM_GAME_SHIPS_MAX, SIM_GAME_CRATES_MAX, SIM_GAME_LAMPS_MAX, wanted->crate_ticks,
-                                      wanted->news_ticks};
+    if (cast.ships + cast.crates + cast.lamps == 0) {
+        cast.ships = SIM_GAME_SHIPS_MAX;
+        cast.crates = SIM_GAME_CRATES_MAX;
+        cast.lamps = SIM_GAME_LAMPS_MAX;
     }
-    cast.crate_ticks = cast.crate_ticks != 0 ? cast.crate_ticks : CRATE_TICKS;
-    cast.news_ticks = cast.news_ticks != 0 ? cast.news_ticks : NEWS_TICKS;
+    cast.crate_ticks = ticks_or(cast.crate_ticks, 300);
+    cast.hit_ticks = ticks_or(cast.hit_ticks, 3);
+    cast.news_ticks = ticks_or(cast.news_ticks, 150);
+    cast.horn_ticks = ticks_or(cast.horn_ticks, 120);
+    cast.fire_ticks = ticks_or(cast.fire_ticks, 20);
     return cast;
 }
 

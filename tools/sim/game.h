@@ -21,13 +21,16 @@
 #define SIM_GAME_LAMPS_MAX 6
 #define SIM_GAME_CRATE_TICKS_MIN 10
 
-/* The number of its actors; all zero: the maxima. */
+/* The number of its actors; all zero: the maxima. Then how often reliable calls are made, in ticks. */
 struct sim_game_cast {
     uint32_t ships; /* at least 1 */
     uint32_t crates;
     uint32_t lamps;
     uint32_t crate_ticks; /* for which a crate lives; 0: 300 */
+    uint32_t hit_ticks;   /* between two calls of ClientHit; 0: 3 */
     uint32_t news_ticks;  /* between two calls of ClientNews, which are larger than a packet; 0: 150 */
+    uint32_t horn_ticks;  /* between two calls of MulticastHorn of a ship; 0: 120 */
+    uint32_t fire_ticks;  /* between two calls of ServerFire; 0: 20 */
 };
 
 struct sim_game_config {

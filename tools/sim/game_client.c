@@ -2,8 +2,6 @@
 /* The client of the simulated game: it moves each tick, and fires. */
 #include "tools/sim/game_state.h"
 
-#define FIRE_TICKS 20
-
 const struct ue_mirror_actor *game_client_find(const struct sim_game *game, enum game_class kind) {
     const struct ue_mirror_actor *actor = game->mirror.actors;
     while (actor != NULL && actor->objects->layout != game_class(kind)) {
@@ -39,7 +37,7 @@ void game_client_tick(struct sim_game *game, bool is_quiet) {
         game_number(UE_VALUE_INT32, (uint32_t)time), game_vector(game, time * 7 % 60000, -time * 3 % 40000, 885),
         game_turn((uint16_t)(time * 64), (uint16_t)(time * 128)), game_number(UE_VALUE_BYTE, (uint32_t)time & 3)};
     game_client_call(game, pilot, GAME_SERVER_MOVE, move);
-    if (game->ticks % FIRE_TICKS == 0) {
+    if (game->ticks % game->cast.fire_ticks == 0) {
         const struct ue_value fire[] = {game_number(UE_VALUE_INT32, (uint32_t)++game->shots),
                                         game_reference(any_ship(game)),
                                         game_number(UE_VALUE_BOOL, (uint32_t)sim_rng_below(&game->rng, 2))};

@@ -123,7 +123,7 @@ static void work_pilot(struct sim_game *game, struct game_actor *a, uint64_t tic
     if (tick % 30 == 0) {
         set(a->actor.object, GAME_PILOT_SCORE, game_number(UE_VALUE_INT32, number * 3));
     }
-    if (tick % 3 == 0) {
+    if (tick % game->cast.hit_ticks == 0) {
         const struct game_actor *ship = &game->actors[1 + sim_rng_below(&game->rng, game->cast.ships)];
         game_server_call(
             game, a, NULL, GAME_CLIENT_HIT,
@@ -218,7 +218,7 @@ static void work_ship(struct sim_game *game, struct game_actor *a, uint64_t tick
             game, a, NULL, GAME_SHIP_BOOM,
             (const struct ue_value[]){game_vector(game, step, -step, 5), game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }
-    if ((tick + 17 * a->index) % 120 == 0) {
+    if ((tick + 17 * a->index) % game->cast.horn_ticks == 0) {
         game_server_call(game, a, NULL, GAME_SHIP_HORN,
                          (const struct ue_value[]){game_number(UE_VALUE_INT32, (uint32_t)tick)});
     }

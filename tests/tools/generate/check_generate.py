@@ -382,7 +382,7 @@ class ScenarioFile(Case):
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
                    "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false", "talkers=0")
         scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "frame-time=true", "compress=false", "game=false", "ships=0", "crates=0",
-                    "lamps=0", "crate-ticks=0", "news-ticks=0", "driver=game", "hostile=false",
+                    "lamps=0", "crate-ticks=0", "hit-ticks=0", "news-ticks=0", "horn-ticks=0", "fire-ticks=0", "driver=game", "hostile=false",
                     "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}

@@ -107,6 +107,26 @@ class Game(unittest.TestCase):
                 if scenario == "close-reasons":
                     self.assertEqual(set(range(6)), set(run.client.reasons))
 
+    def test_rates_of_calls(self):
+        """A scenario file chooses how often reliable calls are made; a call waits while its channel has no room."""
+        rates = {"hit-ticks": ("ClientHit", 7), "news-ticks": ("ClientNews", 90), "horn-ticks": ("MulticastHorn", 13),
+                 "fire-ticks": ("ServerFire", 5)}
+        usual = {"ClientHit": 3, "ClientNews": 150, "MulticastHorn": 120, "ServerFire": 20}
+        chosen = dict(rates.values())
+        for wanted, keys in ((usual, ""), (chosen, "".join(f"{key}={ticks}\n" for key, (_, ticks) in rates.items()))):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "x.ini")
+                path.write_text(f"[scenario]\nbase=game\n{keys}[client]\ntick=60\n[server]\ntick=60\n")
+                run = Run("5.5", "--duration=8", scenario=path)
+            times = collections.defaultdict(list)
+            for event in run.events("call"):
+                times[event["function"], event["guid"]].append(int(event["time"]))
+            for function, ticks in wanted.items():
+                rows = [row for (name, _), row in times.items() if name == function and len(row) > 1]
+                self.assertGreater(len(rows), 0, function)
+                for row in rows:
+                    self.assertEqual({ticks}, {round((b - a) * 60 / 1e9) for a, b in zip(row, row[1:])}, function)
+
     def test_generations(self):
         for generation in ("4.13", "4.18", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.8"):
             with self.subTest(generation):
