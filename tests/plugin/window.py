@@ -201,37 +201,38 @@ class Wireshark:
 
     # ---- particular windows ----
 
+    def shown(self, path, read):
+        """What the window of a menu entry shows. One that stays empty is opened again: on a busy machine, Wireshark's list
+        of endpoints once did."""
+        for _ in range(2):
+            window = self.open(path)
+            rows = self.wait(f"rows of {path}", lambda opened=window: read(opened), is_required=False,
+                             limit_s=self.limit_s / 2)
+            self.close(window)
+            if rows:
+                return rows
+        return []
+
     def table(self, path):
         """Any window with tables: rows as soon as some are not about another protocol."""
-        window = self.open(path)
-        rows = self.wait(f"rows of {path}", lambda: self.rows(window), is_required=False)
-        self.close(window)
-        return rows or []
+        return self.shown(path, self.rows)
 
     def conversations(self, path):
         """Rows of the page of uerudp: after the tree of protocols, pages are in the order of their tabs."""
-        window = self.open(path)
-
-        def ours():
+        def ours(window):
             tabs = self.find(window, ("page tab",))
             mine = [i for i, tab in enumerate(tabs) if plain(tab.get_name()).startswith("UERUDP")]
             pages = self.find(window, ("layered pane",))
             tables = self.tables(pages[0]) if pages else []
             return self.rows_of(tables[mine[0]]) if mine and mine[0] < len(tables) else []
-        rows = self.wait(f"rows of {path}", ours, is_required=False)
-        self.close(window)
-        return rows or []
+        return self.shown(path, ours)
 
     def follow(self, path):
         """The lines of the stream."""
-        window = self.open(path)
-
-        def lines():
+        def lines(window):
             texts = [self.atspi.Text.get_text(node, 0, -1) for node in self.find(window, ("text",))]
             return [[line] for line in max(texts, key=len, default="").splitlines()]
-        rows = self.wait(f"text of {path}", lines, is_required=False)
-        self.close(window)
-        return rows or []
+        return self.shown(path, lines)
 
     def export_pdus(self, path):
         window = self.open(path)
