@@ -57,7 +57,8 @@ void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_obser
     if (event->ack.frame != 0) {
         if (burst->first_frame == 0 || event->ack.frame < burst->first_frame) {
             burst->first_frame = event->ack.frame;
-            burst->begun_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
+            burst->begun_ns =
+                event->ack.span_ns >= 0 ? ue_time_ns_add(event->time_ns, -event->ack.span_ns) : event->time_ns;
         }
         burst->last_frame = event->ack.frame > burst->last_frame ? event->ack.frame : burst->last_frame;
     }

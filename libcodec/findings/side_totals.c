@@ -137,7 +137,8 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
     if (peak == 0 || limit == 0 || !ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, peak, limit)) {
         return;
     }
-    bool is_full = ue_finding_is_share_reached(UE_FINDING_BUFFER_FULL, peak, limit);
+    /* the last place is kept for the close of the channel (endpoint.md 22.1) */
+    bool is_full = ue_finding_is_share_reached(UE_FINDING_BUFFER_FULL, (uint64_t)peak + 1, limit);
     struct ue_finding finding = ue_finding_of_count(is_full ? UE_FINDING_BUFFER_FULL : UE_FINDING_BUFFER_HIGH, side,
                                                     peak, totals->reliable_peak_frame);
     ue_finding_set_time(&finding, totals->reliable_peak_ns);

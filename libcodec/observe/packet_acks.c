@@ -43,12 +43,12 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
     struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
                                       .ack = {.packet_id = id, .span_ns = -1}};
     bool is_seen = packet != NULL && packet->is_seen;
-    if (is_seen && packet->frame < p->in->frame) { /* else it was captured after an ack that was held */
+    if (is_seen) {
+        bool is_before = packet->frame < p->in->frame; /* else it was captured after an ack that was held */
         event.ack.frame = packet->frame;
-        event.ack.span_ns = ue_tracker_span_ns(packet->time_ns, p->in->time_ns);
+        event.ack.span_ns = is_before ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
     } else {
-        event.ack.is_excused =
-            is_seen || may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
+        event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
     }
     if (packet != NULL) {
         event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;

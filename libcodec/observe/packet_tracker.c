@@ -105,6 +105,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     if (count >= UE_TRACKER_LATE_MAX && placed == 0) {
         side->jump_id = p->packet_id;
         side->jump_from = side->newest_id;
+        side->jump_damaged = damaged;
     }
     if (count > placed) {
         uint32_t missing = (uint32_t)count - placed;
@@ -132,6 +133,9 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
         event.lost.damaged_frame = packet->frame;
         packet->id = UE_TRACKER_NO_ID;
     }
+    side->counts.missing_damaged -=
+        side->jump_damaged < side->counts.missing_damaged ? side->jump_damaged : side->counts.missing_damaged;
+    side->damaged_count += side->jump_damaged; /* the gap before the jump is still open */
     remove_missing(side, count);
     side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;

@@ -185,6 +185,7 @@ struct ue_tracker_side {
     uint16_t first_seq; /* from the handshake */
     uint32_t missing_since_ack; /* packets missing since the last packet that carried an ack */
     uint32_t damaged_count;     /* malformed datagrams without an id since the newest packet */
+    uint32_t jump_damaged;      /* likewise before the packet with jump_id */
     uint32_t opaque_count;      /* opaque packets without a place among the ids */
     int64_t opaque_id;          /* the newest id when the latest of them was captured */
     uint32_t recent_missing;    /* packets that count as missing in the latest gaps, up to recent_id */

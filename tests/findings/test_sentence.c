@@ -85,7 +85,7 @@ static void test_buffer(void **state) {
     ue_finding_set(&finding, UE_VALUE_CHANNEL, 3);
     assert_sentence(&finding,
                     "reliable buffer of channel 3 (server to client) held at least 205 of 256 bunches in frame "
-                    "9; an unmodified engine that sends a bunch when the buffer is full closes the "
+                    "9; an unmodified engine that sends more than the buffer holds closes the "
                     "connection, which disconnects the player");
 }
 

@@ -34,10 +34,17 @@ static void test_buffer_used(void **state) {
     findings_fixture_expect_none();
 }
 
+/* The last place is kept for the close of the channel. */
 static void test_buffer_full(void **state) {
     (void)state;
-    fill_buffer(256);
+    fill_buffer(255);
     findings_fixture_expect(UE_FINDING_BUFFER_FULL);
+}
+
+static void test_one_place_left(void **state) {
+    (void)state;
+    fill_buffer(254);
+    findings_fixture_expect(UE_FINDING_BUFFER_HIGH);
 }
 
 /* A packet of the peer that is missing may have acknowledged what this side seems to have in flight. */
@@ -168,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_buffer_high, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_used, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_one_place_left, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_full, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_peak_behind_missing_packets, findings_fixture_set_up,
                                         findings_fixture_tear_down),

@@ -245,9 +245,9 @@ static void test_malformed_packet_in_a_silence(void **state) {
     findings_fixture_expect_none();
 }
 
-/* The server sends a malformed packet, and then nothing for long: no packet is missing in the silence. */
-static void test_malformed_packet_before_a_silence(void **state) {
-    (void)state;
+/* The server sends a malformed packet, and then nothing for long. A packet that is lost may have been sent before the
+   malformed one. */
+static void be_silent_after_a_malformed_packet(bool is_one_lost) {
     static const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED}};
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);
@@ -256,9 +256,22 @@ static void test_malformed_packet_before_a_silence(void **state) {
     for (int64_t id = 2; id < 6; id++) {
         findings_fixture_packet(id * 150, CLIENT, id);
     }
-    findings_fixture_lost_or_damaged(SERVER, 2, 2);
-    findings_fixture_packet(800, SERVER, 3);
-    findings_fixture_expect(UE_FINDING_UNREAD_SILENCE);
+    if (is_one_lost) {
+        findings_fixture_lost(SERVER, 2, 2);
+    }
+    findings_fixture_lost_or_damaged(SERVER, 3, 3);
+    findings_fixture_packet(800, SERVER, 4);
+    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
+}
+
+static void test_malformed_packet_before_a_silence(void **state) {
+    (void)state;
+    be_silent_after_a_malformed_packet(false);
+}
+
+static void test_lost_and_malformed_packet_before_a_silence(void **state) {
+    (void)state;
+    be_silent_after_a_malformed_packet(true);
 }
 
 /* A side did not send the copies of its packets that the network made. */
@@ -301,6 +314,18 @@ static void test_silence_after_disorder(void **state) {
     assert_int_equal(5, silence->frames[0]);
 }
 
+/* The packet after the silence is late: those that are missing before it are not known. */
+static void test_late_after_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, SERVER, 20);
+    for (int64_t id = 1; id < 4; id++) {
+        findings_fixture_packet(id * 200, CLIENT, id);
+    }
+    findings_fixture_late_packet(610, SERVER, 5);
+    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
+}
+
 /* An id before or after the silence cannot be read: packets may be missing. */
 static void be_silent_unread(bool is_before) {
     findings_fixture_packet(0, SERVER, 1);
@@ -315,7 +340,7 @@ static void be_silent_unread(bool is_before) {
     } else {
         findings_fixture_opaque(610, SERVER);
     }
-    findings_fixture_expect(UE_FINDING_UNREAD_SILENCE);
+    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
 }
 
 static void test_unread_before_a_silence(void **state) {
@@ -356,6 +381,8 @@ int main(void) {
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_silence_before_a_damaged_sequence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_and_malformed_packet_before_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_packet_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_packet_in_a_silence, findings_fixture_set_up,
@@ -365,6 +392,7 @@ int main(void) {
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_silence_after_disorder, findings_fixture_set_up,
                                         findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_after_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_after_a_silence, findings_fixture_set_up,

@@ -92,7 +92,9 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         REQUIRE(event->packet.decoded->seq == (event->packet_id & 16383));
         REQUIRE(event->packet.first_frame <= event->frame);
     } else if (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) {
-        REQUIRE(event->ack.frame <= event->frame && event->ack.span_ns >= -1);
+        bool is_before = event->ack.frame != 0 && event->ack.frame < event->frame;
+        REQUIRE(event->ack.frame <= session->frame && (event->ack.span_ns >= 0) == is_before &&
+                event->ack.span_ns >= -1);
     } else if (event->type == UE_OBSERVED_BUNCH) {
         REQUIRE(event->bunch.decoded->reliable == (event->bunch.copy != 0));
         REQUIRE(event->bunch.first_frame <= event->bunch.previous_frame && event->bunch.previous_frame <= event->frame);

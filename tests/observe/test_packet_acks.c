@@ -50,6 +50,16 @@ static void acks_that_are_confirmed_are_of_packets_that_are_missing(void **state
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 31);
 }
 
+/* The capture is out of order: it has the packet, after its ack. */
+static void a_packet_may_be_captured_after_its_ack(void **state) {
+    (void)state;
+    begin_ahead(200);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 200, 8, 3);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 201, 8, 3);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 201, 3);
+    assert_non_null(strstr(shared_fixture.text, "3 s ack 200 in 4\n6 s ack 201 in 5 after 10\n"));
+}
+
 /* Without a packet of the client it is not known that it did not send them. */
 static void acks_that_are_only_taken_back_are_no_accusation(void **state) {
     (void)state;
@@ -161,6 +171,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN(acks_that_are_taken_back_are_of_packets_that_were_never_sent),
         IN(acks_that_are_confirmed_are_of_packets_that_are_missing),
+        IN(a_packet_may_be_captured_after_its_ack),
         IN(acks_that_are_only_taken_back_are_no_accusation),
         IN(acks_that_are_little_ahead_count_at_once),
         IN(a_late_packet_whose_ack_was_excused_was_not_counted),

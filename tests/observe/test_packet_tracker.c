@@ -95,6 +95,25 @@ static void numbers_wrap(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
+/* A gap that a damaged sequence seemed to end is still open, with the malformed datagram in it. */
+static void a_retracted_jump_keeps_malformed_datagrams(void **state) {
+    (void)state;
+    static const uint8_t bytes[8] = {0};
+    const struct ue_packet_ids no_ids = {0};
+    const struct ue_tracker_counts *counts = shared_fixture_counts(CLIENT);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_feed(&shared_fixture, CLIENT, &no_ids, bytes, sizeof bytes);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 4000, 0, 0);
+    assert_int_equal(counts->missing, 3899);
+    assert_int_equal(counts->missing_damaged, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
+    assert_int_equal(counts->missing, 1);
+    assert_int_equal(counts->missing_damaged, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 104, 0, 0);
+    assert_int_equal(counts->missing, 2);
+    assert_int_equal(counts->missing_damaged, 1);
+}
+
 /* Missing packets may be in malformed datagrams that were captured at their places, and only there. */
 static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
     (void)state;
@@ -402,6 +421,7 @@ int main(void) {
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
+        IN(a_retracted_jump_keeps_malformed_datagrams),
         IN(a_malformed_datagram_may_be_a_missing_packet),
         IN(a_jump_is_not_walked),
         IN(a_true_jump_is_believed),

@@ -39,7 +39,7 @@ struct phrase info_text_missing(const struct info_connection *info, unsigned sid
     if (!info_connection_lost_packets(info, side, &count)) {
         return (struct phrase){"not visible here"};
     }
-    return damaged != 0 ? phrase_format("%" PRIu64 " (%" PRIu64 " may be malformed)", count, damaged)
+    return damaged != 0 ? phrase_format("%" PRIu64 " (at most %" PRIu64 " malformed)", count, damaged)
                         : info_text_number(count);
 }
 

@@ -57,7 +57,10 @@ static void end_run(struct observation_text *t) {
     if (t->run_last_frame != t->run_first_frame) {
         text_buffer_add_format(out, " to %" PRIu64, t->run_last_frame);
     }
-    text_buffer_add_format(out, ", %s ago)\n", phrase_duration(t->run_span_ns).text);
+    if (t->run_span_ns >= 0) {
+        text_buffer_add_format(out, ", %s ago", phrase_duration(t->run_span_ns).text);
+    }
+    text_buffer_add(out, ")\n");
 }
 
 static void print_ack(struct observation_text *t, const struct ue_observed_event *event) {
