@@ -52,6 +52,14 @@ class Magic(Found):
         for generation in GENERATIONS[1:]:
             self.named(*MAGICS[0], generation)
 
+    def test_reason(self):
+        """The summary says why the generation is not known."""
+        self.generate("login", "--generation=5.1", "--no-sidecar", "--magic-bits=13", "--magic=0x1234")
+        self.assertIn("generation unknown (a handshake may follow a magic header; check magic_bits)\n",
+                      self.output("decode", "--quiet"))
+        self.generate("login", "--generation=5.1", "--no-sidecar")
+        self.assertNotIn("magic", self.output("decode", "--quiet"))
+
     def test_one_bit_before_a_handshake_of_4_18(self):
         """Its 194 bits after one more bit look like the 195 bits of a 4.22 handshake."""
         self.named(1, 1, "4.18")
