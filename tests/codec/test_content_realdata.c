@@ -115,7 +115,7 @@ static struct content_tally tally_capture(const char *name, const struct ue_sett
     assert_true(recording_path(file, name, ""));
     struct capture_reader reading;
     struct input_datagram seen;
-    capture_reader_init(&reading);
+    capture_reader_init(&reading, UE_OBSERVER_IN_CAPTURE_ORDER);
     assert_true(wire_options_resolve(&reading.wire));
     reading.wire.settings = *settings;
     capture_reader_start(&reading, 1, &path);

@@ -91,7 +91,7 @@ static void track_capture(const char *name) {
     const struct ue_observer_callbacks callbacks = {.event = on_tracker_event, .user = &emitted};
     struct capture_reader reading;
     struct input_datagram seen;
-    capture_reader_init(&reading);
+    capture_reader_init(&reading, UE_OBSERVER_IN_CAPTURE_ORDER);
     assert_true(wire_options_resolve(&reading.wire));
     capture_reader_start(&reading, 1, &path);
     while (capture_reader_next(&reading, &seen)) {

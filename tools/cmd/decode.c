@@ -312,7 +312,7 @@ static void clear(struct decode *d) {
 int cmd_decode(int argc, char **argv) {
     struct decode d = {0};
     GOptionContext *context = g_option_context_new("[FILE...] - print captured datagrams");
-    capture_reader_init(&d.reader);
+    capture_reader_init(&d.reader, UE_OBSERVER_IN_CAPTURE_ORDER);
     g_option_context_set_description(context, description);
     add_options(&d, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

@@ -270,7 +270,7 @@ static void clear(struct edit_arguments *c) {
 int cmd_edit(int argc, char **argv) {
     g_autofree struct edit_arguments *c = g_new0(struct edit_arguments, 1);
     GOptionContext *context = g_option_context_new("IN OUT - change a capture");
-    capture_reader_init(&c->reader);
+    capture_reader_init(&c->reader, UE_OBSERVER_IN_CAPTURE_ORDER);
     c->rules = g_ptr_array_new_with_free_func(g_free);
     g_option_context_set_description(context, description);
     add_cuts(c, context);

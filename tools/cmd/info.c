@@ -180,12 +180,26 @@ static bool print_csv(struct info_arguments *command, const GPtrArray *list) {
     return written;
 }
 
+/* If there are several connections, first the summary. */
+static bool print_text(struct info_arguments *command, const GPtrArray *list) {
+    bool has_summary = command->summary || list->len > 1;
+    if (has_summary) {
+        info_print_summary(&command->out, list);
+    }
+    bool written = flush(command);
+    for (guint i = 0; written && !command->summary && i < list->len; i++) {
+        text_buffer_add(&command->out, has_summary ? "\n" : "");
+        info_print_connection(&command->out, g_ptr_array_index(list, i));
+        written = flush(command);
+    }
+    return written;
+}
+
 static bool print(struct info_arguments *command, const GPtrArray *list) {
     if (command->json || command->bandwidth.is_csv) {
         return command->json ? print_json(command, list) : print_csv(command, list);
     }
-    (command->summary ? info_print_summary : info_print_text)(&command->out, list);
-    return flush(command);
+    return print_text(command, list);
 }
 
 static bool write_junit(struct info_arguments *command, const GPtrArray *list) {
@@ -351,9 +365,9 @@ static enum cli_exit compare(struct info_arguments *command, char **paths) {
 }
 
 int cmd_info(int argc, char **argv) {
-    struct info_arguments command = {.findings_max = INFO_FINDINGS_DEFAULT, .reader = {.is_by_connection = true}};
+    struct info_arguments command = {.findings_max = INFO_FINDINGS_DEFAULT};
     GOptionContext *context = g_option_context_new("FILE... - report what happened to each connection, and why");
-    capture_reader_init(&command.reader);
+    capture_reader_init(&command.reader, UE_OBSERVER_BY_CONNECTION);
     g_option_context_set_description(context, description);
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

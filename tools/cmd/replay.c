@@ -145,7 +145,7 @@ static void clear(struct replay_command *replay) {
 int cmd_replay(int argc, char **argv) {
     struct replay_arguments command = {0};
     GOptionContext *context = g_option_context_new("FILE... - replay a capture");
-    capture_reader_init(&command.replay.reading);
+    capture_reader_init(&command.replay.reading, UE_OBSERVER_IN_CAPTURE_ORDER);
     replay_check_options_init(&command.replay.check_options);
     replay_send_options_init(&command.replay.send_options);
     describe(context);

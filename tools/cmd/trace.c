@@ -282,7 +282,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
 int cmd_trace(int argc, char **argv) {
     struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX, .ends.with_paths = true};
     GOptionContext *context = g_option_context_new("FILE... - draw connections");
-    capture_reader_init(&t.reader);
+    capture_reader_init(&t.reader, UE_OBSERVER_IN_CAPTURE_ORDER);
     g_option_context_set_description(context, description);
     add_options(&t, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

@@ -33,7 +33,7 @@ bool generate_expected_write(const char *capture, const struct ue_settings *sett
     struct capture_reader reading;
     struct output_file output;
     char *paths[] = {(char *)capture, NULL};
-    capture_reader_init(&reading);
+    capture_reader_init(&reading, UE_OBSERVER_IN_CAPTURE_ORDER);
     reading.summary.progress.is_silent = true;
     reading.wire.settings = *settings;
     bool good = wire_options_resolve(&reading.wire) && output_file_open(&output, path);

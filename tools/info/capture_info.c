@@ -158,6 +158,7 @@ static int compare_streams(const void *a, const void *b) {
 
 const GPtrArray *info_capture_finish(struct info_capture *infos, int64_t end_ns) {
     handle_waiting(infos);
+    g_clear_pointer(&infos->batch, g_free);
     for (guint i = 0; i < infos->list->len; i++) {
         info_connection_finish(g_ptr_array_index(infos->list, i), end_ns);
     }

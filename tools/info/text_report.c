@@ -251,22 +251,14 @@ void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
     }
 }
 
-void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
-    if (infos->len > 1) {
-        info_print_summary(out, infos);
-        text_buffer_add_char(out, '\n');
-    }
-    for (guint i = 0; i < infos->len; i++) {
-        const struct info_connection *info = g_ptr_array_index(infos, i);
-        text_buffer_add(out, i != 0 ? "\n" : "");
-        print_heading(out, info);
-        print_replay(out, info);
-        print_beacon(out, info);
-        print_end(out, info);
-        print_findings(out, info);
-        print_login(out, info);
-        info_print_both_ends(out, info);
-        info_other_end_print(out, info);
-        info_print_tables(out, info);
-    }
+void info_print_connection(struct text_buffer *out, const struct info_connection *info) {
+    print_heading(out, info);
+    print_replay(out, info);
+    print_beacon(out, info);
+    print_end(out, info);
+    print_findings(out, info);
+    print_login(out, info);
+    info_print_both_ends(out, info);
+    info_other_end_print(out, info);
+    info_print_tables(out, info);
 }

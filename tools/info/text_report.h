@@ -6,10 +6,9 @@
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"
 
-/* Prints all connections (struct info_connection); if there are several, first the summary. */
-void info_print_text(struct text_buffer *out, const GPtrArray *infos);
+void info_print_connection(struct text_buffer *out, const struct info_connection *info);
 
-/* Prints a table with one line for each connection, the worst first. */
+/* Prints a table with one line for each connection (struct info_connection), the worst first. */
 void info_print_summary(struct text_buffer *out, const GPtrArray *infos);
 
 #endif

@@ -15,13 +15,14 @@
 #define SECONDS_MAX 1e9
 #define MALFORMED_SHOWN 20
 
-void capture_reader_init(struct capture_reader *reader) {
-    *reader = (struct capture_reader){0};
+void capture_reader_init(struct capture_reader *reader, enum ue_observer_order order) {
+    *reader = (struct capture_reader){.order = order};
     wire_options_init(&reader->wire);
 }
 
 void capture_reader_init_like(struct capture_reader *reader, const struct capture_reader *other) {
-    *reader = (struct capture_reader){.wire = other->wire, .is_hex = other->is_hex, .is_wire_borrowed = true};
+    *reader = (struct capture_reader){
+        .wire = other->wire, .is_hex = other->is_hex, .order = other->order, .is_wire_borrowed = true};
     reader->summary.progress.is_silent = true;
 }
 
@@ -46,8 +47,7 @@ void capture_reader_clear(struct capture_reader *reader) {
 static void start_observer(struct capture_reader *reader) {
     struct ue_observer_options options = {.allocator = observe_memory,
                                           .hash_seed = observe_random_seed(),
-                                          .order = reader->is_by_connection ? UE_OBSERVER_BY_CONNECTION
-                                                                            : UE_OBSERVER_IN_CAPTURE_ORDER,
+                                          .order = reader->order,
                                           .settings = &reader->wire.settings,
                                           .choose = wire_options_choose,
                                           .user = &reader->wire,

@@ -43,15 +43,15 @@ struct capture_reader_live {
     double seconds;                  /* 0: no limit */
 };
 
-/* Fill wire (wire_options.h) and the next four members before the start; the others are private to the reader. */
+/* Fill wire (wire_options.h) and the next three members before the start; the others are private to the reader. */
 struct capture_reader {
     struct wire_options wire;
     gboolean is_hex;
-    bool is_by_connection;  /* the caller needs no order of datagrams of different connections */
     bool is_writable;       /* copy each datagram, so that the caller can change its bytes */
     bool has_one_interface; /* read only the packets of one interface of each file, and ignore the others */
     uint32_t one_interface;
     bool is_wire_borrowed;
+    enum ue_observer_order order;
     struct capture_reader_live live;
 
     char **paths;
@@ -79,8 +79,9 @@ struct capture_reader {
 void input_datagram_to_print(const struct input_datagram *captured, struct ue_context *context,
                              struct print_datagram *shown);
 
-/* Initialises wire; clear frees everything, also if nothing was started. */
-void capture_reader_init(struct capture_reader *reader);
+/* Initialises wire; clear frees everything, also if nothing was started. A caller that needs no order of datagrams of
+   different connections chooses UE_OBSERVER_BY_CONNECTION: then none waits for an earlier one of another connection. */
+void capture_reader_init(struct capture_reader *reader, enum ue_observer_order order);
 /* With the options of another reader, which must outlive this one; it prints nothing. */
 void capture_reader_init_like(struct capture_reader *reader, const struct capture_reader *other);
 void capture_reader_clear(struct capture_reader *reader);
@@ -96,8 +97,8 @@ bool capture_reader_check_options(struct capture_reader *reader, int path_count)
 /* Starts reading; the paths must outlive the reader. */
 void capture_reader_start(struct capture_reader *reader, int path_count, char **paths);
 
-/* Reads the next datagram in capture order; false at the end. Reports files that cannot be read, reports and counts
-   malformed datagrams, and shows progress on a terminal. */
+/* Reads the next datagram in the order of capture_reader_init; false at the end. Reports files that cannot be read,
+   reports and counts malformed datagrams, and shows progress on a terminal. */
 bool capture_reader_next(struct capture_reader *reader, struct input_datagram *captured);
 
 /* Whether a selection has a datagram of this reader. */
