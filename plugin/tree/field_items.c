@@ -66,7 +66,10 @@ static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tre
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
         return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_text_of_record(b->pool, record));
-    default: break; /* not a kind of a record */
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* not a kind of a record */
     }
     return NULL;
 }

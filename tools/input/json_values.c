@@ -129,6 +129,11 @@ const char *input_json_value(const json_t *value, struct input_arena *arena, str
     case UE_KIND_REAL: return real_value(value, record);
     case UE_KIND_BYTES: return input_json_bytes(value, arena, &record->text.units);
     case UE_KIND_TEXT: return text_value(value, arena, &record->text);
-    default: return "cannot be written";
+    case UE_KIND_STRING:
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* not a kind of a record */
     }
+    return "cannot be written";
 }

@@ -61,7 +61,7 @@ void print_columns_list(struct text_buffer *out) {
     }
 }
 
-static void put_value(struct text_buffer *out, const struct ue_record *record) {
+void print_columns_add_value(struct text_buffer *out, const struct ue_record *record) {
     switch (ue_field_row(record->field)->kind) {
     case UE_KIND_BOOL:
     case UE_KIND_U8:
@@ -80,7 +80,10 @@ static void put_value(struct text_buffer *out, const struct ue_record *record) {
             text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN);
         }
         break;
-    default: break; /* not a record of a trace */
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* not a kind of a record */
     }
 }
 
@@ -91,7 +94,7 @@ static void on_field(void *user, const struct ue_record *record) {
             if (columns->values[i].length != 0) {
                 text_buffer_add_char(&columns->values[i], ';');
             }
-            put_value(&columns->values[i], record);
+            print_columns_add_value(&columns->values[i], record);
         }
     }
 }

@@ -32,6 +32,9 @@ extern const struct print_columns_key {
 /* Appends a line for each key: the key and its description. */
 void print_columns_list(struct text_buffer *out);
 
+/* Appends the value of a record of a trace, without quotes. */
+void print_columns_add_value(struct text_buffer *out, const struct ue_record *record);
+
 /* Appends one line. */
 void print_columns_datagram(struct print_columns *columns, const struct print_datagram *datagram);
 

@@ -167,7 +167,10 @@ void print_json_add_value(struct text_buffer *out, const struct ue_record *recor
             put_text(out, record->text);
         }
         break;
-    default: break; /* not a record of a trace */
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* not a kind of a record */
     }
 }
 

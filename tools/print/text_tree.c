@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "tools/print/columns.h"
+
 /* Longer byte strings are cut; JSON shows them in full. */
 #define SHOWN_BYTES 32
 
@@ -36,25 +38,14 @@ static void put_text(struct text_buffer *out, struct ue_text text) {
 
 void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
     const struct ue_field_row *row = ue_field_row(record->field);
-    switch (row->kind) {
-    case UE_KIND_BOOL: text_buffer_add(out, record->number != 0 ? "yes" : "no"); break;
-    case UE_KIND_U8:
-    case UE_KIND_U16:
-    case UE_KIND_U32:
-    case UE_KIND_U64: text_buffer_add_unsigned(out, record->number); break;
-    case UE_KIND_X32: text_buffer_add_format(out, "0x%08llx", (unsigned long long)record->number); break;
-    case UE_KIND_I32: text_buffer_add_signed(out, (int32_t)(uint32_t)record->number); break;
-    case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
-    case UE_KIND_TEXT: put_text(out, record->text); break;
-    case UE_KIND_REAL: text_buffer_add_real(out, ue_record_real(record)); break;
-    case UE_KIND_STRING:
-        if (record->string != NULL) {
-            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_PLAIN);
-        } else {
-            put_text(out, record->text);
-        }
-        break;
-    default: break; /* not a record of a trace */
+    if (row->kind == UE_KIND_BOOL) {
+        text_buffer_add(out, record->number != 0 ? "yes" : "no");
+    } else if (row->kind == UE_KIND_BYTES) {
+        put_bytes(out, record->text.units);
+    } else if (row->kind == UE_KIND_TEXT || (row->kind == UE_KIND_STRING && record->string == NULL)) {
+        put_text(out, record->text);
+    } else {
+        print_columns_add_value(out, record);
     }
     const char *name = ue_values_name(row->values, record->number);
     if (name != NULL) {

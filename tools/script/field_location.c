@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/print/text_buffer.h"
+#include "tools/print/columns.h"
 
 /* The search for a field while a packet is decoded. */
 struct search {
@@ -18,20 +18,10 @@ struct search {
 
 static char *value_text(const struct ue_record *record) {
     struct text_buffer out = {0};
-    switch (ue_field_row(record->field)->kind) {
-    case UE_KIND_I32: text_buffer_add_signed(&out, (int32_t)record->number); break;
-    case UE_KIND_X32: text_buffer_add_format(&out, "0x%" PRIx64, record->number); break;
-    case UE_KIND_REAL: text_buffer_add_real(&out, ue_record_real(record)); break;
-    case UE_KIND_BYTES: text_buffer_add_hex_view(&out, record->text.units, SIZE_MAX); break;
-    case UE_KIND_TEXT: text_buffer_add_engine_text(&out, record->text, TEXT_ESCAPE_PLAIN); break;
-    case UE_KIND_STRING:
-        if (record->string != NULL) {
-            text_buffer_add(&out, record->string);
-        } else {
-            text_buffer_add_engine_text(&out, record->text, TEXT_ESCAPE_PLAIN);
-        }
-        break;
-    default: text_buffer_add_unsigned(&out, record->number); break;
+    if (ue_field_row(record->field)->kind == UE_KIND_X32) {
+        text_buffer_add_format(&out, "0x%" PRIx64, record->number); /* as scripts write it, without leading zeros */
+    } else {
+        print_columns_add_value(&out, record);
     }
     char *text = g_strndup(out.length != 0 ? out.text : "", out.length);
     text_buffer_free(&out);
