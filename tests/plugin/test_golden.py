@@ -35,7 +35,7 @@ GOLDENS = (
     Golden("nak", "voice", "(uerudp.analysis.nak || uerudp.analysis.nacked_in) && frame.number < 56"),
     Golden("retransmission", "loss-burst", "uerudp.analysis.retransmission || uerudp.analysis.retransmitted_in"),
     Golden("spurious_retransmission", "spurious",
-           "uerudp.analysis.spurious_retransmission || uerudp.bunch.reliable_id == 403"),
+           "uerudp.analysis.spurious_retransmission || uerudp.bunch.reliable_id == 609"),
     Golden("reliable_gap", "mixed", "uerudp.analysis.reliable_gap"),
     Golden("buffer_high", "mixed", "uerudp.analysis.buffer_high", {"reliable_buffer": 3}),
     Golden("reassembly", "big-bunch", "uerudp.bunch.partial && uerudp.bunch.channel < 3 && frame.number > 17 && frame.number < 29"),

@@ -79,7 +79,7 @@ class Pdu(unittest.TestCase):
         path = self.exported(self.stage.copy(decoded.path_of("game")))
         few = 0
         for whole, limited in zip(self.read(path)[0], self.read(path, "-o", f"uerudp.max_items:{ITEMS}")[0], strict=True):
-            reported = [int(text.split()[0]) for name, text in limited.sentences if name == "uerudp.expert.items"]
+            reported = [int(text.split()[2]) for name, text in limited.sentences if name == "uerudp.expert.items"]
             self.assertEqual([count_items(whole) - count_items(limited)], reported or [0])
             few += bool(reported)
         self.assertGreater(few, 50)

@@ -123,9 +123,9 @@ class Wrapping(unittest.TestCase):
 
     def test_long_lines(self):
         whole, broken = self.lines(0), self.lines(70)
-        finding, = (line for line in whole if "reliable stall of 800 ms" in line)
+        finding, = (line for line in whole if "reliable stall of 700 ms" in line)
         self.assertGreater(len(finding), 70)
-        at = next(i for i, line in enumerate(broken) if "reliable stall of 800 ms" in line)
+        at = next(i for i, line in enumerate(broken) if "reliable stall of 700 ms" in line)
         self.assertEqual(broken[at][:13], finding[:13])
         parts = [broken[at]]
         while len(" ".join(parts)) < len(finding):

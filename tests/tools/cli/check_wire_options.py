@@ -9,7 +9,7 @@ import uerudp
 GAME = uerudp.ROOT / "captures/ue5.5.pcapng"
 DEMO = uerudp.ROOT / "captures/replay/demo.pcapng"
 # Option, a value that is the default, and an invalid value.
-OPTIONS = [("--generation", "5.4", "3.9"), ("--profiles", None, "/nowhere"), ("--port", "7777", "9-3"),
+OPTIONS = [("--generation", "5.5", "3.9"), ("--profiles", None, "/nowhere"), ("--port", "7777", "9-3"),
            ("--key", None, "12"), ("--magic-bits", "0", "99"), ("--magic", "0", "x"), ("--skip-bytes", "0", "-1"),
            ("--max-packet", "0", "x"), ("--ch-seq-bound", "0", "1000"), ("--extra-bits", "0", "x"),
            ("--terminators", "2", "3"), ("--handlers", "", "zip"), ("--internal-ack", "false", "maybe"),
@@ -42,7 +42,7 @@ class Everywhere(unittest.TestCase):
             if command == "link":  # see check_link
                 continue
             data = b'{"bunches":[{"messages":[{"hello":{}}]}]}' if command == "encode" else b""
-            choice = ["--generation=5.4"]  # a chosen generation has another reason than a detected one
+            choice = ["--generation=5.5"]  # a chosen generation has another reason than a detected one
             plain = uerudp.run(command, *choice, *arguments, data=data).stdout
             for option, stock, _ in OPTIONS:
                 if stock is not None:

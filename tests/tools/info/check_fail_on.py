@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import uerudp
 from conversation import SERVER, hello_sent
 
-LOSSY = uerudp.ROOT / "captures/loss-burst.pcapng"  # a stall of 800 ms, a burst of 7, 8 of 16 lost, no error
+LOSSY = uerudp.ROOT / "captures/loss-burst.pcapng"  # a stall of 700 ms, a burst of 7, 8 of 16 lost, no error
 # Findings of the whole connection, and one whose first frame is older than what reports it.
 WITHOUT_TIME = {"never_sent", "times_implausible"}
 
@@ -32,8 +32,8 @@ class FailOn(unittest.TestCase):
     def test_rules(self):
         for expected, rules in ((0, ()), (0, ("error",)), (1, ("warning",)), (1, ("note",)),
                                 (1, ("reliable_stall",)), (0, ("silence",)), (1, ("silence,loss",)),
-                                (1, ("silence", "loss")), (1, ("stall:800ms",)), (0, ("stall:801ms",)),
-                                (1, ("stall:0.8s",)), (0, ("stall:0.9s",)), (1, ("loss:50%",)), (0, ("loss:50.1%",)),
+                                (1, ("silence", "loss")), (1, ("stall:700ms",)), (0, ("stall:701ms",)),
+                                (1, ("stall:0.7s",)), (0, ("stall:0.8s",)), (1, ("loss:50%",)), (0, ("loss:50.1%",)),
                                 (1, ("loss_burst:7",)), (0, ("loss_burst:8",)), (0, ("ping:1ms",))):
             with self.subTest(rules):
                 self.assertEqual(expected, status(*rules))
@@ -61,7 +61,7 @@ class FailOn(unittest.TestCase):
     def test_summary(self):
         lines = uerudp.run("info", "--summary", LOSSY).stdout.decode().splitlines()
         self.assertEqual(3, len(lines), lines)
-        self.assertIn("warning: reliable stall of 800 ms", lines[2])
+        self.assertIn("warning: reliable stall of 700 ms", lines[2])
 
 
 class Junit(unittest.TestCase):
@@ -79,7 +79,7 @@ class Junit(unittest.TestCase):
         self.assertEqual(len(suite), len({case.get("name") for case in suite}))
         failed = {case.get("name"): case.find("failure") for case in suite if case.find("failure") is not None}
         self.assertEqual(["reliable_stall"], list(failed))
-        self.assertIn("reliable stall of 800 ms", failed["reliable_stall"].get("message"))
+        self.assertIn("reliable stall of 700 ms", failed["reliable_stall"].get("message"))
         told = {case.get("name") for case in suite if case.find("system-out") is not None}
         self.assertEqual({finding["kind"] for _, finding in findings(LOSSY)}, told)
 
@@ -116,10 +116,10 @@ class Numbers(unittest.TestCase):
 
     def test_numbers_are_in_the_sentence(self):
         stall, *_ = [finding for _, finding in findings(LOSSY) if finding["kind"] == "reliable_stall"]
-        expected = {"duration_ms": 800, "channel": 2, "first_ch_seq": 833, "last_ch_seq": 833, "count": 1, "others": 5,
+        expected = {"duration_ms": 700, "channel": 2, "first_ch_seq": 834, "last_ch_seq": 834, "count": 1, "others": 5,
                     "direction": "s2c"}
         self.assertEqual(expected, {key: stall[key] for key in expected})
-        for word in ("800 ms", "channel 2", "ChSequence 833", "5 other", "server to client"):
+        for word in ("700 ms", "channel 2", "ChSequence 834", "5 other", "server to client"):
             self.assertIn(word, stall["text"])
 
 

@@ -137,7 +137,7 @@ class Data(unittest.TestCase):
     def test_damaged_number(self):
         """A damaged packet id is far ahead; only its own packet is missing."""
         gap, = data_of(trace(ROOT / "captures/corrupt.pcapng", status=None))["gaps"]
-        self.assertEqual((13382, 13382), (gap["first"], gap["last"]))
+        self.assertEqual((624, 624), (gap["first"], gap["last"]))
 
     def test_lost_acks(self):
         """Packets keep the frame that acknowledged them, and no frame reports them as lost."""
