@@ -16,11 +16,21 @@
 #define SUFFIX ".pcapng"
 #define SALT_FUZZ 99
 
-struct generate {
-    struct generate_options options;
+/* A capture of the run. */
+struct generated_capture {
+    enum generate_capture_point point;
+    char *path; /* NULL: standard output */
     struct generator generator;
     struct output_file output;
     struct pcapng_writer writer;
+    uint32_t interface;
+    bool is_over;
+};
+
+struct generate {
+    struct generate_options options;
+    struct generated_capture captures[2];
+    unsigned capture_count;
     struct generate_fuzz fuzz;
     struct progress_line progress;
 };
@@ -51,34 +61,58 @@ static enum cli_exit list(void) {
     return CLI_EXIT_OK;
 }
 
-/* ---- one capture ---- */
+/* ---- captures ---- */
 
 /* After their duration, connections are closed, which takes a short time more. */
 static void show_progress(struct generate *g) {
-    if (g->generator.frames % PROGRESS_LINE_FRAMES == 0 && progress_line_is_due(&g->progress)) {
-        progress_line_show(&g->progress, (double)g->generator.now_ns / (double)g->options.scenario.duration_ns,
-                           g->generator.frames);
+    const struct generator *generator = &g->captures[0].generator;
+    if (generator->frames % PROGRESS_LINE_FRAMES == 0 && progress_line_is_due(&g->progress)) {
+        progress_line_show(&g->progress, (double)generator->now_ns / (double)g->options.scenario.duration_ns,
+                           generator->frames);
     }
 }
 
-static bool write_capture(struct generate *g) {
-    pcapng_writer_begin(&g->writer, g->output.file, "uerudp " UE_VERSION);
-    uint32_t interface = pcapng_writer_add_interface(&g->writer, CAPTURE_LINK_ETHERNET, NULL);
+/* Writes a frame of the capture that is less far. False: all are complete, or the file cannot be written. */
+static bool write_frame(struct generate *g) {
+    struct generated_capture *next = NULL;
+    for (unsigned i = 0; i < g->capture_count; i++) {
+        struct generated_capture *capture = &g->captures[i];
+        if (!capture->is_over && (next == NULL || capture->generator.now_ns < next->generator.now_ns)) {
+            next = capture;
+        }
+    }
+    if (next == NULL || next->writer.failed) {
+        return false;
+    }
+    next->is_over = !generator_step(&next->generator, &next->writer, next->interface);
+    return true;
+}
+
+static bool write_captures(struct generate *g) {
+    for (unsigned i = 0; i < g->capture_count; i++) {
+        struct generated_capture *capture = &g->captures[i];
+        pcapng_writer_begin(&capture->writer, capture->output.file, "uerudp " UE_VERSION);
+        capture->interface = pcapng_writer_add_interface(&capture->writer, CAPTURE_LINK_ETHERNET, NULL);
+    }
     progress_line_begin(&g->progress);
-    while (!g->writer.failed && generator_step(&g->generator, &g->writer, interface)) {
+    while (write_frame(g)) {
         show_progress(g);
     }
-    progress_line_finish(&g->progress, g->generator.frames);
-    return pcapng_writer_finish(&g->writer);
+    progress_line_finish(&g->progress, g->captures[0].generator.frames);
+    bool good = true;
+    for (unsigned i = 0; i < g->capture_count; i++) {
+        good = pcapng_writer_finish(&g->captures[i].writer) && good;
+    }
+    return good;
 }
 
-static bool write_sidecar(const struct generate *g, const char *path,
+static bool write_sidecar(const struct generator *generator, const char *path,
                           void (*write)(FILE *file, const struct generator *generator)) {
     struct output_file output;
     if (!output_file_open(&output, path)) {
         return false;
     }
-    write(output.file, &g->generator);
+    write(output.file, generator);
     return output_file_close(&output, true);
 }
 
@@ -89,65 +123,83 @@ static char *beside(const char *path, const char *ending) {
     return g_strdup_printf("%.*s%s", (int)(has_suffix ? length - strlen(SUFFIX) : length), path, ending);
 }
 
-static bool write_sidecars(struct generate *g, const char *path) {
-    g_autofree char *sent = beside(path, ".sent.json");
-    g_autofree char *expected = beside(path, ".expected.jsonl");
-    g_autofree char *keys = beside(path, ".keys");
-    return write_sidecar(g, sent, sent_sidecar_write) &&
-           generate_expected_write(path, &g->options.scenario.settings, expected) &&
-           (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_keys_write));
+static bool write_sidecars(const struct generated_capture *capture, const struct sim_scenario *scenario) {
+    g_autofree char *sent = beside(capture->path, ".sent.json");
+    g_autofree char *expected = beside(capture->path, ".expected.jsonl");
+    g_autofree char *keys = beside(capture->path, ".keys");
+    return write_sidecar(&capture->generator, sent, sent_sidecar_write) &&
+           generate_expected_write(capture->path, &scenario->settings, expected) &&
+           (!scenario->encrypt || write_sidecar(&capture->generator, keys, generate_keys_write));
 }
 
-static enum cli_exit conclude(struct generate *g, bool good) {
+static enum cli_exit conclude(struct generate *g) {
     struct sim_result result;
-    const char *failure = generator_failure(&g->generator, &result);
+    struct generator *generator = &g->captures[0].generator; /* a second one has the same run */
+    const char *failure = generator_failure(generator, &result);
     if (g->options.fuzz) {
         fprintf(stderr, "fuzz: seed %" PRIu64 ", %" PRIu64 " of %" PRIu64 " datagrams damaged\n",
-                g->options.scenario.seed, g->fuzz.damaged, g->generator.frames);
+                g->options.scenario.seed, g->fuzz.damaged, generator->frames);
     }
     if (failure != NULL) {
         cli_error("%s", failure);
     }
-    return !good ? CLI_EXIT_UNUSABLE : failure != NULL ? CLI_EXIT_MALFORMED : CLI_EXIT_OK;
+    return failure != NULL ? CLI_EXIT_MALFORMED : CLI_EXIT_OK;
 }
 
-static enum cli_exit run(struct generate *g, enum generate_capture_point point, const char *path) {
+/* False after a message. */
+static bool start(struct generate *g) {
     const struct generate_options *o = &g->options;
-    bool has_sidecars = generate_has_sidecars(o);
+    struct generated_capture *captures = g->captures;
     struct generator_config config = {.scenario = o->scenario,
-                                      .point = point,
+                                      .point = captures[0].point,
                                       .connections = o->connections,
-                                      .with_run_log = has_sidecars,
+                                      .with_run_log = generate_has_sidecars(o),
                                       .fuzz = o->fuzz ? &g->fuzz : NULL};
     g->fuzz.rng.state = sim_rng_mix(o->scenario.seed, SALT_FUZZ);
-    if (!output_file_open(&g->output, path)) {
-        return CLI_EXIT_UNUSABLE;
+    if (output_file_is_terminal(&captures[0].output)) {
+        return cli_error("a capture cannot be written to a terminal; use --output or a pipe");
     }
-    bool good = !output_file_is_terminal(&g->output);
-    if (!good) {
-        cli_error("a capture cannot be written to a terminal; use --output or a pipe");
-    } else if (!generator_init(&g->generator, &config)) {
-        cli_error("not enough memory for %u connections", o->connections);
-        good = false;
+    if (!generator_init(&captures[0].generator, &config)) {
+        return cli_error("not enough memory for %u connections", o->connections);
     }
-    good = good && write_capture(g);
-    good = output_file_close(&g->output, good);
-    good = good && (!has_sidecars || write_sidecars(g, path));
-    enum cli_exit status = good ? conclude(g, good) : CLI_EXIT_UNUSABLE;
-    generator_clear(&g->generator);
-    return status;
+    if (g->capture_count > 1) {
+        generator_init_second(&captures[1].generator, &captures[0].generator, captures[1].point);
+    }
+    return true;
 }
 
-/* The run is the same at each end, because the seed is. */
-static enum cli_exit run_both(struct generate *g) {
-    static const char *const endings[] = {"-client" SUFFIX, "-server" SUFFIX};
-    enum cli_exit worst = CLI_EXIT_OK;
-    for (unsigned end = 0; end < G_N_ELEMENTS(endings) && worst != CLI_EXIT_UNUSABLE; end++) {
-        g_autofree char *path = beside(g->options.output, endings[end]);
-        enum cli_exit status = run(g, end == 0 ? GENERATE_CAPTURE_CLIENT : GENERATE_CAPTURE_SERVER, path);
-        worst = status > worst ? status : worst;
+static void choose_captures(struct generate *g) {
+    const struct generate_options *o = &g->options;
+    g->capture_count = o->is_both ? 2 : 1;
+    if (o->is_both) {
+        g->captures[0] =
+            (struct generated_capture){.point = GENERATE_CAPTURE_CLIENT, .path = beside(o->output, "-client" SUFFIX)};
+        g->captures[1] =
+            (struct generated_capture){.point = GENERATE_CAPTURE_SERVER, .path = beside(o->output, "-server" SUFFIX)};
+    } else {
+        g->captures[0] = (struct generated_capture){.point = o->point, .path = g_strdup(o->output)};
     }
-    return worst;
+}
+
+static enum cli_exit run(struct generate *g) {
+    unsigned opened = 0;
+    choose_captures(g);
+    while (opened < g->capture_count && output_file_open(&g->captures[opened].output, g->captures[opened].path)) {
+        opened++;
+    }
+    bool good = opened == g->capture_count && start(g) && write_captures(g);
+    for (unsigned i = 0; i < opened; i++) {
+        good = output_file_close(&g->captures[i].output, good) && good;
+    }
+    for (unsigned i = 0; good && i < g->capture_count && generate_has_sidecars(&g->options); i++) {
+        good = write_sidecars(&g->captures[i], &g->options.scenario);
+    }
+    enum cli_exit status = good ? conclude(g) : CLI_EXIT_UNUSABLE;
+    for (unsigned i = g->capture_count; i > 0; i--) {
+        generator_clear(&g->captures[i - 1].generator);
+        g_free(g->captures[i - 1].path);
+    }
+    return status;
 }
 
 int cmd_generate(int argc, char **argv) {
@@ -161,7 +213,7 @@ int cmd_generate(int argc, char **argv) {
         if (g->options.list) {
             status = list();
         } else if (generate_options_resolve(&g->options, argc, argv)) {
-            status = g->options.is_both ? run_both(g) : run(g, g->options.point, g->options.output);
+            status = run(g);
         }
     }
     generate_options_clear(&g->options);

@@ -31,8 +31,7 @@ static void learn_context(struct frame_stream *source, const struct sim_datagram
     }
 }
 
-static void see(void *user, const struct sim_datagram *datagram) {
-    struct frame_stream *source = user;
+static void see_datagram(struct frame_stream *source, const struct sim_datagram *datagram) {
     const struct sim_link_report *report = datagram->report;
     struct datagram_outcome *outcome = datagram_outcome_ring_update(&source->outcomes[datagram->from], datagram);
     if (datagram->context != NULL && report->event == SIM_DATAGRAM_SENT) {
@@ -47,44 +46,87 @@ static void see(void *user, const struct sim_datagram *datagram) {
     }
 }
 
+/* ---- events of the run, for each of its streams ---- */
+
+static void see(void *user, const struct sim_datagram *datagram) {
+    for (struct frame_stream *source = user; source != NULL; source = source->second) {
+        see_datagram(source, datagram);
+    }
+}
+
 static void on_message_sent(void *user, const struct sim_message *sent) {
-    run_log_add_message(((struct frame_stream *)user)->run_log, sent);
+    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+        run_log_add_message(source->run_log, sent);
+    }
 }
 
 static void deliver(void *user, const struct sim_delivery *delivery) {
-    run_log_add_delivery(((struct frame_stream *)user)->run_log, delivery);
+    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+        run_log_add_delivery(source->run_log, delivery);
+    }
 }
 
 static void on_packet_reported(void *user, enum ue_role side, int64_t packet_id, bool delivered) {
-    run_log_add_ack(((struct frame_stream *)user)->run_log, side, packet_id, delivered);
+    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+        run_log_add_ack(source->run_log, side, packet_id, delivered);
+    }
 }
 
 static void on_game(void *user, const struct sim_game_event *event) {
-    game_log_add(((struct frame_stream *)user)->game_log, event);
+    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+        game_log_add(source->game_log, event);
+    }
 }
 
 static void end(void *user, enum ue_role side, enum ue_close_reason reason) {
-    run_log_add_close(((struct frame_stream *)user)->run_log, side, reason);
+    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+        run_log_add_close(source->run_log, side, reason);
+    }
+}
+
+static void step(struct frame_stream *source) {
+    bool is_over = !sim_step(source->sim);
+    for (source = source->first != NULL ? source->first : source; source != NULL; source = source->second) {
+        source->is_over = is_over;
+    }
+}
+
+/* ---- streams ---- */
+
+/* Everything but the run. */
+static void init_capture(struct frame_stream *source, const struct sim_scenario *scenario,
+                         enum generate_capture_point point, uint64_t offset_ns, bool with_run_log) {
+    *source = (struct frame_stream){.scenario = *scenario, .point = point, .offset_ns = offset_ns};
+    source->scenario.unchecked = !with_run_log;
+    source->run_log = with_run_log ? run_log_new() : NULL;
+    source->game_log = with_run_log && scenario->game ? game_log_new() : NULL;
+    source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
+    source->bytes = g_byte_array_new();
 }
 
 bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *scenario,
                        enum generate_capture_point point, uint64_t offset_ns, bool with_run_log) {
-    *source = (struct frame_stream){.scenario = *scenario, .point = point, .offset_ns = offset_ns};
     struct sim_callbacks watch = {.datagram = see, .user = source};
-    source->scenario.unchecked = !with_run_log;
     if (with_run_log) {
-        source->run_log = run_log_new();
         watch = (struct sim_callbacks){on_message_sent, deliver, see, on_packet_reported, end, on_game, source};
-        source->game_log = scenario->game ? game_log_new() : NULL;
     }
-    source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
-    source->bytes = g_byte_array_new();
+    init_capture(source, scenario, point, offset_ns, with_run_log);
     source->sim = sim_new(&source->scenario, &watch);
     return source->sim != NULL;
 }
 
+void frame_stream_init_second(struct frame_stream *source, struct frame_stream *first,
+                              enum generate_capture_point point) {
+    init_capture(source, &first->scenario, point, first->offset_ns, first->run_log != NULL);
+    source->sim = first->sim;
+    source->first = first;
+    first->second = source;
+}
+
 void frame_stream_clear(struct frame_stream *source) {
-    sim_free(source->sim);
+    if (source->first == NULL) {
+        sim_free(source->sim);
+    }
     run_log_free(source->run_log);
     game_log_free(source->game_log);
     datagram_outcome_ring_clear(&source->outcomes[0]);
@@ -113,7 +155,7 @@ const struct frame_stream_frame *frame_stream_peek(struct frame_stream *source) 
         } else if (source->is_over) {
             return NULL;
         }
-        source->is_over = !sim_step(source->sim);
+        step(source);
     }
 }
 

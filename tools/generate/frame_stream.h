@@ -25,9 +25,11 @@ struct frame_stream_frame {
 struct frame_stream {
     struct sim_scenario scenario;
     enum generate_capture_point point;
-    uint64_t offset_ns; /* added to its times */
-    struct simulation *sim;
-    bool is_over;
+    uint64_t offset_ns;                       /* added to its times */
+    struct simulation *sim;                   /* of the run */
+    bool is_over;                             /* the run */
+    struct frame_stream *first;               /* the stream that started the run; NULL: this one */
+    struct frame_stream *second;              /* of the same run at another capture point; NULL: none */
     struct datagram_outcome_ring outcomes[2]; /* [sender] */
     struct run_log *run_log;                  /* NULL: not wanted */
     struct game_log *game_log;                /* NULL: the scenario has no game, or it is not wanted */
@@ -37,9 +39,13 @@ struct frame_stream {
     guint head;
 };
 
-/* Starts a run; the stream must not move until it is cleared. with_truth: the run log is kept. False: no memory. */
+/* Starts a run; the stream must not move until it is cleared. False: no memory. */
 bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *scenario,
                        enum generate_capture_point point, uint64_t offset_ns, bool with_run_log);
+/* Captures the run of another stream at another point, too. Call it before the first frame; `first` must be cleared
+   after this one. */
+void frame_stream_init_second(struct frame_stream *source, struct frame_stream *first,
+                              enum generate_capture_point point);
 void frame_stream_clear(struct frame_stream *source);
 
 /* The next frame, until it is popped. NULL: there are no more. */

@@ -35,6 +35,16 @@ bool generator_init(struct generator *generator, const struct generator_config *
     return true;
 }
 
+void generator_init_second(struct generator *generator, const struct generator *first,
+                           enum generate_capture_point point) {
+    *generator = (struct generator){.config = first->config};
+    generator->config.point = point;
+    generator->connections = g_new0(struct generator_connection, first->config.connections);
+    for (uint32_t i = 0; i < first->config.connections; i++) {
+        frame_stream_init_second(&generator->connections[i].source, &first->connections[i].source, point);
+    }
+}
+
 void generator_clear(struct generator *generator) {
     for (uint32_t i = 0; generator->connections != NULL && i < generator->config.connections; i++) {
         frame_stream_clear(&generator->connections[i].source);

@@ -43,6 +43,11 @@ struct generator {
 bool generator_init(struct generator *generator, const struct generator_config *config);
 void generator_clear(struct generator *generator);
 
+/* Captures the runs of another generator at another point, too. Call it before the first frame; `first` must be cleared
+   after this one. */
+void generator_init_second(struct generator *generator, const struct generator *first,
+                           enum generate_capture_point point);
+
 /* Writes one frame. False: there are no more. */
 bool generator_step(struct generator *generator, struct pcapng_writer *writer, uint32_t interface);
 

@@ -8,7 +8,7 @@
 
 #include "tools/generate/generator.h"
 
-/* Call it after the last frame, for a generator with_truth. Errors stay in the file (ferror). */
+/* Call it after the last frame, for a generator with run logs. Errors stay in the file (ferror). */
 void sent_sidecar_write(FILE *file, const struct generator *generator);
 
 #endif
