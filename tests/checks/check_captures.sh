@@ -30,7 +30,7 @@ for capture in "$folder"/*.pcapng; do
     esac
     count=$((count + 1))
 done
-for capture in "$folder"/fields/*.pcapng "$folder"/handlers/*.* "$folder"/replay/*.*; do
+for capture in "$folder"/fields/*.pcapng "$folder"/handlers/*.* "$folder"/replay/*.* "$folder"/recognition/*.*; do
     cmp "$work/${capture#"$folder/"}" "$capture" || fail "$capture: captures/make gives another one"
     [[ $capture == *.pcapng ]] || continue
     count=$((count + 1))
