@@ -411,6 +411,16 @@ class Page(unittest.TestCase):
         self.browser.key("0")
         self.assertEqual([round(each, 3) for each in whole], [round(each, 3) for each in self.domain()])
 
+    def test_no_space(self):
+        """Without space for a plot, as in a hidden frame, nothing is drawn; with space again, everything."""
+        self.open(ROOT / "captures/loss-burst.pcapng")
+        whole = self.domain()
+        for width in (20, 1400):
+            self.browser.resize(width, 900)
+            self.browser.frame()
+            self.assertEqual([], self.browser.messages)
+        self.assertEqual(whole, self.domain())
+
     def test_findings(self):
         """The key n and a click on a flag show a finding, and mark it in the list."""
         page = self.open(ROOT / "captures/loss-burst.pcapng")

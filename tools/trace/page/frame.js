@@ -195,8 +195,11 @@ const frame = (function () {
   }
 
   function layout() {
-    const width = holder.clientWidth, domain = x.domain();
-    left = width < 560 ? 42 : 62;
+    const width = holder.clientWidth, domain = x.domain(), gutter = width < 560 ? 42 : 62;
+    if (width <= gutter + RIGHT) {
+      return; // no space for a plot, as in a hidden frame
+    }
+    left = gutter;
     right = width - RIGHT;
     document.documentElement.style.setProperty("--gutter", left + "px");
     everything.range([left, right]);
