@@ -158,7 +158,7 @@ static bool replace_opaque(struct ue_tracker_side *side, struct ue_tracked_packe
 
 /* Whether a packet is late and was not seen before. */
 static bool was_skipped(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
-    return packet != NULL && !packet->is_seen && id <= side->newest_id && id > side->first_id;
+    return packet != NULL && id <= side->newest_id && id > side->first_id;
 }
 
 static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
@@ -185,20 +185,24 @@ static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker
 /* Stores the packet and classifies it as new, late or duplicate. */
 static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_observed_packet *event) {
     int64_t id = p->packet_id;
-    struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, side, id);
-    event->is_duplicate = packet != NULL && packet->is_seen;
-    event->first_frame = event->is_duplicate ? packet->frame : 0;
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
+    event->is_duplicate = ue_tracker_was_seen(side, id) || (packet != NULL && packet->is_seen);
+    event->first_frame = event->is_duplicate && packet != NULL ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
-    event->was_acked_unseen = packet != NULL && !packet->is_seen && packet->is_acked_unseen;
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;
+    if (event->is_duplicate) {
+        return;
+    }
+    packet = ue_tracker_ensure_packet(p->tracker, side, id);
+    event->was_acked_unseen = packet != NULL && packet->is_acked_unseen;
     if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet))) {
         remove_missing(side, 1);
         side->recent_missing -= side->recent_missing != 0;
         side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
     }
-    if (packet != NULL && !packet->is_seen) {
+    if (packet != NULL) {
         packet->is_seen = true;
         packet->points = point_bit(p);
         packet->frame = p->in->frame;

@@ -99,13 +99,22 @@ bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id)
                           : has_bit(side, side->replaced.not_delivered, id);
 }
 
-void ue_tracker_advance(struct ue_tracker_side *side, int64_t newest_id) {
-    int64_t id = newest_id - UE_TRACKER_PACKETS_MAX;
-    for (id = id > side->newest_id ? id + 1 : side->newest_id + 1; id <= newest_id; id++) {
+bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id) {
+    return id <= side->newest_id && id > side->newest_id - UE_TRACKER_PACKETS_MAX &&
+           (side->seen[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
+}
+
+void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id) {
+    int64_t id = seen_id - UE_TRACKER_PACKETS_MAX;
+    for (id = id > side->newest_id ? id + 1 : side->newest_id + 1; id <= seen_id; id++) {
+        set_bit(side->seen, id, false);
         set_bit(side->replaced.acked, id, false);
         set_bit(side->replaced.not_delivered, id, false);
     }
-    side->newest_id = newest_id > side->newest_id ? newest_id : side->newest_id;
+    side->newest_id = seen_id > side->newest_id ? seen_id : side->newest_id;
+    if (seen_id > side->newest_id - UE_TRACKER_PACKETS_MAX) {
+        set_bit(side->seen, seen_id, true);
+    }
 }
 
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,

@@ -18,7 +18,8 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_TRACKER_NO_ID INT64_MIN
 
 /* Of a packet that was reported, is older than an ack history covers and was captured before this time, only its report
-   is remembered when a newer one needs its slot: no copy of it is expected any more. */
+   and that it was captured are remembered when a newer one needs its slot: of a copy of it, the frame of the first
+   capture is not known. */
 #define UE_TRACKER_COPIES_NS INT64_C(1000000000)
 
 /* Capture points that the tracker distinguishes. A packet that is captured once at each is not a duplicate. */
@@ -162,6 +163,7 @@ struct ue_held_acks {
 struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_replaced_packets replaced;
+    uint64_t seen[UE_TRACKER_PACKETS_MAX / 64]; /* packets that were captured: bits by id modulo their number */
     struct ue_tracker_window ack_states;
     struct ue_tracked_bunches reliables;
     int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
@@ -280,7 +282,10 @@ UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int6
 }
 
 /* A packet is captured. What was reported of the packets UE_TRACKER_PACKETS_MAX before the new ids is forgotten. */
-void ue_tracker_advance(struct ue_tracker_side *side, int64_t newest_id);
+void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id);
+
+/* Whether a packet was captured, among the last UE_TRACKER_PACKETS_MAX ids. */
+bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 
 /* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,

@@ -18,7 +18,7 @@ enum uerudp_analysis_result_type {
     UERUDP_RESULT_MISSING,           /* number: packets missing directly before this one; id: the last of them; is_set:
                                         malformed datagrams there may be some of them */
     UERUDP_RESULT_OUT_OF_ORDER,      /* a packet with a higher id was captured before */
-    UERUDP_RESULT_DUPLICATE,         /* frame: where this packet was captured first */
+    UERUDP_RESULT_DUPLICATE,         /* frame: where this packet was captured first; 0: not known */
     UERUDP_RESULT_OTHER_VIEW,        /* frame: of another interface, where this packet was captured first */
     UERUDP_RESULT_PACKETS_IN_FLIGHT, /* number: packets of this side without ack or nak so far, this one included */
     UERUDP_RESULT_JITTER,            /* span_ns: smoothed jitter of the sender's clock against the capture's */

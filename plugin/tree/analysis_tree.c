@@ -25,7 +25,7 @@ static struct uerudp_analysis_results results_of_first(const struct uerudp_frame
     const struct uerudp_analysis_result *duplicate =
         uerudp_analysis_results_find(&of_datagram, UERUDP_RESULT_DUPLICATE);
     const struct uerudp_frame_state *first =
-        duplicate != NULL
+        duplicate != NULL && duplicate->frame != 0
             ? uerudp_sequence_analysis_find_datagram(state, duplicate->frame, &state->decode.packet_ids.packet_id)
             : NULL;
     return first != NULL ? uerudp_analysis_results_read(first, pool) : (struct uerudp_analysis_results){0};
@@ -180,6 +180,16 @@ static void show_finding(struct uerudp_analysis_tree *a, uint32_t number) {
     }
 }
 
+/* frame: 0 if the first capture of the packet is too long ago to be known. */
+static void add_duplicate(struct uerudp_analysis_tree *a, uint32_t frame) {
+    if (frame == 0) {
+        add_finding(a, subtree(a), UE_F_ANALYSIS_DUPLICATE, "This packet was captured before");
+    } else {
+        add_finding(a, subtree(a), UE_F_ANALYSIS_DUPLICATE, "This packet was captured before, in frame %u", frame);
+        add_frame(a, subtree(a), UE_F_ANALYSIS_DUPLICATE_OF, frame);
+    }
+}
+
 static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
     switch (result->type) {
     case UERUDP_RESULT_MISSING: report_missing(a, result); break;
@@ -187,11 +197,7 @@ static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_anal
         add_finding(a, subtree(a), UE_F_ANALYSIS_OUT_OF_ORDER,
                     "A packet with a higher id was captured before this one");
         break;
-    case UERUDP_RESULT_DUPLICATE:
-        add_finding(a, subtree(a), UE_F_ANALYSIS_DUPLICATE, "This packet was captured before, in frame %u",
-                    result->frame);
-        add_frame(a, subtree(a), UE_F_ANALYSIS_DUPLICATE_OF, result->frame);
-        break;
+    case UERUDP_RESULT_DUPLICATE: add_duplicate(a, result->frame); break;
     case UERUDP_RESULT_OTHER_VIEW: add_frame(a, subtree(a), UE_F_ANALYSIS_OTHER_VIEW, result->frame); break;
     case UERUDP_RESULT_PACKETS_IN_FLIGHT:
         add_number(a, subtree(a), UE_F_ANALYSIS_PACKETS_IN_FLIGHT, result->number);

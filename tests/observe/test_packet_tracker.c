@@ -43,6 +43,49 @@ static void packets_before_the_first_are_judged(void **state) {
                                             "3 s ack 100 in 1 after 20\n");
 }
 
+/* The client sends packets that the server acknowledges, 20 ms each: up to 1,023 packets later a copy is known as one.
+ */
+static void serve_copy_after(int64_t packets) {
+    for (int64_t id = 100; id < 100 + packets; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 6, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id - 93, id, UINT32_MAX);
+        shared_fixture.length = 0;
+    }
+    struct ue_tracker_counts before = *shared_fixture_counts(CLIENT);
+    tracker_fixture_reliable(&shared_fixture, 3, 11);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 6, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, before.duplicates + 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, before.late);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, before.missing);
+    assert_int_equal(shared_fixture_counts(CLIENT)->resends, before.resends);
+}
+
+static void a_copy_after_256_packets_is_no_late_packet(void **state) {
+    (void)state;
+    serve_copy_after(400);
+    tracker_fixture_expect(&shared_fixture, "801 c packet 101 again, first in 0, 0 in flight\n");
+}
+
+static void a_copy_after_1000_packets_is_no_late_packet(void **state) {
+    (void)state;
+    serve_copy_after(1020);
+    tracker_fixture_expect(&shared_fixture, "2041 c packet 101 again, first in 0, 0 in flight\n");
+}
+
+/* A missing packet that comes so late is still no copy. */
+static void a_packet_after_400_others_is_late(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
+    for (int64_t id = 102; id < 502; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 6, 0);
+        tracker_fixture_packet(&shared_fixture, SERVER, id - 93, id, UINT32_MAX);
+    }
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 6, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, 0);
+}
+
 static void a_duplicate_tells_nothing_else(void **state) {
     (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 99, 0);
@@ -391,7 +434,7 @@ static void without_a_number_nothing_is_told(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->packets, 0);
 }
 
-static void without_memory_packets_are_told_and_not_known_again(void **state) {
+static void without_memory_packets_and_copies_are_told(void **state) {
     (void)state;
     tracker_fixture_free(&shared_fixture);
     tracker_fixture_init(&shared_fixture, "5.1", SIZE_MAX / 2);
@@ -401,8 +444,8 @@ static void without_memory_packets_are_told_and_not_known_again(void **state) {
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
                                             "1 c bunch 0 on 3: 10, 0 in flight\n"
-                                            "2 c packet 100 late, 0 in flight\n");
-    assert_int_equal(shared_fixture_counts(CLIENT)->untracked, 3);
+                                            "2 c packet 100 again, first in 0, 0 in flight\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->untracked, 2);
 }
 
 static void without_any_memory_there_is_no_tracker(void **state) {
@@ -418,6 +461,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN(what_is_missing_may_come_late),
         IN(packets_before_the_first_are_judged),
+        IN(a_copy_after_256_packets_is_no_late_packet),
+        IN(a_copy_after_1000_packets_is_no_late_packet),
+        IN(a_packet_after_400_others_is_late),
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
@@ -438,7 +484,7 @@ int main(void) {
         IN(the_handshake_says_where_numbers_begin),
         IN(packets_disprove_a_cookie),
         IN(without_a_number_nothing_is_told),
-        IN(without_memory_packets_are_told_and_not_known_again),
+        IN(without_memory_packets_and_copies_are_told),
         cmocka_unit_test(without_any_memory_there_is_no_tracker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

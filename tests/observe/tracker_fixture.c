@@ -53,7 +53,7 @@ static void say_span(struct tracker_fixture *fixture, int64_t span_ns) {
 static void say_packet(struct tracker_fixture *fixture, const struct ue_observed_event *event) {
     tracker_fixture_print(fixture, "packet %" PRId64, event->packet_id);
     if (event->packet.is_duplicate) {
-        tracker_fixture_print(fixture, " again, first in %" PRIu64, event->packet.first_frame);
+        tracker_fixture_print(fixture, " again, first in %" PRIu64, event->packet.first_frame); /* 0: not known */
     }
     tracker_fixture_print(fixture, event->packet.is_late ? " late" : "");
     tracker_fixture_print(fixture, event->packet.was_acked_unseen ? " acked unseen" : "");

@@ -98,7 +98,11 @@ static void print_packet(struct observation_text *t, const struct ue_observed_ev
     start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(out, "packet %" PRId64 ", %zu bytes", event->packet_id, t->size_bytes);
     if (event->packet.is_duplicate) {
-        text_buffer_add_format(out, ", the same as in frame %" PRIu64, event->packet.first_frame);
+        if (event->packet.first_frame != 0) {
+            text_buffer_add_format(out, ", the same as in frame %" PRIu64, event->packet.first_frame);
+        } else {
+            text_buffer_add(out, ", captured before");
+        }
     } else if (event->packet.is_late) {
         text_buffer_add(out, ", late");
     }

@@ -68,7 +68,7 @@ struct ue_observed_restart {
 struct ue_observed_packet {
     const struct ue_packet *decoded;
     const struct ue_prefix *prefix;
-    bool is_duplicate;     /* the id was captured before, in first_frame; no further events for this packet */
+    bool is_duplicate; /* the id was captured before, in first_frame, 0: not known; no further events for this packet */
     bool was_acked_unseen; /* an ACK that is not excused reported it before it was captured */
     bool is_late;          /* no duplicate, and a packet with a higher id was captured before it */
     uint32_t in_flight;    /* packets of this side without ack or nak, this one included; 0 when nothing of the other

@@ -419,5 +419,25 @@ class Layers(unittest.TestCase):
             self.assertEqual({"c2s": 0, "s2c": 0}, info(wrap(both))["duplicates"], name)
 
 
+class LateCopies(unittest.TestCase):
+    """A copy of a packet that comes seconds after it is no late packet, and its bunches are not sent again."""
+
+    def test_copies(self):
+        for generation in ("4.18", "5.1"):
+            for scenario in (("login", "--duration=10"), ("lossy", "--duration=10", "--loss=0.03")):
+                frames = traffic.generate(*scenario, "--generation", generation).frames
+                whole, first = info(frames), len(frames) // 4
+                for later in (300, 600, 850):
+                    with self.subTest(generation=generation, scenario=scenario[0], later=later):
+                        at = first + later
+                        copies = [frame._replace(time_ns=frames[at].time_ns) for frame in frames[first:first + 10]]
+                        with_copies = info(frames[:at] + copies + frames[at:])
+                        keys = {*COUNTS, "resends"} - {"packets", "duplicates"}
+                        expected = {key: whole[key] for key in keys}
+                        self.assertEqual(expected, {key: with_copies[key] for key in expected})
+                        before, after = (sum(each["duplicates"].values()) for each in (whole, with_copies))
+                        self.assertEqual(before + 10, after)
+
+
 if __name__ == "__main__":
     uerudp.main()
