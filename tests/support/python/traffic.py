@@ -15,7 +15,7 @@ import blocks
 
 WAYS = ("c2s", "s2c")
 MAC_BYTES, ETHERNET_BYTES, VLAN_BYTES, IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 12, 14, 4, 20, 40, 8
-IPV4, IPV6, VLAN, UDP = 0x0800, 0x86DD, 0x8100, 17
+IPV4, IPV6, VLAN, ARP, UDP, ICMP = 0x0800, 0x86DD, 0x8100, 0x0806, 17, 1
 MORE_FRAGMENTS = 0x2000
 
 Frame = collections.namedtuple("Frame", "time_ns data length interface", defaults=(0,))  # data begins with Ethernet
@@ -181,3 +181,38 @@ def in_fragments(frames, fragment_bytes=64):
 # (function, bytes that the layer adds before UDP)
 LAYERS = {"ipv4": (plain, 0), "ipv6": (in_ipv6, IPV6_BYTES - IPV4_BYTES), "vlan": (in_vlan, VLAN_BYTES),
           "fragments": (in_fragments, 0)}
+
+
+# ---- what routers do ----
+
+def moved(frames, first, port):
+    """The client has another port from frame number `first` of the list on, without a restart of its handshake: a router
+    forgot its binding."""
+    def at_port(frame):
+        ports = (each if each == SERVER_PORT else port for each in struct.unpack_from(">HH", udp_of(frame)[2]))
+        at = ETHERNET_BYTES + IPV4_BYTES
+        return frame._replace(data=frame.data[:at] + struct.pack(">HH", *ports) + frame.data[at + 4:at + 6] + bytes(2)
+                              + frame.data[at + 8:])
+    return frames[:first] + [at_port(frame) for frame in frames[first:]]
+
+
+def icmp_error(frame, quoted_bytes):
+    """The answer of a router to a datagram: destination unreachable, port unreachable, which quotes its IP packet."""
+    source, destination, _ = udp_of(frame)
+    quote = frame.data[ETHERNET_BYTES:][:quoted_bytes]
+    icmp = struct.pack(">BBHI", 3, 3, 0, 0) + quote
+    icmp = icmp[:2] + struct.pack(">H", blocks.checksum(icmp)) + icmp[4:]
+    head = struct.pack(">BBHHHBBH", 0x45, 0, IPV4_BYTES + len(icmp), 0, 0, 64, ICMP, 0)
+    total = blocks.checksum(head + destination + source)
+    return wrapped(frame, IPV4, head[:10] + struct.pack(">H", total) + destination + source + icmp)[0]
+
+
+def arp_request(frame):
+    """A frame of the same time that has nothing to do with UDP."""
+    return wrapped(frame, ARP, struct.pack(">HHBBH", 1, IPV4, 6, 4, 1) + bytes(20))[0]
+
+
+def answered(frames, every, answer):
+    """The frames with an answer(frame) after each `every`th."""
+    return [each for number, frame in enumerate(frames, 1)
+            for each in ((frame, answer(frame)) if number % every == 0 else (frame,))]

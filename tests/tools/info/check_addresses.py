@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Datagrams in ICMP errors are not datagrams of the connection that they quote; and a client whose address a router changes
+gets two connections, of which nothing is said that the whole capture refutes."""
+import re
+import unittest
+
+import traffic
+import uerudp
+
+GENERATIONS = ("4.18", "4.22", "4.25", "5.1", "5.5")
+LOSSY = ("lossy", "--duration=2", "--dup=0.03", "--loss=0.05")
+LOSSLESS = ("login", "--duration=3"), ("game", "--duration=3")
+QUOTED_BYTES = 65535, 28  # all of the IP packet; only its head and that of UDP
+EVERY = 5
+OTHER_PORT = 61000
+# what a capture without loss may be said to have when packets of a connection are at another address
+INCOMPLETE = {"silence", "pause", "capture_incomplete", "reliable_gap", "reliable_jump", "packets_lost"}
+
+
+def renumbered(value, is_frame=False):
+    """The object of info --json with the frame numbers of a capture that has another frame after each EVERYth."""
+    def later(frame):
+        return frame + (frame - 1) // EVERY
+
+    def later_in(text):
+        return re.sub(r"\bframes? \d+( (to|and) \d+)?", lambda found: re.sub(
+            r"\d+", lambda number: str(later(int(number[0]))), found[0]), text)
+
+    if isinstance(value, dict):
+        return {key: renumbered(each, is_frame or key in ("frame", "frames")) for key, each in value.items()}
+    if isinstance(value, list):
+        return [renumbered(each, is_frame) for each in value]
+    if isinstance(value, str):
+        return later_in(value)
+    return later(value) if is_frame and isinstance(value, int) else value
+
+
+class IcmpErrors(unittest.TestCase):
+    def test_info(self):
+        """They change the numbers of frames, and nothing else."""
+        for generation in GENERATIONS:
+            frames = traffic.generate(*LOSSY, "--generation", generation).frames
+            expected = [renumbered(each) for each in traffic.lines("info", "--json", frames=frames)]
+            for quoted_bytes in QUOTED_BYTES:
+                with self.subTest(generation, quoted_bytes=quoted_bytes):
+                    quoting = traffic.answered(frames, EVERY, lambda frame: traffic.icmp_error(frame, quoted_bytes))
+                    self.assertEqual(expected, traffic.lines("info", "--json", frames=quoting))
+
+    def test_like_frames_of_other_protocols(self):
+        """Every output is that of a capture with ARP in their place."""
+        frames = traffic.generate(*LOSSY, "--generation", "5.1").frames
+        captures = [traffic.write(traffic.answered(frames, EVERY, answer))
+                    for answer in (traffic.arp_request, *(lambda frame, bytes=bytes: traffic.icmp_error(frame, bytes)
+                                                          for bytes in QUOTED_BYTES))]
+        for arguments in (["info"], ["decode", "--json"], ["decode", "--events", "-"]):
+            outputs = {traffic.program(*arguments, "-", data=data) for data in captures}
+            self.assertEqual(1, len(outputs), arguments)
+            self.assertGreater(len(outputs.pop()), 1000)
+
+
+class MovedClient(unittest.TestCase):
+    """Another port of the client, and no restart of its handshake."""
+
+    def connections(self, frames):
+        found = traffic.lines("info", "--json", frames=frames)
+        self.assertEqual([traffic.SERVER_PORT] * 2, [int(each["server"].rpartition(":")[2]) for each in found])
+        self.assertEqual(OTHER_PORT, int(found[1]["client"].rpartition(":")[2]))
+        return found
+
+    def assert_packets(self, whole, parts):
+        """Each packet is in one of the connections."""
+        for way in traffic.WAYS:
+            self.assertEqual(whole["packets"][way], sum(each["packets"][way] for each in parts), way)
+
+    def test_moved(self):
+        for scenario in LOSSLESS:
+            for generation in GENERATIONS:
+                with self.subTest(scenario[0], generation=generation):
+                    frames = traffic.generate(*scenario, "--generation", generation).frames
+                    whole, = traffic.lines("info", "--json", frames=frames)
+                    parts = self.connections(traffic.moved(frames, len(frames) // 2, OTHER_PORT))
+                    self.assert_packets(whole, parts)
+                    for part in parts:
+                        self.assertEqual([], [each["text"] for each in part["findings"]])
+                        self.assertEqual([0, 0, 0, 0], [part[key][way] for key in ("lost", "not_acked")
+                                                        for way in traffic.WAYS])
+
+    def test_moved_and_back(self):
+        """What the first connection lacks in between had another address, and no sentence says otherwise."""
+        for scenario in LOSSLESS:
+            for generation in GENERATIONS:
+                with self.subTest(scenario[0], generation=generation):
+                    frames = traffic.generate(*scenario, "--generation", generation).frames
+                    whole, = traffic.lines("info", "--json", frames=frames)
+                    begin, end = len(frames) // 3, 2 * len(frames) // 3
+                    parts = self.connections(traffic.moved(frames, begin, OTHER_PORT)[:end] + frames[end:])
+                    self.assert_packets(whole, parts)
+                    self.assertEqual([], parts[1]["findings"])
+                    findings = {each["kind"]: each["text"] for each in parts[0]["findings"]}
+                    self.assertEqual(set(), set(findings) - INCOMPLETE, findings)
+                    self.assertIn("another address", findings.get("silence", "another address"))
+
+
+if __name__ == "__main__":
+    uerudp.main()
