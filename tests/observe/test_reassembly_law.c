@@ -117,7 +117,7 @@ static void tick(void) {
 static void talk(const char *release) {
     const struct ue_conn_config config = {.partial_threshold = -1};
     pair_init(&w.pair, release, &config);
-    w.x = w.pair.conns[PAIR_SERVER]->common.out_context;
+    w.x = w.pair.conns[PAIR_SERVER]->common.context;
     for (uint32_t i = 0; i < CHANNELS; i++) {
         pair_open_channel(&w.pair, FIRST_CHANNEL + i);
     }

@@ -155,10 +155,10 @@ size_t pair_encode_packet(const struct conn_pair *pair, unsigned from, const str
         struct ue_notify notify = c->sender.packet_notify;
         ue_notify_write(&notify, false, &head.packet);
     }
-    assert_int_equal(ue_datagram_encode_head(&c->common.out_context, &head, bytes, size_bytes, &bit, &fault), UE_OK);
+    assert_int_equal(ue_datagram_encode_head(&c->common.context, &head, bytes, size_bytes, &bit, &fault), UE_OK);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(ue_item_encode(&c->common.out_context, &items[i], bytes, size_bytes, &bit, &fault), UE_OK);
+        assert_int_equal(ue_item_encode(&c->common.context, &items[i], bytes, size_bytes, &bit, &fault), UE_OK);
     }
-    assert_int_equal(ue_datagram_encode_end(&c->common.out_context, bytes, size_bytes, &bit, &fault), UE_OK);
+    assert_int_equal(ue_datagram_encode_end(&c->common.context, bytes, size_bytes, &bit, &fault), UE_OK);
     return ue_bits_bytes(bit);
 }

@@ -23,7 +23,7 @@ void hostile_send(struct ue_conn *c, uint64_t now_ns, enum hostile_traffic traff
                                      .has_name = true,
                                      .name = {.hardcoded = true, .index = UE_NAME_VOICE},
                                      .channel = CHANNEL_FIRST + number / hostile_per_channel(traffic),
-                                     .ch_seq = reliable ? ch_seq & (c->common.out_context.ch_seq_bound - 1) : 0,
+                                     .ch_seq = reliable ? ch_seq & (c->common.context.ch_seq_bound - 1) : 0,
                                      .data = {data, 0, traffic == HOSTILE_CHANNELS ? 8 : 8 * PART_BYTES},
                                  }};
     ue_send_buffer_append(&c->sender, now_ns, &item);

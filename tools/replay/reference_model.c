@@ -72,10 +72,9 @@ static void learn_control(struct reference_model *m) {
 }
 
 static void begin(struct reference_model *m, const struct reference_model_start *start) {
-    enum ue_direction own = m->conn->common.out_context.direction;
-    m->conn->common.in_context = m->conn->common.out_context = *start->context;
-    m->conn->common.out_context.direction = own;
-    m->conn->common.in_context.direction = ue_direction_reverse(own);
+    enum ue_direction own = m->conn->common.context.direction;
+    m->conn->common.context = *start->context;
+    m->conn->common.context.direction = own;
     m->conn->common.config.client_id = start->prefix.client_id;
     m->conn->sender.datagrams.limit = 0;
     ue_conn_adopt(m->conn, 0, ue_seq_of(start->in), ue_seq_of(start->out));
@@ -162,7 +161,9 @@ bool reference_model_receive(struct reference_model *m, uint64_t now_ns, const u
     const struct ue_visitor learner = {.item = learn, .user = m};
     struct ue_decode_result result;
     if (m->learns) {
-        ue_datagram_decode(&m->conn->common.in_context, bytes, size_bytes, NULL, &learner, &result);
+        ue_turn_context(&m->conn->common);
+        ue_datagram_decode(&m->conn->common.context, bytes, size_bytes, NULL, &learner, &result);
+        ue_turn_context(&m->conn->common);
     }
     ue_conn_begin_input(m->conn);
     m->conn->sender.dirty_acks = 0; /* the implementation sends its acks itself */
@@ -297,7 +298,7 @@ static void compare_number(const struct sending *s, struct ue_channel_entry *ent
         entry->pending_out_rec = next < entry->out_reliable ? next + 1 : 0;
     } else if (ch_seq != next && !may_jump(m, entry, ch_seq)) {
         struct ue_bunch expected = *bunch;
-        expected.ch_seq = (uint32_t)next & (m->conn->common.out_context.ch_seq_bound - 1);
+        expected.ch_seq = (uint32_t)next & (m->conn->common.context.ch_seq_bound - 1);
         report_item(s, REFERENCE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
         entry->pending_out_rec = 0;
     } else if (ch_seq > entry->out_reliable + 1) {
@@ -365,8 +366,7 @@ static void compare_reliable(const struct sending *s, struct ue_channel_entry *e
                                 GINT_TO_POINTER((int32_t)(bunch->ch_seq + m->conn->common.limits.reliable)));
         }
     }
-    int32_t ch_seq =
-        (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound);
+    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound);
     struct ue_out_rec *out = reference_model_find_out(entry->channel, ch_seq);
     if (out != NULL && !out->acked) {
         compare_copy(s, entry, out, bunch);
@@ -426,7 +426,7 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
 static bool is_copy(const struct reference_model *m, const struct ue_channel_entry *entry,
                     const struct ue_bunch *bunch) {
     return bunch->reliable && entry->out_reliable > LEARNED_ONE &&
-           ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound) <=
+           ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound) <=
                entry->out_reliable;
 }
 
@@ -468,7 +468,7 @@ static bool is_unexplained(const struct reference_model *m, const struct ue_chan
     if (entry->channel == NULL || !is_copy(m, entry, bunch)) {
         return entry->channel == NULL && !bunch->open && !m->learns;
     }
-    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.out_context.ch_seq_bound);
+    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound);
     const struct ue_out_rec *out = reference_model_find_out(entry->channel, (int32_t)ch_seq);
     bool is_early =
         out != NULL && !out->acked && out->packet_id >= 0 &&

@@ -142,27 +142,28 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     struct ue_ping ping = {0};
     ue_ping_feed(&ping, 1, 1, 0, 40 * NS_PER_MS, 0);
     ue_ping_feed(&ping, 2, 2, 0, 60 * NS_PER_MS, 0);
-    traffic.in_bytes = 4000;
-    traffic.out_bytes = UINT32_MAX;
-    traffic.in_packets = 60;
-    traffic.out_packets = 30;
-    traffic.in_lost = 20;
-    traffic.out_lost = 5;
-    traffic.out_reported = 40;
-    assert_false(ue_traffic_tick(&traffic, &ping, 4 * NS_PER_SECOND - 1));
-    assert_int_equal(traffic.in_packets, 60);
-    assert_true(ue_traffic_tick(&traffic, &ping, 5 * NS_PER_SECOND)); /* the tick is a second late */
-    assert_int_equal(traffic.last.in_bytes, 2000);
-    assert_true(traffic.last.out_bytes == UINT32_MAX / 2);
-    assert_int_equal(traffic.last.in_packets, 30);
-    assert_int_equal(traffic.last.out_packets, 15);
-    assert_near((double)traffic.last.in_lost_percent, 25, 1e-6);
-    assert_near((double)traffic.last.out_lost_percent, 12.5, 1e-6);
+    struct ue_counters counters = {
+        .in_bytes = 4000, .in_packets_lost = 20, .out_packets_lost = 5, .out_packets_acked = 35};
+    traffic.in_datagrams = 60;
+    assert_false(ue_traffic_tick(&traffic, &counters, &ping, 4 * NS_PER_SECOND - 1));
+    assert_int_equal(traffic.in_datagrams, 60);
+    assert_true(ue_traffic_tick(&traffic, &counters, &ping, 5 * NS_PER_SECOND)); /* the tick is a second late */
+    assert_int_equal(traffic.in_bytes_per_second, 2000);
+    assert_near((double)traffic.in_lost_percent, 25, 1e-6);
+    assert_near((double)traffic.out_lost_percent, 12.5, 1e-6);
     assert_true(ping.average_ns == 50 * NS_PER_MS);
-    assert_int_equal(traffic.in_packets + traffic.in_lost + traffic.out_reported + ping.lag_count, 0);
+    assert_int_equal(traffic.in_datagrams + ping.lag_count, 0);
 
-    assert_true(ue_traffic_tick(&traffic, &ping, 6 * NS_PER_SECOND)); /* a second without traffic */
-    assert_near((double)traffic.last.in_lost_percent, 0, 0);
+    counters.in_bytes += 500;
+    counters.out_packets_acked += 3;
+    counters.out_packets_lost += 1;
+    assert_true(ue_traffic_tick(&traffic, &counters, &ping, 6 * NS_PER_SECOND)); /* counts from the second before */
+    assert_int_equal(traffic.in_bytes_per_second, 500);
+    assert_near((double)traffic.out_lost_percent, 25, 1e-6);
+
+    assert_true(ue_traffic_tick(&traffic, &counters, &ping, 7 * NS_PER_SECOND)); /* a second without traffic */
+    assert_near((double)traffic.in_lost_percent, 0, 0);
+    assert_near((double)traffic.out_lost_percent, 0, 0);
     assert_true(ping.average_ns == 50 * NS_PER_MS); /* of the last second with samples */
 }
 

@@ -32,7 +32,8 @@ static void ack_channel(struct ue_channel_table *channels, struct ue_channel *ch
         next = out->next_in_packet;
         out->acked = true;
     }
-    if (channel->opened_locally && channel->open_packets.last == written->packet_id && !waits_for_open(channel)) {
+    if (channel->opened_locally && !channel->open_acked && channel->open_packets.last == written->packet_id &&
+        !waits_for_open(channel)) {
         channel->open_acked = true;
     }
     released(channels, channel, ue_channel_release(channels, channel));
@@ -69,14 +70,12 @@ static void report(struct ue_common *common, int64_t packet_id, bool delivered) 
 static void handle_report(struct ue_sender *s, uint64_t now_ns, int64_t packet_id, bool delivered) {
     struct ue_written written;
     report(s->common, packet_id, delivered);
-    s->common->statistics.traffic.out_reported++;
     if (delivered) {
         s->common->statistics.counters.out_packets_acked++;
         s->out_ack_packet_id = packet_id;
         s->acked_sent_ns = UE_NO_TIME;
     } else {
         s->common->statistics.counters.out_packets_lost++;
-        s->common->statistics.traffic.out_lost++;
     }
     while (ue_sent_packets_pop(&s->sent_packets, packet_id, &written)) {
         struct ue_channel *channel = writer(s->channels, &written);
@@ -151,14 +150,14 @@ void ue_receive_legacy_ack(struct ue_sender *s, uint64_t now_ns, const struct ue
 /* From 4.20 on every build exchanges frame times (endpoint.md 36.1). */
 void ue_send_legacy_ack(struct ue_sender *s, uint64_t now_ns, int64_t packet_id) {
     bool is_server = ue_is_server(s->common);
-    bool is_timed = s->common->out_context.profile.channel == UE_CHANNEL_PACKED &&
+    bool is_timed = s->common->context.profile.channel == UE_CHANNEL_PACKED &&
                     (is_server ? s->peer_wants_frame_time : s->common->config.want_frame_time);
     const struct ue_item item = {
         .is_ack = true,
         .ack = {.ack_id = ue_seq_of(packet_id),
                 .has_frame_time = is_timed,
                 .frame_time_ms = is_timed && is_server ? s->frame_time_ms : 0,
-                .remote_kbps = s->common->statistics.traffic.last.in_bytes / 1024},
+                .remote_kbps = s->common->statistics.traffic.in_bytes_per_second / 1024},
     };
     ue_send_buffer_append(s, now_ns, &item);
 }

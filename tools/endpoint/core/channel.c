@@ -6,15 +6,20 @@
 
 void ue_channel_table_init(struct ue_channel_table *table, struct ue_common *common, int32_t in_first,
                            int32_t out_first) {
-    *table = (struct ue_channel_table){
-        .common = common, .in_first = in_first, .out_first = out_first, .out_recs.max = SPARE_OUT_RECS};
+    *table = (struct ue_channel_table){.common = common,
+                                       .in_first = in_first,
+                                       .out_first = out_first,
+                                       .control = {.in_reliable = in_first, .out_reliable = out_first},
+                                       .out_recs.max = SPARE_OUT_RECS};
 }
 
 void ue_channel_table_free(struct ue_channel_table *table) {
     for (uint32_t i = 0; i < table->capacity; i++) {
         if (table->slots[i] != NULL) {
             ue_channel_free(table, table->slots[i]);
-            ue_share_free_block(&table->common->share, table->slots[i]);
+            if (table->slots[i] != &table->control) {
+                ue_share_free_block(&table->common->share, table->slots[i]);
+            }
         }
     }
     ue_out_queue_pop(&table->common->share, &table->resends); /* without channels nothing is left to return */
@@ -48,7 +53,7 @@ struct ue_channel_entry *ue_channel_entry_get(struct ue_channel_table *table, ui
     if (entry != NULL || (table->count * 4 >= table->capacity * 3 && !grow(table))) {
         return entry;
     }
-    entry = ue_share_alloc(&table->common->share, sizeof *entry);
+    entry = index == 0 ? &table->control : ue_share_alloc(&table->common->share, sizeof *entry);
     if (entry != NULL) {
         *entry =
             (struct ue_channel_entry){.index = index, .in_reliable = table->in_first, .out_reliable = table->out_first};
@@ -99,7 +104,7 @@ void ue_channel_free(struct ue_channel_table *table, struct ue_channel_entry *en
         channel->in_first = next;
     }
     ue_partial_drop(&table->common->share, channel);
-    ue_share_free_block(&table->common->share, (void *)channel->name.units.base);
+    ue_share_free_block(&table->common->share, channel->name);
     ue_share_free_block(&table->common->share, channel);
     entry->channel = NULL;
     table->open_count--;
@@ -377,8 +382,8 @@ void ue_sent_packets_replace(struct ue_sent_packets *sent, int64_t packet_id, co
 bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct ue_written *written) {
     while (sent->count != 0 && written_at(sent, 0)->packet_id <= packet_id) {
         *written = *written_at(sent, 0);
-        sent->begin = (sent->begin + 1) & (sent->capacity - 1);
         sent->count--;
+        sent->begin = sent->count != 0 ? (sent->begin + 1) & (sent->capacity - 1) : 0; /* the begin is in the cache */
         if (written->packet_id == packet_id) {
             return true;
         }
@@ -449,6 +454,5 @@ bool ue_may_send(const struct ue_channel_table *channels) {
     if (!ue_is_server(common) || ue_has_internal_ack(common) || common->config.no_login) {
         return true;
     }
-    const struct ue_channel_entry *entry = ue_channel_entry_find(channels, 0);
-    return entry != NULL && entry->in_reliable != channels->in_first;
+    return channels->control.in_reliable != channels->in_first;
 }

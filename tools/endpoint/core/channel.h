@@ -73,27 +73,27 @@ struct ue_channel {
     uint32_t index;
     uint32_t id; /* no other channel of the connection ever has it */
     enum ue_channel_kind kind;
-    uint32_t name_index; /* engine's name table; 0 with a name as text */
-    struct ue_text name; /* a copy in the connection's memory */
+    uint32_t name_index;  /* engine's name table; 0 with a name as text */
+    struct ue_text *name; /* a copy in the connection's memory, its bytes after it; NULL: no text */
     bool opened_locally;
     bool open_sent;  /* the bunch with the open bit left */
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
-    bool has_opened;                     /* the program knows of it */
-    bool close_acked;                    /* the close was acknowledged: freed after the packet's bunches */
-    bool paused_until_acked;             /* bPausedUntilReliableACK */
-    struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
+    bool has_opened;         /* the program knows of it */
+    bool close_acked;        /* the close was acknowledged: freed after the packet's bunches */
+    bool paused_until_acked; /* bPausedUntilReliableACK */
+    uint8_t close_reason;
     struct ue_out_rec *out_first;
     struct ue_out_rec *out_last;
     struct ue_out_rec *out_before_last; /* NULL when it is gone */
     uint32_t out_count;                 /* NumOutRec */
+    uint32_t in_count;                  /* NumInRec */
     struct ue_in_rec *in_first;
-    uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;
+    struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     int64_t progress; /* tick.c: the newest number for which bunches waited, and since when it has been that */
     uint64_t progress_ns;
-    uint8_t close_reason;
 };
 
 /* Reliable bunches that wait to be sent, first the one that leaves first. */
@@ -111,9 +111,10 @@ struct ue_channel_table {
     uint32_t next_id;
     int32_t in_first; /* where the numbers of a new entry begin */
     int32_t out_first;
-    struct ue_out_queue resends; /* retransmissions, in the order of the naks; they leave before anything new */
-    struct ue_out_queue unsent;  /* bunches that never left */
-    struct ue_spares out_recs;   /* for the next bunches */
+    struct ue_channel_entry control; /* of index 0, which every tick needs: in slots once it was used */
+    struct ue_out_queue resends;     /* retransmissions, in the order of the naks; they leave before anything new */
+    struct ue_out_queue unsent;      /* bunches that never left */
+    struct ue_spares out_recs;       /* for the next bunches */
     struct ue_common *common;
     bool has_close_acked;     /* of a channel */
     bool has_pending_out_rec; /* of an entry with a channel */

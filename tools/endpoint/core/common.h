@@ -12,11 +12,11 @@
 
 /* Sizes that follow from the configuration (endpoint.md 23.10). */
 struct ue_limits {
-    size_t prefix_bits;      /* before the packet header, handler flags included */
-    size_t buffer_bits;      /* SendBuffer capacity: packet header to inner terminator */
-    size_t header_bits;      /* MAX_PACKET_HEADER_BITS */
-    size_t single_bits;      /* MaxSingle: the largest bunch that is not split */
-    size_t part_bits;        /* PartMax */
+    uint32_t prefix_bits;    /* before the packet header, handler flags included */
+    uint32_t buffer_bits;    /* SendBuffer capacity: packet header to inner terminator */
+    uint32_t header_bits;    /* MAX_PACKET_HEADER_BITS */
+    uint32_t single_bits;    /* MaxSingle: the largest bunch that is not split */
+    uint32_t part_bits;      /* PartMax */
     uint32_t reliable;       /* RELIABLE_BUFFER */
     uint32_t parts_reliable; /* PartialBunchReliableThreshold; 0 = never */
 };
@@ -30,48 +30,53 @@ struct ue_close_wish {
 
 /* The state of a connection, and the wish to close it (endpoint.md 1, 32). */
 struct ue_life {
-    enum ue_conn_state state;
-    enum ue_close_reason closed_for;
-    struct ue_close_wish close_wish;
-    bool is_admitted;
-    bool has_sent_reason;
-    bool is_leaving; /* closing is under way */
     uint64_t connected_ns;
     uint64_t closed_ns;
+    enum ue_close_reason closed_for;
+    bool has_sent_reason;
+    bool is_admitted;
+    bool is_leaving; /* closing is under way */
+    enum ue_conn_state state;
+    struct ue_close_wish close_wish;
 };
 
 /* What a connection counts and measures (endpoint.md 31). */
 struct ue_statistics {
-    struct ue_counters counters;
     struct ue_traffic traffic;
     struct ue_ping ping;
     struct ue_jitter jitter;
+    struct ue_counters counters;
 };
 
-/* In the order of use: what each packet needs comes first. */
 struct ue_common {
-    struct ue_life life;
-    struct ue_share share;
-    struct ue_output_queue events;
-    struct ue_encryption *encryption; /* AES-GCM, or NULL */
+    struct ue_random random;
+    struct ue_conn_config config; /* defaults filled in */
+    struct ue_context context;    /* how own datagrams are written */
+    struct ue_limits limits;
     uint8_t session_id;
     uint8_t client_id;
-    struct ue_limits limits;
+    struct ue_encryption *encryption; /* AES-GCM, or NULL */
+    struct ue_life life;
+    struct ue_output_queue events;
     struct ue_statistics statistics;
-    struct ue_context in_context;  /* how datagrams of the peer are read, */
-    struct ue_context out_context; /* and own ones written */
-    struct ue_conn_config config;  /* defaults filled in */
-    struct ue_random random;
+    struct ue_share share;
 };
 
 static inline bool ue_is_server(const struct ue_common *common) {
     return common->config.role == UE_ROLE_SERVER;
 }
 static inline bool ue_has_internal_ack(const struct ue_common *common) {
-    return common->out_context.settings.internal_ack;
+    return common->context.settings.internal_ack;
 }
 static inline bool ue_is_legacy(const struct ue_common *common) {
-    return common->out_context.profile.packet == UE_PACKET_LEGACY;
+    return common->context.profile.packet == UE_PACKET_LEGACY;
+}
+
+/* Reverses the direction of the context: before a datagram of the peer is decoded, and again after it. Two contexts
+   would be three more cache lines for each packet. */
+static inline void ue_turn_context(struct ue_common *common) {
+    struct ue_context *context = &common->context;
+    context->direction = context->direction == UE_SERVER_TO_CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
 }
 
 /* packet_size_limits.c */

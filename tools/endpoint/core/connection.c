@@ -15,14 +15,12 @@ static void init_contexts(struct ue_common *common) {
     bool is_server = ue_is_server(common);
     const struct ue_handshake_versions wished = {common->config.min_handshake_version,
                                                  common->config.max_handshake_version};
-    ue_context_init(&common->out_context, common->config.profile, &common->config.settings);
+    ue_context_init(&common->context, common->config.profile, &common->config.settings);
     if (common->config.profile->handshake == UE_HANDSHAKE_V) {
-        common->out_context.ids =
+        common->context.ids =
             ue_handshake_versions_of(common->config.profile, wished).max >= UE_HANDSHAKE_VERSION_WITH_IDS;
     }
-    common->in_context = common->out_context;
-    common->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-    common->in_context.direction = ue_direction_reverse(common->out_context.direction);
+    common->context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
 /* Encrypts if it has a key and one of the handlers encrypts. False: libgcrypt failed. */
@@ -45,7 +43,7 @@ static bool init_common(struct ue_common *common, const struct ue_conn_config *c
     bool is_usable = init_encryption(common);
     common->config.key = NULL; /* the caller's bytes need not live on */
     common->config.seed = NULL;
-    return ue_limits_init(&common->limits, &common->config, &common->out_context) && is_usable;
+    return ue_limits_init(&common->limits, &common->config, &common->context) && is_usable;
 }
 
 static void init_sender(struct ue_sender *s, struct ue_common *common, struct ue_channel_table *channels) {
@@ -88,7 +86,7 @@ struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct u
         ue_conn_free(c);
         return NULL;
     }
-    ue_client_handshake_init(&c->handshake.client, &c->common.out_context, config, &c->common.random);
+    ue_client_handshake_init(&c->handshake.client, &c->common.context, config, &c->common.random);
     return c;
 }
 

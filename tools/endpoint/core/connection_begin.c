@@ -12,7 +12,7 @@ static void init_notify(struct ue_sender *s, uint16_t in, uint16_t out) {
 
 /* The sequences of both sides are known (endpoint.md 10.1, 10.4): in is the peer's first, out the own. */
 void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
-    int32_t mask = (int32_t)c->common.out_context.ch_seq_bound - 1;
+    int32_t mask = (int32_t)c->common.context.ch_seq_bound - 1;
     c->receiver.in_packet_id = (int64_t)in - 1;
     c->sender.out_packet_id = out;
     c->sender.out_ack_packet_id = (int64_t)out - 1;
@@ -54,17 +54,17 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
 /* What the handshake agreed on changes the prefix of every packet. */
 static void set_version(struct ue_common *common, uint8_t version, uint8_t session_id, uint8_t client_id) {
     bool ids = common->config.profile->handshake == UE_HANDSHAKE_V && version >= 3;
-    common->out_context.ids = common->in_context.ids = ids;
+    common->context.ids = ids;
     common->session_id = session_id;
     common->client_id = client_id;
-    ue_limits_init(&common->limits, &common->config, &common->out_context);
+    ue_limits_init(&common->limits, &common->config, &common->context);
 }
 
 static void set_accepted(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
     c->handshake.accepted = *accepted;
     c->handshake.answers = true;
     c->common.life.connected_ns = now_ns;
-    c->common.in_context.features = c->common.out_context.features = accepted->features;
+    c->common.context.features = accepted->features;
     set_version(&c->common, accepted->version, accepted->session_id, accepted->client_id);
 }
 
@@ -134,7 +134,7 @@ static void answer_handshake(struct ue_conn *c) {
     if (!c->handshake.answers) {
         return;
     }
-    size_t size_bytes = ue_listener_ack(&c->common.out_context, &c->handshake.accepted, reply);
+    size_t size_bytes = ue_listener_ack(&c->common.context, &c->handshake.accepted, reply);
     if (size_bytes != 0) {
         ue_output_queue_push_copy(&c->sender.datagrams, reply, size_bytes);
     }

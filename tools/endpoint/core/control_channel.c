@@ -45,7 +45,7 @@ enum ue_status ue_control_send(struct ue_sender *s, uint64_t now_ns, const struc
     uint8_t bytes[MESSAGE_BYTES_MAX];
     struct ue_fault fault;
     size_t bit = 0;
-    enum ue_status status = ue_message_encode(&s->common->out_context, message, bytes, sizeof bytes, &bit, &fault);
+    enum ue_status status = ue_message_encode(&s->common->context, message, bytes, sizeof bytes, &bit, &fault);
     if (status != UE_OK) {
         return status;
     }

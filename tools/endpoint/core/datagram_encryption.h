@@ -36,7 +36,7 @@ static inline enum ue_handler ue_handlers_cipher(const struct ue_settings *setti
 }
 
 /* What a component writes at least in front of a clear packet; each id of the reliability handler may become longer. */
-static inline size_t ue_handler_clear_bits(enum ue_handler handler) {
+static inline uint32_t ue_handler_clear_bits(enum ue_handler handler) {
     switch (handler) {
     case UE_HANDLER_NONE: return 0;
     case UE_HANDLER_AESGCM_BYTES: return 8;

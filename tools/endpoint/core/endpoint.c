@@ -158,7 +158,7 @@ uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index) {
 }
 
 const struct ue_context *ue_conn_context(const struct ue_conn *c) {
-    return &c->common.out_context;
+    return &c->common.context;
 }
 
 /* ---- names ---- */

@@ -99,5 +99,5 @@ enum ue_status ue_conn_assume_open(struct ue_conn *c, enum ue_channel_kind kind,
 
 void ue_conn_assume_heard(struct ue_conn *c) {
     struct ue_channel_entry *entry = ue_channel_entry_find(&c->channels, 0);
-    entry->in_reliable += (int32_t)c->common.in_context.ch_seq_bound; /* on the wire the same number */
+    entry->in_reliable += (int32_t)c->common.context.ch_seq_bound; /* on the wire the same number */
 }

@@ -18,15 +18,18 @@ static void name_channel(const struct ue_common *common, const struct ue_channel
     if (ue_is_legacy(common)) {
         bunch->ch_type = named ? legacy_type(channel->kind) : 0;
     } else if (named) {
-        bool is_text = channel->name.units.bits != 0;
+        bool is_text = channel->name != NULL;
         bunch->has_name = true;
-        bunch->name =
-            (struct ue_name){.hardcoded = !is_text, .index = is_text ? 0 : channel->name_index, .text = channel->name};
+        bunch->name.hardcoded = !is_text;
+        bunch->name.index = is_text ? 0 : channel->name_index;
+        if (is_text) {
+            bunch->name.text = *channel->name;
+        }
     }
 }
 
 static uint32_t wire_ch_seq(const struct ue_common *common, int32_t ch_seq) {
-    return ue_has_internal_ack(common) ? 0 : (uint32_t)ch_seq & (common->out_context.ch_seq_bound - 1);
+    return ue_has_internal_ack(common) ? 0 : (uint32_t)ch_seq & (common->context.ch_seq_bound - 1);
 }
 
 /* endpoint.md 23.8. */
@@ -37,7 +40,7 @@ void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *
         .open = out->open,
         .close = out->close,
         .dormant = ue_is_legacy(common) && out->close && out->close_reason == UE_DORMANCY,
-        .paused = out->paused && common->out_context.profile.paused,
+        .paused = out->paused && common->context.profile.paused,
         .reliable = reliable,
         .has_exports = out->has_exports,
         .has_mapped = out->has_mapped,

@@ -44,6 +44,10 @@ bool ue_channel_kind_of(const struct ue_common *common, const struct ue_bunch *b
     return bunch->has_name && kind_of_name(common, &bunch->name, kind);
 }
 
+static struct ue_view text_of(const struct ue_channel *channel) {
+    return channel->name != NULL ? channel->name->units : (struct ue_view){0};
+}
+
 /* endpoint.md 16.4. */
 static bool is_same_kind(const struct ue_common *common, const struct ue_channel *channel,
                          const struct ue_bunch *bunch) {
@@ -60,20 +64,22 @@ static bool is_same_kind(const struct ue_common *common, const struct ue_channel
     }
     return !bunch->has_name || kind != UE_KIND_OTHER ||
            (bunch->name.hardcoded ? bunch->name.index == channel->name_index
-                                  : ue_view_equal(bunch->name.text.units, channel->name.units));
+                                  : ue_view_equal(bunch->name.text.units, text_of(channel)));
 }
 
 static bool copy_name(struct ue_common *common, struct ue_channel *channel, const struct ue_name *name) {
     channel->name_index = name->index;
-    if (name->hardcoded) {
+    if (name->hardcoded || name->text.units.bits == 0) {
         return true;
     }
-    uint8_t *copy = ue_share_alloc(&common->share, ue_bits_bytes(name->text.units.bits) + 1);
+    struct ue_text *copy = ue_share_alloc(&common->share, sizeof *copy + ue_bits_bytes(name->text.units.bits));
     if (copy == NULL) {
         return false;
     }
-    ue_view_copy(name->text.units, copy);
-    channel->name = (struct ue_text){{copy, 0, name->text.units.bits}, name->text.wide};
+    uint8_t *bytes = (uint8_t *)(copy + 1);
+    ue_view_copy(name->text.units, bytes);
+    *copy = (struct ue_text){{bytes, 0, name->text.units.bits}, name->text.wide};
+    channel->name = copy;
     return true;
 }
 
@@ -156,9 +162,8 @@ static int64_t full_ch_seq(const struct ue_receiver *r, const struct ue_bunch *b
     if (!bunch->reliable) {
         return bunch->partial ? r->in_packet_id : 0;
     }
-    return ue_has_internal_ack(r->common)
-               ? (int64_t)in_reliable + 1
-               : ue_seq_expand(bunch->ch_seq, in_reliable, r->common->in_context.ch_seq_bound);
+    return ue_has_internal_ack(r->common) ? (int64_t)in_reliable + 1
+                                          : ue_seq_expand(bunch->ch_seq, in_reliable, r->common->context.ch_seq_bound);
 }
 
 /* endpoint.md 16.6, 19.6. */
@@ -268,7 +273,9 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
     while (rest.bit < rest.end_bit && !is_over(r, &all)) {
         struct ue_item items[ITEMS_AT_ONCE];
         struct ue_fault fault;
-        size_t count = ue_datagram_next(&r->common->in_context, bytes, &rest, items, ITEMS_AT_ONCE, &fault);
+        ue_turn_context(r->common);
+        size_t count = ue_datagram_next(&r->common->context, bytes, &rest, items, ITEMS_AT_ONCE, &fault);
+        ue_turn_context(r->common);
         if (receive_items(r, now_ns, items, count, &all, bunches) < count) {
             return true;
         }

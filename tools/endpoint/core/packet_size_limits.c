@@ -8,7 +8,7 @@
 #define DTLS_RECORD_BITS (45 * 8) /* two flags, record, nonce, tag, and what is left in the last byte */
 
 /* What a handler component may add to a packet (endpoint.md 23). */
-static size_t reserved_bits(enum ue_handler handler) {
+static uint32_t reserved_bits(enum ue_handler handler) {
     switch (handler) {
     case UE_HANDLER_AESGCM: return 361;
     case UE_HANDLER_AESGCM_BYTES: return 231;
@@ -36,14 +36,14 @@ static bool are_combinable(const struct ue_conn_config *config) {
     return ciphers <= 1 && !(config->compress && is_by_bytes);
 }
 
-static void add_handlers(struct ue_limits *limits, const struct ue_settings *settings, size_t *handler_bits) {
+static void add_handlers(struct ue_limits *limits, const struct ue_settings *settings, uint32_t *handler_bits) {
     for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
         *handler_bits += reserved_bits(settings->handlers[i]);
         limits->prefix_bits += ue_handler_clear_bits(settings->handlers[i]);
     }
 }
 
-static size_t header_bits(const struct ue_profile *profile) {
+static uint32_t header_bits(const struct ue_profile *profile) {
     switch (profile->packet) {
     case UE_PACKET_LEGACY: return 15;
     case UE_PACKET_KBPS: return 305;
@@ -52,18 +52,18 @@ static size_t header_bits(const struct ue_profile *profile) {
 }
 
 /* The length of the longest header of a legacy bunch: the reserve of the engine is for its own bounds. */
-static size_t legacy_header_bits(const struct ue_context *context) {
-    size_t index_bits = context->profile.channel == UE_CHANNEL_PACKED ? 24 : 14;
-    size_t flag_bits = 15; /* up to the channel type */
+static uint32_t legacy_header_bits(const struct ue_context *context) {
+    uint32_t index_bits = context->profile.channel == UE_CHANNEL_PACKED ? 24 : 14;
+    uint32_t flag_bits = 15; /* up to the channel type */
     return flag_bits + index_bits + ue_bits_width(context->ch_seq_bound) + ue_bits_width(context->data_bound);
 }
 
 /* MAX_BUNCH_HEADER_BITS */
-static size_t bunch_header_bits(const struct ue_context *context) {
+static uint32_t bunch_header_bits(const struct ue_context *context) {
     if (context->profile.packet != UE_PACKET_LEGACY) {
         return 256;
     }
-    size_t most = legacy_header_bits(context);
+    uint32_t most = legacy_header_bits(context);
     return most > 64 ? most : 64;
 }
 
@@ -77,8 +77,9 @@ static bool are_speakable(const struct ue_settings *settings, const struct ue_co
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context) {
     const struct ue_settings *settings = &config->settings;
     const struct ue_profile *profile = &context->profile;
-    size_t handler_bits = (size_t)settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
-    size_t prefix_bits = settings->skip_bytes * (size_t)8 + settings->magic_bits + (context->ids ? IDS_BITS : 0) + 1;
+    uint32_t handler_bits = (uint32_t)settings->magic_bits + (profile->handshake == UE_HANDSHAKE_V ? IDS_BITS : 0) + 1;
+    uint32_t prefix_bits =
+        settings->skip_bytes * (uint32_t)8 + settings->magic_bits + (context->ids ? IDS_BITS : 0) + 1;
     *limits = (struct ue_limits){.prefix_bits = prefix_bits};
     if (!are_speakable(settings, context) || !are_combinable(config)) {
         return false;
@@ -90,7 +91,7 @@ bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *confi
         limits->prefix_bits = 0;
         handler_bits = 0;
     }
-    size_t reserve = bunch_header_bits(context) + TRAILER_BITS + limits->header_bits;
+    uint32_t reserve = bunch_header_bits(context) + TRAILER_BITS + limits->header_bits;
     if (context->data_bound < handler_bits + reserve + 8) {
         return false;
     }

@@ -60,7 +60,7 @@ static enum ue_close_reason reason_of(const struct received_packet *p) {
 
 /* Until when handshake packets are answered depends on the generation (endpoint.md 2.7). */
 static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
-    const struct ue_profile *profile = &c->common.in_context.profile;
+    const struct ue_profile *profile = &c->common.context.profile;
     bool is_old = profile->handshake <= UE_HANDSHAKE_B && profile->packet == UE_PACKET_LEGACY;
     bool at_once = profile->handshake == UE_HANDSHAKE_B || profile->handshake == UE_HANDSHAKE_C;
     if (!is_old && (at_once || now_ns - c->common.life.connected_ns >= ANSWERS_UNTIL_NS)) {
@@ -77,7 +77,7 @@ static void read_jitter(struct ue_common *common, uint64_t now_ns, const struct 
 
 /* The rest of the packet info: frame times and ping (endpoint.md 8.8, 31.3). */
 static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_packet *packet) {
-    if (packet->has_info || s->common->in_context.profile.packet == UE_PACKET_KBPS) {
+    if (packet->has_info || s->common->context.profile.packet == UE_PACKET_KBPS) {
         ue_read_frame_time(s, now_ns, packet->has_frame_time, packet->frame_time_ms);
     }
 }
@@ -85,7 +85,7 @@ static void read_info(struct ue_sender *s, uint64_t now_ns, const struct ue_pack
 /* ReceivedPacket steps 5 and 6: true when the packet is not for now (endpoint.md 8.5, 8.6, 9.1). */
 static bool is_kept_or_dropped(struct ue_receiver *r, uint64_t now_ns, const struct received_packet *p,
                                uint32_t delta) {
-    bool corrects = r->common->in_context.profile.order_cache && !r->common->config.no_order_cache;
+    bool corrects = r->common->context.profile.order_cache && !r->common->config.no_order_cache;
     if (delta == 0) {
         r->common->statistics.counters.out_of_order_lost++;
         if (corrects && !ue_order_cache_exists(&r->order_cache)) {
@@ -119,18 +119,12 @@ static void set_answer_due(struct ue_sender *s, uint32_t bunches) {
 
 /* endpoint.md 13.1. */
 static void flush_if_many_reports(struct ue_sender *s, uint64_t now_ns) {
-    if (s->common->in_context.profile.acks == UE_ACKS_PLAIN && s->dirty_acks >= FORCED_FLUSH_ACKS) {
+    if (s->common->context.profile.acks == UE_ACKS_PLAIN && s->dirty_acks >= FORCED_FLUSH_ACKS) {
         ue_send_buffer_flush(s, now_ns);
         if (s->dirty_acks != 0) { /* a packet begun earlier left with its old header */
             ue_send_buffer_flush(s, now_ns);
         }
     }
-}
-
-/* endpoint.md 31.4. */
-static void count_lost(struct ue_common *common, int64_t missing) {
-    common->statistics.counters.in_packets_lost += (uint64_t)missing;
-    common->statistics.traffic.in_lost += (uint32_t)missing;
 }
 
 /* Returns whether a bunch was refused: the packet then counts as not delivered (endpoint.md 8.9, 12.3). */
@@ -157,7 +151,7 @@ static bool receive_modern(struct ue_receiver *r, uint64_t now_ns, const struct 
         ue_free_closed_channels(r->channels);
         return false;
     }
-    count_lost(r->common, (int64_t)delta - 1);
+    r->common->statistics.counters.in_packets_lost += delta - 1;
     r->common->statistics.counters.in_packets++;
     if (p->fault.status != UE_OK) {
         fail(r->sender, now_ns, UE_CLOSE_READ_HEADER_EXTRA_FAIL, &p->fault);
@@ -179,7 +173,7 @@ static bool receive_legacy(struct ue_receiver *r, uint64_t now_ns, const struct 
         r->common->statistics.counters.out_of_order_lost++;
         return false;
     }
-    count_lost(r->common, packet_id - r->in_packet_id - 1);
+    r->common->statistics.counters.in_packets_lost += (uint64_t)(packet_id - r->in_packet_id - 1);
     r->in_packet_id = packet_id;
     r->common->statistics.counters.in_packets++;
     bool is_refused = dispatch(r, now_ns, p, &bunches);
@@ -202,7 +196,7 @@ static bool receive_without_acks(struct ue_receiver *r, uint64_t now_ns, const s
 
 /* The reliability handler's part of a packet; NULL: it is not among the handlers. */
 static const struct ue_handler_bits *reliability_of(const struct ue_common *common, const struct received_packet *p) {
-    size_t i = ue_handler_index(&common->in_context.settings, UE_HANDLER_RELIABILITY);
+    size_t i = ue_handler_index(&common->context.settings, UE_HANDLER_RELIABILITY);
     return i < UE_HANDLERS_MAX ? &p->head.handlers.components[i] : NULL;
 }
 
@@ -259,7 +253,7 @@ static bool receive_packet(struct ue_conn *c, uint64_t now_ns, const struct rece
 static bool has_our_ids(const struct ue_common *common, const struct received_packet *p) {
     const struct ue_prefix *prefix = &p->head.prefix;
     bool is_read = 8 * p->from.size_bytes > common->limits.prefix_bits;
-    return !common->in_context.ids || !is_read ||
+    return !common->context.ids || !is_read ||
            (prefix->session_id == common->session_id && prefix->client_id == common->client_id);
 }
 
@@ -295,7 +289,9 @@ static bool is_forged(struct ue_receiver *r, const struct received_packet *p) {
 static bool receive_arrival(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
     struct received_packet p;
     p.from = from;
-    ue_datagram_begin(&c->common.in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
+    ue_turn_context(&c->common);
+    ue_datagram_begin(&c->common.context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
+    ue_turn_context(&c->common);
     if (p.head.prefix.is_handshake) {
         ue_conn_receive_handshake(c, now_ns, from.bytes, from.size_bytes);
         return false;
@@ -337,16 +333,18 @@ static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
 /* Undoes what a handler did to the datagram; what it allocates is the caller's. False: forged, or for another key. */
 static bool undo(struct ue_common *common, enum ue_handler handler, struct arrival *from, uint8_t **memory) {
     bool is_encryption = ue_handler_encrypts(handler);
-    const struct ue_context *context = &common->in_context;
+    const struct ue_context *context = &common->context;
     size_t room_bytes = is_encryption ? from->size_bytes : ue_compression_room_bytes(context, from->size_bytes);
     uint8_t *clear = ue_share_alloc(&common->share, room_bytes);
     bool was_clear = false;
     if (clear == NULL) {
         return false;
     }
+    ue_turn_context(common);
     size_t clear_bytes = is_encryption ? ue_encryption_decrypt(common->encryption, context, from->bytes,
                                                                from->size_bytes, clear, &was_clear)
                                        : ue_compression_decompress(context, from->bytes, from->size_bytes, clear);
+    ue_turn_context(common);
     if (was_clear || clear_bytes == 0) {
         ue_share_free_block(&common->share, clear);
         common->statistics.counters.malformed += is_encryption && !was_clear;
@@ -366,7 +364,7 @@ static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *b
     uint8_t *memory = NULL;
     bool is_readable = true;
     for (size_t i = 0; i < UE_HANDLERS_MAX && is_readable; i++) {
-        enum ue_handler handler = c->common.in_context.settings.handlers[i];
+        enum ue_handler handler = c->common.context.settings.handlers[i];
         is_readable = !ue_handler_changes(handler, c->common.config.compress, c->common.encryption != NULL) ||
                       undo(&c->common, handler, &from, &memory);
     }
@@ -378,8 +376,7 @@ static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *b
 
 static void count_in(struct ue_common *common, size_t size_bytes) {
     common->statistics.counters.in_bytes += size_bytes + UE_IPV4_UDP_BYTES;
-    common->statistics.traffic.in_packets++;
-    common->statistics.traffic.in_bytes += (uint32_t)size_bytes + UE_IPV4_UDP_BYTES;
+    common->statistics.traffic.in_datagrams++;
 }
 
 /* endpoint.md 7.1, 39.7. */

@@ -238,9 +238,9 @@ uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struc
     }
     uint32_t limit = channels->common->limits.reliable + closes;
     uint32_t used = entry->channel->out_count + ue_pending_out_rec_count(entry) + 1;
-    limit = limit < channels->common->out_context.ch_seq_bound / 2
+    limit = limit < channels->common->context.ch_seq_bound / 2
                 ? limit
-                : channels->common->out_context.ch_seq_bound / 2; /* else it looks old */
+                : channels->common->context.ch_seq_bound / 2; /* else it looks old */
     return used < limit ? limit - used : 0;
 }
 

@@ -25,17 +25,18 @@ void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t
 /* IsNetReady; saturate: clears what was sent too much first. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
-/* Counters of the current second, and the rates of the last full one. */
+/* The current second, and the rates of the last full one. */
 struct ue_traffic {
+    struct {
+        uint64_t in_bytes, in_packets_lost, out_packets_lost, out_packets_acked;
+    } at_begin; /* the counters when the second began */
+    float in_lost_percent, out_lost_percent;
+    uint32_t in_bytes_per_second;
+    uint32_t in_datagrams; /* of this second, handshake messages and late packets included */
     uint64_t second_begin_ns;
-    uint32_t in_bytes, out_bytes, in_packets, out_packets;
-    uint32_t in_lost, out_lost, out_reported; /* out_reported: own packets that were reported */
-    struct ue_traffic_rate {
-        uint32_t in_bytes, out_bytes, in_packets, out_packets; /* per second */
-        float in_lost_percent, out_lost_percent;
-    } last;
 };
 /* Call it once a tick: ends the second when it is over (also ping's), else false. */
-bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns);
+bool ue_traffic_tick(struct ue_traffic *traffic, const struct ue_counters *counters, struct ue_ping *ping,
+                     uint64_t now_ns);
 
 #endif

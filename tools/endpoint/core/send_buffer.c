@@ -29,18 +29,18 @@ size_t ue_send_buffer_free_bits(const struct ue_sender *s) {
 
 /* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate (endpoint.md 31.1). */
 static void begin_info(const struct ue_sender *s, struct ue_packet *packet) {
-    enum ue_packet_layout layout = s->common->out_context.profile.packet;
+    enum ue_packet_layout layout = s->common->context.profile.packet;
     packet->has_info = layout >= UE_PACKET_JITTER && !s->flushed_this_tick;
     bool can_time = packet->has_info || layout == UE_PACKET_KBPS;
     packet->has_frame_time =
         can_time && (ue_is_server(s->common) ? s->peer_wants_frame_time : s->common->config.want_frame_time);
-    packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
+    packet->extra = (struct ue_view){zeros, 0, s->common->context.settings.extra_bits};
 }
 
 /* What stands before the packet header. The id that this packet gets from the reliability handler is counted when it
    leaves. */
 static void fill_front(const struct ue_sender *s, struct ue_datagram *head) {
-    const struct ue_context *context = &s->common->out_context;
+    const struct ue_context *context = &s->common->context;
     head->prefix = (struct ue_prefix){0};
     if (!ue_has_internal_ack(s->common)) {
         head->prefix = (struct ue_prefix){
@@ -69,7 +69,7 @@ static void begin_packet(struct ue_sender *s, struct ue_packet *packet) {
     }
     if (ue_is_legacy(s->common)) {
         packet->seq = ue_seq_of(s->out_packet_id);
-        packet->extra = (struct ue_view){zeros, 0, s->common->out_context.settings.extra_bits};
+        packet->extra = (struct ue_view){zeros, 0, s->common->context.settings.extra_bits};
     } else {
         ue_notify_write(&s->packet_notify, false, packet);
         begin_info(s, packet);
@@ -77,7 +77,7 @@ static void begin_packet(struct ue_sender *s, struct ue_packet *packet) {
 }
 
 static uint8_t kbps(const struct ue_common *common) {
-    uint32_t rate = common->statistics.traffic.last.in_bytes / 1024;
+    uint32_t rate = common->statistics.traffic.in_bytes_per_second / 1024;
     return rate < 255 ? (uint8_t)rate : 255;
 }
 
@@ -88,7 +88,7 @@ static void fill_info(struct ue_sender *s, uint64_t now_ns, struct ue_packet *pa
     if (packet->has_frame_time && ue_is_server(s->common)) {
         packet->frame_time_ms = s->frame_time_ms;
     }
-    if (s->common->out_context.profile.packet == UE_PACKET_KBPS) {
+    if (s->common->context.profile.packet == UE_PACKET_KBPS) {
         packet->remote_kbps = kbps(s->common);
     }
 }
@@ -111,7 +111,7 @@ static bool write_head(struct ue_sender *s, uint64_t now_ns, uint8_t *bytes, siz
     fill_info(s, now_ns, &p->packet);
     fill_front(s, &head);
     head.packet = p->packet;
-    return ue_datagram_encode_head(&s->common->out_context, &head, bytes, size_bytes, bit, &fault) == UE_OK;
+    return ue_datagram_encode_head(&s->common->context, &head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
 /* endpoint.md 30.3. */
@@ -152,7 +152,7 @@ bool ue_send_buffer_put(struct ue_sender *s, const struct ue_item *item) {
     struct ue_send_buffer *p = &s->send_buffer;
     struct ue_fault fault;
     size_t bit = p->bit;
-    if (ue_item_encode(&s->common->out_context, item, p->block->bytes, p->block->size_bytes, &bit, &fault) != UE_OK ||
+    if (ue_item_encode(&s->common->context, item, p->block->bytes, p->block->size_bytes, &bit, &fault) != UE_OK ||
         bit + 1 > s->common->limits.prefix_bits + s->common->limits.buffer_bits) {
         return false;
     }
@@ -184,7 +184,7 @@ static bool refresh_head(struct ue_sender *s, uint64_t now_ns) {
 static size_t finish(struct ue_sender *s) {
     struct ue_fault fault;
     struct ue_send_buffer *p = &s->send_buffer;
-    ue_datagram_encode_end(&s->common->out_context, p->block->bytes, p->block->size_bytes, &p->bit, &fault);
+    ue_datagram_encode_end(&s->common->context, p->block->bytes, p->block->size_bytes, &p->bit, &fault);
     return ue_bits_bytes(p->bit);
 }
 
@@ -198,11 +198,10 @@ static bool apply(struct ue_sender *s, enum ue_handler handler, struct ue_output
     if (changed == NULL) {
         return false;
     }
-    changed->size_bytes =
-        is_encryption
-            ? ue_encryption_encrypt(common->encryption, &common->out_context, &common->random, (*block)->bytes,
-                                    (*block)->size_bytes, changed->bytes)
-            : ue_compression_compress(&common->out_context, (*block)->bytes, (*block)->size_bytes, changed->bytes);
+    changed->size_bytes = is_encryption ? ue_encryption_encrypt(common->encryption, &common->context, &common->random,
+                                                                (*block)->bytes, (*block)->size_bytes, changed->bytes)
+                                        : ue_compression_compress(&common->context, (*block)->bytes,
+                                                                  (*block)->size_bytes, changed->bytes);
     bool is_changed = changed->size_bytes != 0;
     ue_share_free_block(&common->share, is_changed ? *block : changed);
     *block = is_changed ? changed : *block;
@@ -215,7 +214,7 @@ static struct ue_output_block *apply_handlers(struct ue_sender *s, size_t size_b
     bool has_key = s->is_encrypting && s->common->encryption != NULL;
     block->size_bytes = size_bytes;
     for (size_t i = UE_HANDLERS_MAX; i-- > 0;) {
-        enum ue_handler handler = s->common->out_context.settings.handlers[i];
+        enum ue_handler handler = s->common->context.settings.handlers[i];
         if (ue_handler_changes(handler, s->common->config.compress, has_key) && !apply(s, handler, &block)) {
             ue_share_free_block(&s->common->share, block);
             return NULL;
@@ -251,8 +250,6 @@ static size_t hand_out(struct ue_sender *s, size_t size_bytes) {
 static void count_out(struct ue_sender *s, size_t size_bytes) {
     s->common->statistics.counters.out_packets++;
     s->common->statistics.counters.out_bytes += size_bytes + UE_IPV4_UDP_BYTES;
-    s->common->statistics.traffic.out_packets++;
-    s->common->statistics.traffic.out_bytes += (uint32_t)size_bytes + UE_IPV4_UDP_BYTES;
     s->common->statistics.counters.ack_packets += s->send_buffer.bunches == 0;
     ue_send_budget_sent(&s->budget, (uint32_t)size_bytes);
 }

@@ -13,8 +13,8 @@
 
 /* The bunch that the next one may be merged into (LastOut, AllowMerge); its data are the last bits written. */
 struct ue_last {
-    size_t begin_bit;
     size_t end_bit; /* LastEnd; 0 = none */
+    size_t begin_bit;
     size_t data_bits;
     uint32_t channel_id;
     bool reliable;
@@ -36,7 +36,6 @@ struct ue_send_buffer {
     struct ue_last last;
 };
 
-/* In the order of use: what each packet needs comes first. */
 struct ue_sender {
     struct ue_common *common;
     struct ue_channel_table *channels;
@@ -56,9 +55,10 @@ struct ue_sender {
         uint32_t in_id;  /* the newest of the peer */
     } reliability;       /* the handler's ids */
     bool peer_wants_frame_time;
-    uint8_t frame_time_ms;   /* between the last two ticks, 255 at most */
-    uint32_t burst_packets;  /* since the last tick with bunches that waited, for the burst limit; */
-    int64_t burst_packet_id; /* ... the newest of them */
+    uint8_t frame_time_ms;      /* between the last two ticks, 255 at most */
+    uint32_t burst_packets;     /* since the last tick with bunches that waited, for the burst limit; */
+    int64_t burst_packet_id;    /* ... the newest of them */
+    uint64_t repeat_ticks_left; /* of the option repeat_ticks, and the tick of the bunch */
     struct ue_sent_packets sent_packets;
     struct ue_output_queue datagrams;
     struct ue_notify packet_notify; /* of both directions, for each header has both; generations A to C */
@@ -66,7 +66,6 @@ struct ue_sender {
     struct ue_legacy legacy;              /* generation L */
     struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
     uint64_t last_probe_ns;
-    uint64_t repeat_ticks_left; /* of the option repeat_ticks, and the tick of the bunch */
 };
 
 /* send_buffer.c: the packet being filled */

@@ -25,19 +25,19 @@ static void tick_handshake(struct ue_conn *c, uint64_t now_ns) {
 }
 
 /* Channel 0 was used and is gone: the connection is over. */
-static bool is_control_lost(const struct ue_channel_table *channels, const struct ue_channel_entry *entry) {
-    return entry != NULL && entry->channel == NULL && entry->in_reliable != channels->in_first;
+static bool is_control_lost(const struct ue_channel_table *channels) {
+    return channels->control.channel == NULL && channels->control.in_reliable != channels->in_first;
 }
 
 /* endpoint.md 29.3. */
 static void tick_channels(struct ue_sender *s, uint64_t now_ns) {
-    struct ue_channel_entry *control = ue_channel_entry_find(s->channels, 0);
-    if (is_control_lost(s->channels, control)) {
+    struct ue_channel_entry *control = &s->channels->control;
+    if (is_control_lost(s->channels)) {
         ue_end(s->common, UE_CLOSE_CONTROL_CHANNEL_CLOSE);
         return;
     }
     ue_send_waiting(s, now_ns);
-    if (control != NULL && control->channel != NULL) {
+    if (control->channel != NULL) {
         ue_control_tick(s, now_ns, control);
     }
 }
@@ -58,7 +58,9 @@ static void tick_budget(struct ue_conn *c, uint64_t elapsed_ns) {
     if (ue_has_internal_ack(&c->common)) {
         return;
     }
-    c->common.statistics.counters.saturated_ticks += !ue_conn_is_ready(c);
+    if (!ue_conn_is_ready(c)) {
+        c->common.statistics.counters.saturated_ticks++;
+    }
     ue_send_budget_tick(&c->sender.budget, elapsed_ns, c->common.config.desired_tick_ns);
 }
 
@@ -114,7 +116,8 @@ static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
         ue_ack_everything(&c->sender, now_ns);
         ue_carry_out_close(&c->sender, now_ns);
     }
-    ue_traffic_tick(&c->common.statistics.traffic, &c->common.statistics.ping, now_ns);
+    struct ue_statistics *statistics = &c->common.statistics;
+    ue_traffic_tick(&statistics->traffic, &statistics->counters, &statistics->ping, now_ns);
     if (is_silent(&c->receiver, now_ns)) {
         ue_want_close(&c->common, UE_CLOSE_CONNECTION_TIMEOUT, UE_CLOSE_NONE);
         ue_carry_out_close(&c->sender, now_ns);

@@ -52,7 +52,6 @@ bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes
 
 /* The program may read sequences, session_id, client_id and version once connected. */
 struct ue_client_handshake {
-    enum ue_client_handshake_state state;
     struct ue_context context; /* client to server; ids and features as in the version in use */
     struct ue_random *random;
     struct ue_sequences sequences; /* layout A0 derives none: both sides start at 0 */
@@ -62,8 +61,6 @@ struct ue_client_handshake {
     uint16_t network_features;
     uint8_t session_id;
     uint8_t client_id;
-    bool restarting;
-    bool unanswered; /* layout A0: only an ordinary packet shows that the Response arrived; until then it is repeated */
     bool has_cookie; /* AuthorisedCookie */
     uint8_t cookie[UE_COOKIE_BYTES];
     uint8_t secret_id;  /* of the newest Challenge, with its timestamp and cookie */
@@ -76,6 +73,9 @@ struct ue_client_handshake {
     bool has_request;
     uint8_t pending[UE_HANDSHAKE_DATAGRAM_BYTES]; /* the datagram to send; a later one replaces it */
     size_t pending_bytes;
+    enum ue_client_handshake_state state;
+    bool restarting;
+    bool unanswered; /* layout A0: only an ordinary packet shows that the Response arrived; until then it is repeated */
 };
 
 /* context: generation and settings, in any direction. The random source must outlive the handshake. */

@@ -15,7 +15,7 @@
 static struct ue_message new_message(const struct ue_login *l, uint8_t type) {
     return (struct ue_message){
         .type = type,
-        .param_count = (uint8_t)ue_message_params(&l->conn->common.out_context, type),
+        .param_count = (uint8_t)ue_message_params(&l->conn->common.context, type),
     };
 }
 
@@ -319,7 +319,7 @@ static void read_beacon_join(struct ue_login *l, uint64_t now_ns, const struct u
     struct ue_message m = new_message(l, UE_MESSAGE_BEACON_ASSIGN_GUID);
     m.params[UE_BEACON_ASSIGN_GUID_GUID].number = l->config.beacon_guid;
     m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units = (struct ue_view){
-        no_guid, 0, l->conn->common.out_context.settings.guid_bits}; /* a fixed width has no known layout */
+        no_guid, 0, l->conn->common.context.settings.guid_bits}; /* a fixed width has no known layout */
     send_message(l, now_ns, &m);
     l->status.state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
@@ -465,7 +465,7 @@ static bool handle_messages(struct ue_login *l, uint64_t now_ns, struct ue_view 
     for (size_t bit = 0; bit < data.bits && l->conn->common.life.state != UE_CONN_CLOSED;) {
         struct ue_message message;
         struct ue_fault fault;
-        enum ue_status status = ue_message_decode(&l->conn->common.in_context, data, &bit, &message, &fault);
+        enum ue_status status = ue_message_decode(&l->conn->common.context, data, &bit, &message, &fault);
         wanted |= is_game_message(l, message.type);
         if (status == UE_E_TYPE && is_game_message(l, message.type)) {
             break;

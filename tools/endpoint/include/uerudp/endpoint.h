@@ -54,36 +54,36 @@ struct ue_conn_options {
 struct ue_conn_config {
     const struct ue_profile *profile;
     struct ue_settings settings; /* including reliable_buffer, max_packet_bytes and ch_seq_bound */
-    enum ue_role role;
-    enum ue_driver driver;
     const uint8_t *
         seed; /* UE_SEED_BYTES; NULL: zeros. For random tails and IVs: with a key, each connection needs another seed */
     const uint8_t *key; /* UE_KEY_BYTES; NULL: none. Needs a handler that encrypts among settings.handlers; used
                            once EncryptionAck was sent or read */
-    bool compress; /* with the handler oodle: packets that become smaller are marked as compressed. Both sides must be
-                      endpoints of this project, because the data are not Oodle's; not with UE_HANDLER_AESGCM_BYTES */
+    enum ue_driver driver;
     uint32_t network_version; /* in the handshake, from version 2 on */
     uint16_t network_features;
     uint8_t min_handshake_version; /* 3 */
     uint8_t max_handshake_version; /* the profile's newest */
     uint8_t client_id;             /* counter of this client's connections, low 3 bits on the wire */
-    uint32_t max_channels;         /* DefaultMaxChannelSize 32767 */
     size_t memory_limit_bytes;     /* of this connection, 4 MiB */
     uint32_t max_events;           /* that wait to be read, 65536 */
     uint32_t max_datagrams;        /* that wait to be read, 4096; beyond, no packet is begun, which is counted */
-    uint32_t partial_max_bytes;    /* net.MaxConstructedPartialBunchSizeBytes 65536 */
+    int32_t net_speed;             /* bytes per second; ConfiguredInternetSpeed 100000 */
     int32_t partial_threshold;     /* net.PartialBunchReliableThreshold: the profile's; negative: never */
+    uint32_t partial_max_bytes;    /* net.MaxConstructedPartialBunchSizeBytes 65536 */
+    uint32_t max_channels;         /* DefaultMaxChannelSize 32767 */
     uint64_t keep_alive_ns;        /* KeepAliveTime 0.2 s */
     uint64_t connect_timeout_ns;   /* InitialConnectTimeout 60 s */
     uint64_t timeout_ns;           /* ConnectionTimeout 60 s */
     uint64_t stall_timeout_ns;     /* limit for early bunches or parts without progress: none, as in the engine */
+    uint64_t desired_tick_ns;      /* limits the elapsed time in bandwidth accounting; 0: no limit */
+    enum ue_role role;
+    bool compress; /* with the handler oodle: packets that become smaller are marked as compressed. Both sides must be
+                      endpoints of this project, because the data are not Oodle's; not with UE_HANDLER_AESGCM_BYTES */
     bool no_timeouts;
-    bool no_order_cache;      /* net.DoPacketOrderCorrection 0; generations without the cache never have it */
-    int32_t net_speed;        /* bytes per second; ConfiguredInternetSpeed 100000 */
-    uint64_t desired_tick_ns; /* limits the elapsed time in bandwidth accounting; 0: no limit */
-    bool want_frame_time;     /* client: net.PingExcludeFrameTime */
-    bool any_channel;         /* accept channel names that the engine does not have */
-    bool any_opener;          /* accept that the peer opens channels that an engine's would not */
+    bool no_order_cache;  /* net.DoPacketOrderCorrection 0; generations without the cache never have it */
+    bool want_frame_time; /* client: net.PingExcludeFrameTime */
+    bool any_channel;     /* accept channel names that the engine does not have */
+    bool any_opener;      /* accept that the peer opens channels that an engine's would not */
     bool no_login; /* the peer has only handshake and reliable layer: the connection is open once connected, without a
                       control channel, and either side may open channels of any kind */
     bool report_packets; /* a UE_EVENT_PACKET for each own packet that is acknowledged or not */
