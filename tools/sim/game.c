@@ -29,9 +29,9 @@ static struct sim_game_cast cast_of(const struct sim_game_cast *wanted) {
 /* A replay has the names of its objects outside of its packets. */
 static bool client_init(struct sim_game *game) {
     const struct ue_call_handler handler = {game_call_received, game};
-    return ue_mirror_init(&game->mirror, game->conn, NULL, game_class_find, &handler) &&
+    return ue_received_actors_init(&game->received_actors, game->conn, NULL, game_class_find, &handler) &&
            (game->driver != UE_DRIVER_DEMO ||
-            (game_names_add(game) && ue_mirror_learn(&game->mirror, &game->map) == UE_OK));
+            (game_names_add(game) && ue_received_actors_learn(&game->received_actors, &game->map) == UE_OK));
 }
 
 struct sim_game *sim_game_new(struct ue_conn *conn, const struct sim_game_config *config, sim_game_watch *watch,
@@ -62,7 +62,7 @@ void sim_game_free(struct sim_game *game) {
     if (game->role == UE_ROLE_SERVER) {
         game_server_free(game);
     } else {
-        ue_mirror_free(&game->mirror);
+        ue_received_actors_free(&game->received_actors);
     }
     ue_package_map_free(&game->map);
     free(game);
@@ -75,7 +75,7 @@ void sim_game_set_peer(struct sim_game *game, struct sim_game *peer) {
 static enum ue_status handle_event(struct sim_game *game, const struct ue_event *event) {
     const struct ue_call_handler handler = {game_call_received, game};
     if (game->role == UE_ROLE_CLIENT) {
-        return ue_mirror_event(&game->mirror, event);
+        return ue_received_actors_event(&game->received_actors, event);
     }
     ue_replicator_event(&game->replicator, event);
     bool is_bunch = event->type == UE_EVENT_BUNCH && event->kind == UE_KIND_ACTOR;
@@ -114,6 +114,6 @@ bool sim_game_is_acked(const struct ue_conn *conn) {
 
 struct sim_game_counts sim_game_counts(const struct sim_game *game) {
     struct sim_game_counts counts = game->counts;
-    counts.values_received = game->role == UE_ROLE_CLIENT ? game->mirror.properties : 0;
+    counts.values_received = game->role == UE_ROLE_CLIENT ? game->received_actors.properties : 0;
     return counts;
 }

@@ -33,7 +33,7 @@ void game_beacon_work(struct sim_game *game, struct game_actor *a) {
 /* ---- client ---- */
 
 void game_beacon_client_tick(struct sim_game *game, bool is_quiet) {
-    const struct ue_mirror_actor *actor = game_client_find(game, GAME_CLASS_BEACON);
+    const struct ue_received_actor *actor = game_client_find(game, GAME_CLASS_BEACON);
     if (actor == NULL || is_quiet) {
         return;
     }

@@ -2,24 +2,24 @@
 /* The client of the simulated game: it moves each tick, and fires. */
 #include "tools/sim/game_state.h"
 
-const struct ue_mirror_actor *game_client_find(const struct sim_game *game, enum game_class kind) {
-    const struct ue_mirror_actor *actor = game->mirror.actors;
+const struct ue_received_actor *game_client_find(const struct sim_game *game, enum game_class kind) {
+    const struct ue_received_actor *actor = game->received_actors.actors;
     while (actor != NULL && actor->objects->layout != game_class(kind)) {
         actor = actor->next;
     }
     return actor;
 }
 
-void game_client_call(struct sim_game *game, const struct ue_mirror_actor *actor, enum game_function id,
+void game_client_call(struct sim_game *game, const struct ue_received_actor *actor, enum game_function id,
                       const struct ue_value *parameters) {
-    if (ue_mirror_call(&game->mirror, game->now_ns, actor, actor->objects->guid, game_function(id), parameters) ==
-        UE_OK) {
+    if (ue_received_actors_call(&game->received_actors, game->now_ns, actor, actor->objects->guid, game_function(id),
+                                parameters) == UE_OK) {
         game_call_sent(game, actor->objects->guid, actor->channel, actor->objects->layout, id, parameters);
     }
 }
 
 static uint64_t any_ship(struct sim_game *game) {
-    for (const struct ue_mirror_actor *a = game->mirror.actors; a != NULL; a = a->next) {
+    for (const struct ue_received_actor *a = game->received_actors.actors; a != NULL; a = a->next) {
         if (a->objects->layout == game_class(GAME_CLASS_SHIP) && sim_rng_below(&game->rng, 4) == 0) {
             return a->objects->guid;
         }
@@ -28,7 +28,7 @@ static uint64_t any_ship(struct sim_game *game) {
 }
 
 void game_client_tick(struct sim_game *game, bool is_quiet) {
-    const struct ue_mirror_actor *pilot = game_client_find(game, GAME_CLASS_PILOT);
+    const struct ue_received_actor *pilot = game_client_find(game, GAME_CLASS_PILOT);
     if (pilot == NULL || is_quiet) {
         return;
     }

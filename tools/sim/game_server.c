@@ -395,11 +395,11 @@ void game_server_free(struct sim_game *game) {
 /* ---- the end of a run ---- */
 
 static bool is_object_equal(struct sim_game *server, const struct ue_replicated_object *o,
-                            const struct ue_mirror_object *copy) {
+                            const struct ue_received_object *copy) {
     struct ue_replicated_object *initial = ue_replicated_object_new(&server->map, o->layout, 0);
     bool is_equal = copy != NULL && copy->layout == o->layout && initial != NULL;
     for (uint32_t handle = 1; is_equal && handle <= o->property_count; handle++) {
-        struct ue_view value = ue_mirror_get(copy, handle);
+        struct ue_view value = ue_received_object_get(copy, handle);
         value = value.base != NULL ? value : ue_replicated_object_get(initial, handle);
         is_equal = ue_view_equal(value, ue_replicated_object_get(o, handle));
     }
@@ -414,10 +414,10 @@ static bool is_actor_equal(struct sim_game *server, const struct game_actor *a, 
     if (a->is_leaving || replica == NULL) {
         return replica == NULL; /* else its channel still closes */
     }
-    const struct ue_mirror_actor *copy = ue_mirror_find(&client->mirror, a->actor.object->guid);
+    const struct ue_received_actor *copy = ue_received_actor_find(&client->received_actors, a->actor.object->guid);
     bool is_equal = copy != NULL;
     for (const struct ue_replicated_object *o = a->actor.object; is_equal && o != NULL; o = o->next) {
-        const struct ue_mirror_object *part = ue_mirror_object(copy, o->guid);
+        const struct ue_received_object *part = ue_received_object_find(copy, o->guid);
         is_equal = o->is_removed ? part == NULL : is_object_equal(server, o, part);
     }
     return is_equal;

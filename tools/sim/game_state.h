@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_SIM_GAME_STATE_H
 #define UERUDP_TOOLS_SIM_GAME_STATE_H
 
-#include "tools/endpoint/replication/mirror.h"
+#include "tools/endpoint/replication/received_actors.h"
 #include "tools/endpoint/replication/package_map.h"
 #include "tools/endpoint/replication/replicated_object.h"
 #include "tools/endpoint/replication/replication.h"
@@ -56,7 +56,7 @@ struct sim_game {
     uint32_t requests; /* that a beacon's host received, and of these answered */
     uint32_t answers;
 
-    struct ue_mirror mirror; /* client */
+    struct ue_received_actors received_actors; /* client */
     int32_t shots;
     uint64_t found_tick; /* when a beacon's actor was first there; 0: not yet */
 };
@@ -88,8 +88,8 @@ void game_server_tick(struct sim_game *game, bool is_quiet);
 /* game_client.c */
 void game_client_tick(struct sim_game *game, bool is_quiet);
 /* The newest actor of a class; NULL: none. */
-const struct ue_mirror_actor *game_client_find(const struct sim_game *game, enum game_class kind);
-void game_client_call(struct sim_game *game, const struct ue_mirror_actor *actor, enum game_function id,
+const struct ue_received_actor *game_client_find(const struct sim_game *game, enum game_class kind);
+void game_client_call(struct sim_game *game, const struct ue_received_actor *actor, enum game_function id,
                       const struct ue_value *parameters);
 
 /* game_beacon.c */

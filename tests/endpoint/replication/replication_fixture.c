@@ -114,7 +114,7 @@ static void record_call(enum ue_role role, const struct ue_context *x, const str
 
 static void on_client_call(void *user, const struct ue_received_call *call) {
     (void)user;
-    record_call(UE_ROLE_CLIENT, &replication_fixture.mirror.incoming, call);
+    record_call(UE_ROLE_CLIENT, &replication_fixture.received_actors.incoming, call);
 }
 
 static void on_server_call(void *user, const struct ue_received_call *call) {
@@ -125,7 +125,7 @@ static void on_server_call(void *user, const struct ue_received_call *call) {
 static void handle_client_events(void) {
     struct ue_event event;
     while (ue_conn_next_event(replication_fixture.client, &event)) {
-        assert_int_equal(ue_mirror_event(&replication_fixture.mirror, &event), UE_OK);
+        assert_int_equal(ue_received_actors_event(&replication_fixture.received_actors, &event), UE_OK);
         if (event.type == UE_EVENT_BUNCH && event.channel != 0) {
             replication_fixture.bunches++;
             replication_fixture.reliable_bunches += event.reliable;
@@ -188,8 +188,8 @@ void replication_fixture_init(const struct ue_profile *profile) {
                         ue_conn_context(replication_fixture.server));
     add_names();
     ue_replicator_init(&replication_fixture.replicator, replication_fixture.server, &replication_fixture.map);
-    assert_true(ue_mirror_init(&replication_fixture.mirror, replication_fixture.client,
-                               &replication_fixture.memory.allocator, find_class, &handler));
+    assert_true(ue_received_actors_init(&replication_fixture.received_actors, replication_fixture.client,
+                                        &replication_fixture.memory.allocator, find_class, &handler));
     struct ue_outgoing hello = {.reliable = true, .data = {(const uint8_t *)"h", 0, 8}};
     assert_int_equal(ue_conn_send(replication_fixture.client, replication_fixture.now_ns, &hello, NULL), UE_OK);
     replication_run(3);
@@ -197,7 +197,7 @@ void replication_fixture_init(const struct ue_profile *profile) {
 
 void replication_fixture_free(void) {
     ue_replicator_free(&replication_fixture.replicator);
-    ue_mirror_free(&replication_fixture.mirror);
+    ue_received_actors_free(&replication_fixture.received_actors);
     sim_link_free(replication_fixture.down);
     sim_link_free(replication_fixture.up);
     ue_conn_free(replication_fixture.server);
@@ -247,17 +247,17 @@ void replication_set_value(struct ue_replicated_object *o, uint32_t handle, uint
 }
 
 int replication_get_value(uint64_t guid, uint64_t object, uint32_t handle) {
-    const struct ue_mirror_actor *actor = ue_mirror_find(&replication_fixture.mirror, guid);
-    const struct ue_mirror_object *o = actor != NULL ? ue_mirror_object(actor, object) : NULL;
-    struct ue_view view = o != NULL ? ue_mirror_get(o, handle) : (struct ue_view){0};
+    const struct ue_received_actor *actor = ue_received_actor_find(&replication_fixture.received_actors, guid);
+    const struct ue_received_object *o = actor != NULL ? ue_received_object_find(actor, object) : NULL;
+    struct ue_view view = o != NULL ? ue_received_object_get(o, handle) : (struct ue_view){0};
     return view.base != NULL ? view.base[0] : -1;
 }
 
-static bool is_object_equal(const struct ue_replicated_object *o, const struct ue_mirror_object *copy) {
+static bool is_object_equal(const struct ue_replicated_object *o, const struct ue_received_object *copy) {
     struct ue_replicated_object *initial = new_object(o->layout, 0);
     bool is_equal = copy != NULL && copy->layout == o->layout;
     for (uint32_t handle = 1; is_equal && handle <= o->property_count; handle++) {
-        struct ue_view value = ue_mirror_get(copy, handle);
+        struct ue_view value = ue_received_object_get(copy, handle);
         value = value.base != NULL ? value : ue_replicated_object_get(initial, handle);
         is_equal = ue_view_equal(value, ue_replicated_object_get(o, handle));
     }
@@ -266,10 +266,11 @@ static bool is_object_equal(const struct ue_replicated_object *o, const struct u
 }
 
 bool replication_equal(const struct ue_replicated_actor *actor) {
-    const struct ue_mirror_actor *copy = ue_mirror_find(&replication_fixture.mirror, actor->object->guid);
+    const struct ue_received_actor *copy =
+        ue_received_actor_find(&replication_fixture.received_actors, actor->object->guid);
     bool is_equal = copy != NULL && (copy->spawn != NULL) == (actor->place.archetype != 0);
     for (const struct ue_replicated_object *o = actor->object; is_equal && o != NULL; o = o->next) {
-        const struct ue_mirror_object *part = ue_mirror_object(copy, o->guid);
+        const struct ue_received_object *part = ue_received_object_find(copy, o->guid);
         is_equal = o->is_removed ? part == NULL : is_object_equal(o, part);
     }
     return is_equal;

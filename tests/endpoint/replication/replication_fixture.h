@@ -5,7 +5,7 @@
 
 #include "tests/support/counting_allocator.h"
 #include "tools/endpoint/core/connection.h"
-#include "tools/endpoint/replication/mirror.h"
+#include "tools/endpoint/replication/received_actors.h"
 #include "tools/endpoint/replication/replication.h"
 #include "tools/sim/link.h"
 
@@ -47,7 +47,7 @@ struct replication_fixture {
     bool downlink_drops;
     bool is_hostile; /* calls may be malformed, and are not recorded */
     struct ue_replicator replicator;
-    struct ue_mirror mirror;
+    struct ue_received_actors received_actors;
     uint64_t now_ns;
     uint32_t bunches; /* received by the client on actor channels */
     uint32_t reliable_bunches;

@@ -55,15 +55,15 @@ static void unchanged_values_are_not_sent_again(void **state) {
     add(&actor);
     replication_run(5);
     assert_true(replication_equal(&actor));
-    const struct ue_mirror_actor *copy = ue_mirror_find(&replication_fixture.mirror, ACTOR);
-    assert_true(ue_vector_component(&replication_fixture.mirror.incoming, &copy->spawn->location, 2) == 88.5);
-    assert_int_equal(replication_fixture.mirror.properties, 1);
+    const struct ue_received_actor *copy = ue_received_actor_find(&replication_fixture.received_actors, ACTOR);
+    assert_true(ue_vector_component(&replication_fixture.received_actors.incoming, &copy->spawn->location, 2) == 88.5);
+    assert_int_equal(replication_fixture.received_actors.properties, 1);
     replication_run(20);
     assert_int_equal(counters()->updates, 1);
     replication_set_value(actor.object, 64, 99);
     replication_run(2);
     assert_int_equal(counters()->updates, 2);
-    assert_int_equal(replication_fixture.mirror.properties, 2);
+    assert_int_equal(replication_fixture.received_actors.properties, 2);
     assert_int_equal(replication_get_value(ACTOR, ACTOR, 64), 99);
     replication_run(5);
     assert_int_equal(replication_fixture.replicator.first->objects->sent.count, 0);
@@ -78,7 +78,7 @@ static void lost_values_are_retransmitted_with_the_next_change(void **state) {
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     add(&actor);
     replication_run(5);
-    uint64_t before = replication_fixture.mirror.properties;
+    uint64_t before = replication_fixture.received_actors.properties;
     const struct ue_value value = {.type = UE_VALUE_BYTE, .number = 21};
     ue_replicated_object_set(actor.object, 1, &value);
     replication_set_value(actor.object, 2, 22);
@@ -92,8 +92,8 @@ static void lost_values_are_retransmitted_with_the_next_change(void **state) {
     assert_int_equal(replication_get_value(ACTOR, ACTOR, 1), 31);
     assert_int_equal(replication_get_value(ACTOR, ACTOR, 2), 22);
     assert_int_equal(replication_get_value(ACTOR, ACTOR, 7), 37);
-    assert_int_equal(replication_fixture.mirror.properties - before, 2 + 2); /* 1 and 7, then 1 and 2 again */
-    assert_int_equal(replication_fixture.reliable_bunches, 1);               /* the open */
+    assert_int_equal(replication_fixture.received_actors.properties - before, 2 + 2); /* 1 and 7, then 1 and 2 again */
+    assert_int_equal(replication_fixture.reliable_bunches, 1);                        /* the open */
     replication_fixture_free_with(&actor);
 }
 
@@ -113,7 +113,7 @@ static void updates_sent_before_the_open_is_acknowledged_are_retransmitted(void 
     replication_run(6);
     assert_true(replica->objects->before_ack == 0);
     assert_int_equal(counters()->updates, 4);
-    assert_int_equal(replication_fixture.mirror.properties, 1 + 1 + 1 + 2);
+    assert_int_equal(replication_fixture.received_actors.properties, 1 + 1 + 1 + 2);
     replication_fixture_free_with(&actor);
 }
 
@@ -277,7 +277,7 @@ static void references_in_properties_are_exported(void **state) {
     replication_run(12);
     assert_int_equal(counters()->exports - before, 2); /* lost once */
     char path[UE_GUID_MAP_PATH_MAX + 1];
-    assert_true(ue_guid_map_path(replication_fixture.mirror.names, GUID_LIGHT, UINT64_MAX, path) != 0);
+    assert_true(ue_guid_map_path(replication_fixture.received_actors.names, GUID_LIGHT, UINT64_MAX, path) != 0);
     assert_string_equal(path, "/Game/Maps/Test.Test:PersistentLevel.Lamp.Light");
     assert_true(replication_equal(&actor));
     replication_fixture_free_with(&actor);
@@ -314,7 +314,8 @@ static void sub_objects_are_created_changed_and_deleted(void **state) {
         part->is_removed = true;
         replication_run(4);
         ue_replicated_actor_collect(&lamp); /* frees it */
-        assert_null(ue_mirror_object(ue_mirror_find(&replication_fixture.mirror, GUID_LAMP), PART));
+        assert_null(
+            ue_received_object_find(ue_received_actor_find(&replication_fixture.received_actors, GUID_LAMP), PART));
         assert_int_equal(replication_get_value(GUID_LAMP, PART + 2, 5), 50);
         assert_true(replication_equal(&lamp));
         replication_fixture_free_with(&lamp);
@@ -361,7 +362,7 @@ static void removed_replicas_are_freed_when_the_close_is_acknowledged(void **sta
         assert_int_equal(replication_fixture.replicator.count, 1);
         replication_run(5);
         assert_int_equal(replication_fixture.replicator.count, 0);
-        assert_int_equal(replication_fixture.mirror.destroyed, reason != UE_CHANNEL_DORMANCY);
+        assert_int_equal(replication_fixture.received_actors.destroyed, reason != UE_CHANNEL_DORMANCY);
         assert_int_equal(actor.object->watchers, 0);
         add(&actor);
         replication_run(5);
@@ -386,14 +387,14 @@ static void dormant_actors_wake_with_their_changes(void **state) {
         assert_false(replica->is_closing); /* not acknowledged yet */
         replication_run(6);
         assert_int_equal(replica->channel, UE_NO_CHANNEL);
-        assert_int_equal(ue_mirror_find(&replication_fixture.mirror, ACTOR)->channel, UE_NO_CHANNEL);
+        assert_int_equal(ue_received_actor_find(&replication_fixture.received_actors, ACTOR)->channel, UE_NO_CHANNEL);
         replication_set_value(actor.object, 9, 99);
         replication_run(6);
         assert_int_equal(replication_get_value(ACTOR, ACTOR, 9), 9);
-        uint64_t before = replication_fixture.mirror.properties;
+        uint64_t before = replication_fixture.received_actors.properties;
         assert_int_equal(ue_replicator_wake(&replication_fixture.replicator, replica), UE_OK);
         replication_run(6);
-        assert_int_equal(replication_fixture.mirror.properties - before, 1);
+        assert_int_equal(replication_fixture.received_actors.properties - before, 1);
         assert_true(replication_equal(&actor));
         replica->wants_dormancy = true;
         replication_run(6);
@@ -401,7 +402,7 @@ static void dormant_actors_wake_with_their_changes(void **state) {
                                               UE_CHANNEL_DESTROYED),
                          UE_OK); /* a notice: opens and closes */
         replication_run(6);
-        assert_int_equal(replication_fixture.mirror.destroyed, 1);
+        assert_int_equal(replication_fixture.received_actors.destroyed, 1);
         assert_int_equal(replication_fixture.replicator.count, 0);
         replication_fixture_free_with(&actor);
     }
@@ -434,7 +435,7 @@ static void actors_of_the_map_are_destroyed_without_a_channel(void **state) {
     replication_run(5);
     assert_int_equal(replication_fixture.reliable_bunches, 1);
     assert_int_equal(counters()->exports, 1);
-    assert_null(ue_mirror_find(&replication_fixture.mirror, GUID_LAMP));
+    assert_null(ue_received_actor_find(&replication_fixture.received_actors, GUID_LAMP));
     replication_fixture_free_with(&lamp);
 }
 
@@ -474,16 +475,16 @@ static void calls_arrive_at_actors_and_sub_objects(void **state) {
             assert_int_equal(replication_fixture.calls[UE_ROLE_CLIENT][k].number, k + 1);
         }
         const struct ue_value value = {.type = UE_VALUE_INT32, .number = 77};
-        const struct ue_mirror_actor *copy = ue_mirror_find(&replication_fixture.mirror, ACTOR);
+        const struct ue_received_actor *copy = ue_received_actor_find(&replication_fixture.received_actors, ACTOR);
         const struct ue_class_function *function = replication_function(CALL_SERVER);
         for (uint64_t guid = ACTOR; guid <= PART; guid += PART - ACTOR) {
-            assert_int_equal(
-                ue_mirror_call(&replication_fixture.mirror, replication_fixture.now_ns, copy, guid, function, &value),
-                UE_OK);
+            assert_int_equal(ue_received_actors_call(&replication_fixture.received_actors, replication_fixture.now_ns,
+                                                     copy, guid, function, &value),
+                             UE_OK);
         }
-        assert_int_equal(
-            ue_mirror_call(&replication_fixture.mirror, replication_fixture.now_ns, copy, PART + 2, function, &value),
-            UE_E_CONFLICT);
+        assert_int_equal(ue_received_actors_call(&replication_fixture.received_actors, replication_fixture.now_ns, copy,
+                                                 PART + 2, function, &value),
+                         UE_E_CONFLICT);
         replication_run(3);
         assert_int_equal(replication_fixture.call_count[UE_ROLE_SERVER], 2);
         assert_int_equal(replication_fixture.calls[UE_ROLE_SERVER][1].function, CALL_SERVER);

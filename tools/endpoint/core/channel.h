@@ -4,7 +4,7 @@
 #define UERUDP_TOOLS_ENDPOINT_CORE_CHANNEL_H
 
 #include <uerudp/bunch.h>
-#include "tools/endpoint/core/common.h"
+#include "tools/endpoint/core/connection_common.h"
 
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
 struct ue_out_rec {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/core/output_queue.h"
 
-#include "tools/endpoint/core/common.h"
+#include "tools/endpoint/core/connection_common.h"
 
 void ue_output_queue_init(struct ue_output_queue *queue, struct ue_share *share, uint32_t limit, uint32_t spares_max) {
     *queue = (struct ue_output_queue){.limit = limit, .spares.max = spares_max, .share = share};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/core/common.h"
+#include "tools/endpoint/core/connection_common.h"
 
 #define TRAILER_BITS 1 /* MAX_PACKET_TRAILER_BITS */
 #define WRAPPER_BYTES_MAX 512

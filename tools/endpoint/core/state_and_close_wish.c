@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a connection, the event of each change, and the wish to close (endpoint.md 1). Nothing here sends. */
-#include "tools/endpoint/core/common.h"
+#include "tools/endpoint/core/connection_common.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A mirror that reads malformed and random messages. */
+/* A client that reads malformed and random messages about actors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 /* The messages of a run with every kind of content, of which one bit is changed, or which are cut. */
 static void changed_messages_crash_nothing(void **state) {
     (void)state;
-    struct rng rng = rng_seeded("mirror noise");
+    struct rng rng = rng_seeded("received actors noise");
     for (uint64_t round = rng_rounds(300); round > 0; round--) {
         replication_fixture_init(ue_profile_at(round % UE_PROFILE_COUNT));
         replication_fixture.is_hostile = true;
@@ -36,16 +36,16 @@ static void changed_messages_crash_nothing(void **state) {
                 bytes[at / 8] ^= (uint8_t)(1u << at % 8);
                 changed.data = (struct ue_view){bytes, 0, bits};
             }
-            ue_mirror_event(&replication_fixture.mirror, &changed);
+            ue_received_actors_event(&replication_fixture.received_actors, &changed);
         }
-        assert_true(replication_fixture.mirror.share.used_bytes < 1 << 20);
+        assert_true(replication_fixture.received_actors.share.used_bytes < 1 << 20);
         replication_fixture_free_with(&actor);
     }
 }
 
 static void random_messages_crash_nothing(void **state) {
     (void)state;
-    struct rng rng = rng_seeded("mirror random");
+    struct rng rng = rng_seeded("received actors random");
     replication_fixture_init(ue_profile_find("5.5"));
     replication_fixture.is_hostile = true;
     struct ue_replicated_actor actor = replication_new_actor(64, GUID_BYTES);
@@ -62,7 +62,7 @@ static void random_messages_crash_nothing(void **state) {
                                        .close = rng_chance(&rng, 5),
                                        .has_mapped = rng_chance(&rng, 20),
                                        .data = {bytes, 0, size_bytes * 8 - rng_below(&rng, 8)}};
-        ue_mirror_event(&replication_fixture.mirror, &event);
+        ue_received_actors_event(&replication_fixture.received_actors, &event);
     }
     replication_fixture_free_with(&actor);
 }

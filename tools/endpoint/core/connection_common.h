@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What all parts of a connection use: configuration and what follows from it, memory, state, counters and events. It
    has no packets and no channels. */
-#ifndef UERUDP_TOOLS_ENDPOINT_CORE_COMMON_H
-#define UERUDP_TOOLS_ENDPOINT_CORE_COMMON_H
+#ifndef UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_COMMON_H
+#define UERUDP_TOOLS_ENDPOINT_CORE_CONNECTION_COMMON_H
 
 #include <uerudp/endpoint.h>
 #include "tools/endpoint/base/seeded_random.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/replication/mirror.h"
+#include "tools/endpoint/replication/received_actors.h"
 
 #include <string.h>
 
@@ -9,17 +9,17 @@
 #include "tools/endpoint/replication/replication.h"
 #include "tools/endpoint/replication/replication_content.h"
 
-bool ue_mirror_init(struct ue_mirror *m, struct ue_conn *conn, const struct ue_allocator *allocator,
-                    ue_class_finder *find_class, const struct ue_call_handler *calls) {
-    *m =
-        (struct ue_mirror){.conn = conn, .incoming = *ue_conn_context(conn), .find_class = find_class, .calls = *calls};
+bool ue_received_actors_init(struct ue_received_actors *m, struct ue_conn *conn, const struct ue_allocator *allocator,
+                             ue_class_finder *find_class, const struct ue_call_handler *calls) {
+    *m = (struct ue_received_actors){
+        .conn = conn, .incoming = *ue_conn_context(conn), .find_class = find_class, .calls = *calls};
     m->incoming.direction = ue_direction_reverse(m->incoming.direction);
     ue_share_init(&m->share, allocator, SIZE_MAX);
     m->names = ue_guid_map_new(&m->share.allocator);
     return m->names != NULL;
 }
 
-enum ue_status ue_mirror_learn(struct ue_mirror *m, const struct ue_package_map *map) {
+enum ue_status ue_received_actors_learn(struct ue_received_actors *m, const struct ue_package_map *map) {
     struct ue_content_writer w;
     ue_content_writer_init(&w, &m->share, &m->incoming);
     ue_content_write_export_head(&w, map->count);
@@ -37,16 +37,16 @@ enum ue_status ue_mirror_learn(struct ue_mirror *m, const struct ue_package_map 
 
 /* ---- actors ---- */
 
-static void free_object(struct ue_mirror *m, struct ue_mirror_object *o) {
+static void free_object(struct ue_received_actors *m, struct ue_received_object *o) {
     for (uint32_t i = 0; i < o->value_count; i++) {
         ue_share_free_block(&m->share, o->values[i].bytes);
     }
     ue_share_free_block(&m->share, o);
 }
 
-static void free_actor(struct ue_mirror *m, struct ue_mirror_actor *actor) {
+static void free_actor(struct ue_received_actors *m, struct ue_received_actor *actor) {
     while (actor->objects != NULL) {
-        struct ue_mirror_object *next = actor->objects->next;
+        struct ue_received_object *next = actor->objects->next;
         free_object(m, actor->objects);
         actor->objects = next;
     }
@@ -54,9 +54,9 @@ static void free_actor(struct ue_mirror *m, struct ue_mirror_actor *actor) {
     ue_share_free_block(&m->share, actor);
 }
 
-void ue_mirror_free(struct ue_mirror *m) {
+void ue_received_actors_free(struct ue_received_actors *m) {
     while (m->actors != NULL) {
-        struct ue_mirror_actor *next = m->actors->next;
+        struct ue_received_actor *next = m->actors->next;
         free_actor(m, m->actors);
         m->actors = next;
     }
@@ -64,24 +64,24 @@ void ue_mirror_free(struct ue_mirror *m) {
     m->names = NULL;
 }
 
-static struct ue_mirror_actor *find_actor(const struct ue_mirror *m, uint64_t guid) {
-    struct ue_mirror_actor *actor = m->actors;
+static struct ue_received_actor *find_actor(const struct ue_received_actors *m, uint64_t guid) {
+    struct ue_received_actor *actor = m->actors;
     while (actor != NULL && actor->objects->guid != guid) {
         actor = actor->next;
     }
     return actor;
 }
 
-static struct ue_mirror_actor *actor_of_channel(const struct ue_mirror *m, uint32_t channel) {
-    struct ue_mirror_actor *actor = m->actors;
+static struct ue_received_actor *actor_of_channel(const struct ue_received_actors *m, uint32_t channel) {
+    struct ue_received_actor *actor = m->actors;
     while (actor != NULL && actor->channel != channel) {
         actor = actor->next;
     }
     return actor;
 }
 
-static void remove_actor(struct ue_mirror *m, struct ue_mirror_actor *actor) {
-    struct ue_mirror_actor **at = &m->actors;
+static void remove_actor(struct ue_received_actors *m, struct ue_received_actor *actor) {
+    struct ue_received_actor **at = &m->actors;
     while (*at != actor) {
         at = &(*at)->next;
     }
@@ -90,32 +90,32 @@ static void remove_actor(struct ue_mirror *m, struct ue_mirror_actor *actor) {
     m->destroyed++;
 }
 
-const struct ue_mirror_actor *ue_mirror_find(const struct ue_mirror *m, uint64_t guid) {
+const struct ue_received_actor *ue_received_actor_find(const struct ue_received_actors *m, uint64_t guid) {
     return find_actor(m, guid);
 }
 
-static struct ue_mirror_object *find_object(const struct ue_mirror_actor *actor, uint64_t guid) {
-    struct ue_mirror_object *o = actor->objects;
+static struct ue_received_object *find_object(const struct ue_received_actor *actor, uint64_t guid) {
+    struct ue_received_object *o = actor->objects;
     while (o != NULL && o->guid != guid) {
         o = o->next;
     }
     return o;
 }
 
-const struct ue_mirror_object *ue_mirror_object(const struct ue_mirror_actor *actor, uint64_t guid) {
+const struct ue_received_object *ue_received_object_find(const struct ue_received_actor *actor, uint64_t guid) {
     return find_object(actor, guid);
 }
 
-struct ue_view ue_mirror_get(const struct ue_mirror_object *object, uint32_t handle) {
+struct ue_view ue_received_object_get(const struct ue_received_object *object, uint32_t handle) {
     if (handle < 1 || handle > object->value_count) {
         return (struct ue_view){0};
     }
-    const struct ue_mirror_value *v = &object->values[handle - 1];
+    const struct ue_received_value *v = &object->values[handle - 1];
     return (struct ue_view){v->bytes, 0, v->bits};
 }
 
 /* The class that a name stands for. The names of archetypes begin with "Default__". */
-static const struct ue_class *class_of(const struct ue_mirror *m, uint64_t guid) {
+static const struct ue_class *class_of(const struct ue_received_actors *m, uint64_t guid) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
     char class_path[UE_GUID_MAP_PATH_MAX + 1];
     if (ue_guid_map_path(m->names, guid, UINT64_MAX, path) == 0) {
@@ -125,10 +125,11 @@ static const struct ue_class *class_of(const struct ue_mirror *m, uint64_t guid)
     return m->find_class(class_path);
 }
 
-static struct ue_mirror_object *new_object(struct ue_mirror *m, uint64_t guid, const struct ue_class *layout) {
+static struct ue_received_object *new_object(struct ue_received_actors *m, uint64_t guid,
+                                             const struct ue_class *layout) {
     uint32_t count = layout != NULL ? ue_class_handle_count(layout) : 0;
-    size_t size_bytes = sizeof(struct ue_mirror_object) + count * sizeof(struct ue_mirror_value);
-    struct ue_mirror_object *o = ue_share_alloc(&m->share, size_bytes);
+    size_t size_bytes = sizeof(struct ue_received_object) + count * sizeof(struct ue_received_value);
+    struct ue_received_object *o = ue_share_alloc(&m->share, size_bytes);
     if (o != NULL) {
         memset(o, 0, size_bytes);
         o->guid = guid;
@@ -138,13 +139,13 @@ static struct ue_mirror_object *new_object(struct ue_mirror *m, uint64_t guid, c
     return o;
 }
 
-static struct ue_mirror_actor *new_actor(struct ue_mirror *m, uint64_t guid, const struct ue_class *layout,
-                                         const struct ue_actor_spawn *spawn) {
-    struct ue_mirror_actor *actor = ue_share_alloc(&m->share, sizeof *actor);
+static struct ue_received_actor *new_actor(struct ue_received_actors *m, uint64_t guid, const struct ue_class *layout,
+                                           const struct ue_actor_spawn *spawn) {
+    struct ue_received_actor *actor = ue_share_alloc(&m->share, sizeof *actor);
     if (actor == NULL) {
         return NULL;
     }
-    *actor = (struct ue_mirror_actor){.objects = new_object(m, guid, layout)};
+    *actor = (struct ue_received_actor){.objects = new_object(m, guid, layout)};
     actor->spawn = spawn != NULL ? ue_share_alloc(&m->share, sizeof *spawn) : NULL;
     if (actor->objects == NULL || (spawn != NULL && actor->spawn == NULL)) {
         free_actor(m, actor);
@@ -162,18 +163,18 @@ static struct ue_mirror_actor *new_actor(struct ue_mirror *m, uint64_t guid, con
 /* ---- messages ---- */
 
 /* A message that is being read. */
-struct mirror_message {
-    struct ue_mirror *m;
+struct received_message {
+    struct ue_received_actors *m;
     const struct ue_event *event;
     struct ue_view data;
     size_t bit;
-    struct ue_mirror_actor *actor;
+    struct ue_received_actor *actor;
     struct ue_fault fault;
 };
 
 /* Reads the actor spawn, with the data that a player controller adds. */
-static enum ue_status read_spawn(struct mirror_message *p) {
-    struct ue_mirror *m = p->m;
+static enum ue_status read_spawn(struct received_message *p) {
+    struct ue_received_actors *m = p->m;
     struct ue_actor_spawn spawn = {0};
     enum ue_status status = ue_actor_spawn_decode(&m->incoming, p->data, &p->bit, &spawn, &p->fault);
     if (status != UE_OK) {
@@ -195,21 +196,21 @@ static enum ue_status read_spawn(struct mirror_message *p) {
     return UE_OK;
 }
 
-static enum ue_status set_value(struct ue_mirror *m, struct ue_mirror_object *o, uint32_t handle,
+static enum ue_status set_value(struct ue_received_actors *m, struct ue_received_object *o, uint32_t handle,
                                 struct ue_view value) {
-    struct ue_mirror_value *v = &o->values[handle - 1];
+    struct ue_received_value *v = &o->values[handle - 1];
     uint8_t *bytes = ue_share_resize(&m->share, v->bytes, ue_bits_bytes(value.bits) + 1);
     if (bytes == NULL) {
         return UE_E_FULL;
     }
     ue_view_copy(value, bytes);
-    *v = (struct ue_mirror_value){bytes, (uint32_t)value.bits};
+    *v = (struct ue_received_value){bytes, (uint32_t)value.bits};
     m->properties++;
     return UE_OK;
 }
 
 /* Values in a replay have lengths. */
-static enum ue_status read_replay_properties(struct mirror_message *p, struct ue_mirror_object *o,
+static enum ue_status read_replay_properties(struct received_message *p, struct ue_received_object *o,
                                              struct ue_view payload, size_t *bit) {
     struct ue_property property = {.number = 1};
     enum ue_status status = UE_OK;
@@ -223,7 +224,7 @@ static enum ue_status read_replay_properties(struct mirror_message *p, struct ue
     return status;
 }
 
-static enum ue_status read_properties(struct mirror_message *p, struct ue_mirror_object *o, struct ue_view payload,
+static enum ue_status read_properties(struct received_message *p, struct ue_received_object *o, struct ue_view payload,
                                       size_t *bit) {
     struct ue_live_properties head;
     struct ue_live_property property = {.layout = o->layout};
@@ -243,7 +244,8 @@ static enum ue_status read_properties(struct mirror_message *p, struct ue_mirror
     return status;
 }
 
-static enum ue_status read_payload(struct mirror_message *p, struct ue_mirror_object *o, const struct ue_block *block) {
+static enum ue_status read_payload(struct received_message *p, struct ue_received_object *o,
+                                   const struct ue_block *block) {
     size_t bit = 0;
     if (o->layout == NULL) {
         return UE_OK;
@@ -254,10 +256,10 @@ static enum ue_status read_payload(struct mirror_message *p, struct ue_mirror_ob
     return status == UE_OK ? ue_received_calls_read(&p->m->incoming, block->payload, bit, &call, &p->m->calls) : status;
 }
 
-static void delete_object(struct mirror_message *p, uint64_t guid) {
-    for (struct ue_mirror_object **at = &p->actor->objects->next; *at != NULL; at = &(*at)->next) {
+static void delete_object(struct received_message *p, uint64_t guid) {
+    for (struct ue_received_object **at = &p->actor->objects->next; *at != NULL; at = &(*at)->next) {
         if ((*at)->guid == guid) {
-            struct ue_mirror_object *o = *at;
+            struct ue_received_object *o = *at;
             *at = o->next;
             free_object(p->m, o);
             return;
@@ -266,13 +268,13 @@ static void delete_object(struct mirror_message *p, uint64_t guid) {
 }
 
 /* The object of a block, which is created where it is new. */
-static struct ue_mirror_object *object_of(struct mirror_message *p, const struct ue_block *block) {
+static struct ue_received_object *object_of(struct received_message *p, const struct ue_block *block) {
     uint64_t guid = block->object.links[0].guid.number;
-    struct ue_mirror_object *o = block->is_actor ? p->actor->objects : find_object(p->actor, guid);
+    struct ue_received_object *o = block->is_actor ? p->actor->objects : find_object(p->actor, guid);
     if (o == NULL) {
         o = new_object(p->m, guid,
                        class_of(p->m, block->stably_named ? guid : block->class_object.links[0].guid.number));
-        struct ue_mirror_object **end = &p->actor->objects;
+        struct ue_received_object **end = &p->actor->objects;
         while (*end != NULL) {
             end = &(*end)->next;
         }
@@ -281,7 +283,7 @@ static struct ue_mirror_object *object_of(struct mirror_message *p, const struct
     return o;
 }
 
-static enum ue_status read_blocks(struct mirror_message *p) {
+static enum ue_status read_blocks(struct received_message *p) {
     enum ue_status status = UE_OK;
     while (status == UE_OK && p->bit < p->data.bits) {
         struct ue_block block;
@@ -289,14 +291,14 @@ static enum ue_status read_blocks(struct mirror_message *p) {
         if (status == UE_OK && !block.has_payload) {
             delete_object(p, block.object.links[0].guid.number);
         } else if (status == UE_OK) {
-            struct ue_mirror_object *o = object_of(p, &block);
+            struct ue_received_object *o = object_of(p, &block);
             status = o != NULL ? read_payload(p, o, &block) : UE_E_FULL;
         }
     }
     return status;
 }
 
-static enum ue_status skip_exports(struct mirror_message *p) {
+static enum ue_status skip_exports(struct received_message *p) {
     struct ue_exports exports;
     enum ue_status status = ue_exports_decode(&p->m->incoming, p->data, &p->bit, &exports, &p->fault);
     for (uint32_t i = 0; status == UE_OK && i < exports.count; i++) {
@@ -306,8 +308,8 @@ static enum ue_status skip_exports(struct mirror_message *p) {
     return status;
 }
 
-static enum ue_status read_message(struct mirror_message *p) {
-    struct ue_mirror *m = p->m;
+static enum ue_status read_message(struct received_message *p) {
+    struct ue_received_actors *m = p->m;
     enum ue_status status = p->event->has_exports ? skip_exports(p) : UE_OK;
     if (status == UE_OK && p->event->has_mapped) {
         struct ue_mapped mapped;
@@ -331,7 +333,7 @@ static enum ue_status read_message(struct mirror_message *p) {
     return status;
 }
 
-enum ue_status ue_mirror_event(struct ue_mirror *m, const struct ue_event *event) {
+enum ue_status ue_received_actors_event(struct ue_received_actors *m, const struct ue_event *event) {
     bool is_bunch = event->type == UE_EVENT_BUNCH || event->type == UE_EVENT_EXPORTS;
     if (!is_bunch || event->kind != UE_KIND_ACTOR) {
         return UE_OK;
@@ -343,13 +345,13 @@ enum ue_status ue_mirror_event(struct ue_mirror *m, const struct ue_event *event
     if (event->type == UE_EVENT_EXPORTS) {
         return UE_OK;
     }
-    struct mirror_message message = {.m = m, .event = event, .data = event->data};
+    struct received_message message = {.m = m, .event = event, .data = event->data};
     return read_message(&message);
 }
 
 /* ---- calls to the server ---- */
 
-static enum ue_status send_call(struct ue_mirror *m, uint64_t now_ns, uint32_t channel, bool is_reliable,
+static enum ue_status send_call(struct ue_received_actors *m, uint64_t now_ns, uint32_t channel, bool is_reliable,
                                 const struct ue_content_target *target, const struct ue_content_writer *payload) {
     struct ue_content_writer w;
     ue_content_writer_init(&w, &m->share, ue_conn_context(m->conn));
@@ -361,9 +363,10 @@ static enum ue_status send_call(struct ue_mirror *m, uint64_t now_ns, uint32_t c
     return status;
 }
 
-enum ue_status ue_mirror_call(struct ue_mirror *m, uint64_t now_ns, const struct ue_mirror_actor *actor, uint64_t guid,
-                              const struct ue_class_function *function, const struct ue_value *parameters) {
-    const struct ue_mirror_object *o = find_object(actor, guid);
+enum ue_status ue_received_actors_call(struct ue_received_actors *m, uint64_t now_ns,
+                                       const struct ue_received_actor *actor, uint64_t guid,
+                                       const struct ue_class_function *function, const struct ue_value *parameters) {
+    const struct ue_received_object *o = find_object(actor, guid);
     bool is_reliable = (function->flags & UE_FUNCTION_RELIABLE) != 0;
     if (o == NULL || o->layout == NULL || actor->channel == UE_NO_CHANNEL ||
         ue_class_field_index(&m->incoming, o->layout, function) == UINT32_MAX) {
