@@ -418,7 +418,7 @@ class Findings(unittest.TestCase):
 
     def test_pause(self):
         conv = joined().wait(900)
-        self.assertIn("no packet from either side for", self.only(conv.idle(300), "pause")["text"])
+        self.assertIn("no packet of this connection for", self.only(conv.idle(300), "pause")["text"])
 
     def test_attempts(self):
         """Between two attempts to connect neither side stopped, and nothing is missing."""
