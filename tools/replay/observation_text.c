@@ -16,6 +16,7 @@ static void start_datagram(struct observation_text *t, uint64_t frame, int64_t t
         t->has_begun = true;
         t->first_ns = time_ns;
     }
+    t->frame = frame;
     int64_t us = (time_ns - t->first_ns) / NS_PER_US;
     text_buffer_add_format(&t->out, "%6" PRIu64 " %s%" PRId64 ".%06" PRId64, frame, us < 0 ? "-" : "",
                            ABS(us) / US_PER_S, ABS(us) % US_PER_S);
@@ -45,6 +46,9 @@ static void end_run(struct observation_text *t) {
     }
     t->in_run = false;
     start_detail(t);
+    if (t->run_frame != t->frame) {
+        text_buffer_add_format(out, "confirms that frame %" PRIu64 " ", t->run_frame);
+    }
     text_buffer_add_format(out, "%s %" PRId64, t->run_verb, t->run_first);
     if (t->run_last != t->run_first) {
         text_buffer_add_format(out, " to %" PRId64, t->run_last);
@@ -58,7 +62,8 @@ static void end_run(struct observation_text *t) {
         text_buffer_add_format(out, " to %" PRIu64, t->run_last_frame);
     }
     if (t->run_span_ns >= 0) {
-        text_buffer_add_format(out, ", %s ago", phrase_duration(t->run_span_ns).text);
+        const char *since = t->run_frame != t->frame ? "before" : "ago";
+        text_buffer_add_format(out, ", %s %s", phrase_duration(t->run_span_ns).text, since);
     }
     text_buffer_add(out, ")\n");
 }
@@ -66,12 +71,13 @@ static void end_run(struct observation_text *t) {
 static void print_ack(struct observation_text *t, const struct ue_observed_event *event) {
     bool is_seen = event->ack.frame != 0;
     const char *verb = verb_of(event);
-    bool continues = t->in_run && verb == t->run_verb && event->ack.packet_id == t->run_last + 1 &&
-                     is_seen == (t->run_first_frame != 0);
+    bool continues = t->in_run && verb == t->run_verb && event->frame == t->run_frame &&
+                     event->ack.packet_id == t->run_last + 1 && is_seen == (t->run_first_frame != 0);
     if (!continues) {
         end_run(t);
         t->in_run = true;
         t->run_verb = verb;
+        t->run_frame = event->frame;
         t->run_first = event->ack.packet_id;
         t->run_first_frame = event->ack.frame;
     }

@@ -17,8 +17,10 @@ struct observation_text {
     const struct ue_context *context;
 
     bool has_begun;
-    int64_t first_ns; /* times count from the first datagram */
-    bool in_run;      /* acks that will be printed together, in this and the next members */
+    int64_t first_ns;   /* times count from the first datagram */
+    uint64_t frame;     /* of the datagram that was printed last */
+    bool in_run;        /* acks that will be printed together, in this and the next members */
+    uint64_t run_frame; /* that has these acks: an earlier one, if this datagram confirms them */
     const char *run_verb;
     int64_t run_first, run_last;
     uint64_t run_first_frame, run_last_frame;

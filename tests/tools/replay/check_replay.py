@@ -7,7 +7,7 @@ import pathlib
 
 import uerudp
 from replays import FOLDER, check, decoded, generated, reliable_copies, sent_by
-from conversation import lost_acks
+from conversation import CLIENT, SERVER, hello_sent, lost_acks
 
 CAPTURES = pathlib.Path("captures")
 CAPTURE = CAPTURES / "ue5.1.pcapng"
@@ -96,6 +96,23 @@ class Observe(uerudp.unittest.TestCase):
         text = uerudp.run("replay", "-", data=lost_acks().capture()).stdout.decode()
         self.assertEqual(1, text.count("reports as not delivered"))
         self.assertIn("proves that nobody received the acks of 11 to 25 (frame 2 to 16, ", text)
+
+    def test_held_acks(self):
+        """Acks that are far ahead are reported late; they are those of their own frame."""
+        conv = hello_sent().idle(500)
+        for _ in range(300):
+            conv.send(CLIENT, captured=False)
+        conv.wait(100).send(SERVER)
+        conv.idle(1000)
+        text = uerudp.run("replay", "-", data=conv.capture()).stdout.decode()
+        events = [json.loads(line) for line in uerudp.run("decode", "--events", "-", "-",
+                                                          data=conv.capture()).stdout.splitlines()]
+        held = [event for event in events if event.get("name") == "recovery:packet_acked"
+                and "sent_frame" not in event["data"]]
+        frame, = {event["frame"] for event in held}
+        ids = [event["data"]["packet_id"] for event in held]
+        self.assertIn(f"confirms that frame {frame} acknowledges {ids[0]} to {ids[-1]}, not in the capture", text)
+        self.assertEqual(1, text.count("confirms that frame"))
 
     def test_login(self):
         text = self.transcript(generated("login"))
