@@ -16,10 +16,12 @@
 #include "tools/live/endpoint_report.h"
 
 #define LARGE_BYTES (1u << 20)
-#define LARGE_LINES 24 /* of which some 16 are kept */
+#define LARGE_LINES 24       /* of which some 16 are kept */
+#define ROOM_BYTES (9 << 20) /* a writer that dropped lines goes on when less than half of its 16 MiB is waiting */
 
 static int ends[2];
 static GString *received;
+static gint received_bytes; /* of received, for the other thread */
 
 static void *read_all(void *user) {
     char bytes[65536];
@@ -27,6 +29,7 @@ static void *read_all(void *user) {
     (void)user;
     while ((size = read(ends[0], bytes, sizeof bytes)) > 0) {
         g_string_append_len(received, bytes, size);
+        g_atomic_int_set(&received_bytes, (gint)received->len);
     }
     return NULL;
 }
@@ -41,6 +44,7 @@ static char **report_too_much(bool as_json) {
     int output = dup(STDOUT_FILENO);
     assert_int_equal(pipe(ends), 0);
     received = g_string_new(NULL);
+    g_atomic_int_set(&received_bytes, 0);
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[1]);
@@ -50,7 +54,9 @@ static char **report_too_much(bool as_json) {
         live_report(as_json, "large", json_pack("{s:s}", "text", large));
     }
     GThread *reader = g_thread_new("reader", read_all, NULL);
-    g_usleep(500000);
+    while (g_atomic_int_get(&received_bytes) < ROOM_BYTES) {
+        g_usleep(1000);
+    }
     report_number(as_json, 2);
     bool good = live_report_stop();
     dup2(output, STDOUT_FILENO); /* the reader's end */
