@@ -74,7 +74,7 @@ static void on_packet_reported(void *user, enum ue_role side, int64_t packet_id,
 
 static void on_game(void *user, const struct sim_game_event *event) {
     for (const struct frame_stream *source = user; source != NULL; source = source->second) {
-        game_log_add(source->game_log, event);
+        game_sidecar_add(source->game_sidecar, event);
     }
 }
 
@@ -99,7 +99,7 @@ static void init_capture(struct frame_stream *source, const struct sim_scenario 
     *source = (struct frame_stream){.scenario = *scenario, .point = point, .offset_ns = offset_ns};
     source->scenario.unchecked = !with_run_log;
     source->run_log = with_run_log ? run_log_new() : NULL;
-    source->game_log = with_run_log && scenario->game ? game_log_new() : NULL;
+    source->game_sidecar = with_run_log && scenario->game ? game_sidecar_new() : NULL;
     source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
     source->bytes = g_byte_array_new();
 }
@@ -128,7 +128,7 @@ void frame_stream_clear(struct frame_stream *source) {
         sim_free(source->sim);
     }
     run_log_free(source->run_log);
-    game_log_free(source->game_log);
+    game_sidecar_free(source->game_sidecar);
     datagram_outcome_ring_clear(&source->outcomes[0]);
     datagram_outcome_ring_clear(&source->outcomes[1]);
     if (source->frames != NULL) {

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "tools/generate/game_log.h"
+#include "tools/generate/game_sidecar.h"
 #include "tools/generate/packet_comment.h"
 #include "tools/generate/run_log.h"
 
@@ -32,7 +32,7 @@ struct frame_stream {
     struct frame_stream *second;              /* of the same run at another capture point; NULL: none */
     struct datagram_outcome_ring outcomes[2]; /* [sender] */
     struct run_log *run_log;                  /* NULL: not wanted */
-    struct game_log *game_log;                /* NULL: the scenario has no game, or it is not wanted */
+    struct game_sidecar *game_sidecar;        /* NULL: the scenario has no game, or it is not wanted */
     struct ue_context contexts[2];            /* in which each side encoded last */
     GArray *frames;                           /* struct frame_stream_frame; the first head ones were popped */
     GByteArray *bytes;

@@ -184,11 +184,12 @@ static void put_game(FILE *file, const struct generator *generator) {
     const struct generator_connection *first = &generator->connections[0];
     bool more = false;
     fputs("\n],\n\"classes\":[", file);
-    game_log_write_classes(file, &first->source.contexts[UE_ROLE_SERVER]);
+    game_sidecar_write_classes(file, &first->source.contexts[UE_ROLE_SERVER]);
     fputs("\n],\n\"game\":[", file);
     for (uint32_t i = 0; i < generator->config.connections; i++) {
         const struct generator_connection *connection = &generator->connections[i];
-        game_log_write(file, &more, connection->source.game_log, connection->stream, connection->source.offset_ns);
+        game_sidecar_write(file, &more, connection->source.game_sidecar, connection->stream,
+                           connection->source.offset_ns);
     }
 }
 

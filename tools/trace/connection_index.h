@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_TRACE_CONNECTION_INDEX_H
 #define UERUDP_TOOLS_TRACE_CONNECTION_INDEX_H
 
-#include "tools/trace/plot.h"
+#include "tools/trace/plot_rows.h"
 
 /* plots: struct trace_plot; pages: the file names of their pages, relative to the index. */
 void trace_write_index(const GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out);

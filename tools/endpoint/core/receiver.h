@@ -34,7 +34,7 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
 /* The kind of channel that a bunch names; false: unknown. */
 bool ue_channel_kind_of(const struct ue_common *common, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
 
-/* received_bunch.c: the bunches of one channel (endpoint.md 17 to 19) */
+/* bunch_order_and_reassembly.c: the bunches of one channel (endpoint.md 17 to 19) */
 /* What becomes of a bunch and its packet. */
 struct ue_bunch_outcome {
     bool is_refused; /* the packet counts as not delivered */

@@ -3,7 +3,7 @@
 
    How to add a panel:
    1. Its data. What uerudp info --json prints is in data.info. Numbers with a row for each element are a table: an array
-      in struct trace_plot, its columns in plot_data.c, and a WRITE line there (page_table.h); data.tables.NAME has it.
+      in struct trace_plot, its columns in plot_json.c, and a WRITE line there (page_table.h); data.tables.NAME has it.
    2. A file panel_SUBJECT.js in this folder that calls frame.add({...}), and its line among the scripts of page.html; the
       order of the lines is the order of the panels. CMake finds the file.
    3. A test in tests/tools/trace that compares the table with info or the sidecar.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/trace/plot.h"
+#include "tools/trace/plot_rows.h"
 
 #include <string.h>
 

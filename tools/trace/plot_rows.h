@@ -4,8 +4,8 @@
 
    Memory is limited for all connections together. When no row is left, later elements have no row, so that a page draws
    everything until detail_end_ns and only the counts after it. Counts always include everything. */
-#ifndef UERUDP_TOOLS_TRACE_PLOT_H
-#define UERUDP_TOOLS_TRACE_PLOT_H
+#ifndef UERUDP_TOOLS_TRACE_PLOT_ROWS_H
+#define UERUDP_TOOLS_TRACE_PLOT_ROWS_H
 
 #include <glib.h>
 

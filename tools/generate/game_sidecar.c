@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/generate/game_log.h"
+#include "tools/generate/game_sidecar.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -9,25 +9,25 @@
 #include "tools/sim/game_classes.h"
 
 /* An event, and its values in the log's texts. */
-struct game_log_entry {
+struct game_sidecar_entry {
     struct sim_game_event event;
     gsize values; /* JSON; 0: none */
 };
 
-struct game_log {
-    GArray *entries; /* struct game_log_entry */
+struct game_sidecar {
+    GArray *entries; /* struct game_sidecar_entry */
     GString *values; /* texts with their NULs; the first is empty */
 };
 
-struct game_log *game_log_new(void) {
-    struct game_log *log = g_new0(struct game_log, 1);
-    log->entries = g_array_new(FALSE, FALSE, sizeof(struct game_log_entry));
+struct game_sidecar *game_sidecar_new(void) {
+    struct game_sidecar *log = g_new0(struct game_sidecar, 1);
+    log->entries = g_array_new(FALSE, FALSE, sizeof(struct game_sidecar_entry));
     log->values = g_string_new(NULL);
     g_string_append_c(log->values, '\0');
     return log;
 }
 
-void game_log_free(struct game_log *log) {
+void game_sidecar_free(struct game_sidecar *log) {
     if (log != NULL) {
         g_array_unref(log->entries);
         g_string_free(log->values, TRUE);
@@ -60,8 +60,8 @@ static void append_values(GString *text, const struct sim_game_event *event) {
     g_string_append_c(text, ']');
 }
 
-void game_log_add(struct game_log *log, const struct sim_game_event *event) {
-    struct game_log_entry entry = {.event = *event, .values = log->values->len};
+void game_sidecar_add(struct game_sidecar *log, const struct sim_game_event *event) {
+    struct game_sidecar_entry entry = {.event = *event, .values = log->values->len};
     bool has_values = event->kind == SIM_GAME_VALUES || event->kind == SIM_GAME_FINAL;
     if (has_values) {
         append_values(log->values, event);
@@ -98,7 +98,7 @@ static json_t *functions_of(const struct ue_context *context, const struct ue_cl
     return array;
 }
 
-void game_log_write_classes(FILE *file, const struct ue_context *context) {
+void game_sidecar_write_classes(FILE *file, const struct ue_context *context) {
     for (enum game_class id = 0; id < GAME_CLASS_COUNT; id++) {
         const struct ue_class *layout = game_class(id);
         json_t *object = json_pack(
@@ -135,13 +135,13 @@ static void write_details(FILE *file, const struct sim_game_event *event, const 
     }
 }
 
-void game_log_write(FILE *file, bool *more, const struct game_log *log, uint32_t stream, uint64_t offset_ns) {
+void game_sidecar_write(FILE *file, bool *more, const struct game_sidecar *log, uint32_t stream, uint64_t offset_ns) {
     static const char *const kinds[] = {
         [SIM_GAME_ACTOR] = "actor",   [SIM_GAME_GONE] = "gone", [SIM_GAME_DELETED] = "deleted",
         [SIM_GAME_VALUES] = "values", [SIM_GAME_CALL] = "call", [SIM_GAME_RECEIVED] = "received",
         [SIM_GAME_FINAL] = "final"};
     for (guint i = 0; i < log->entries->len; i++) {
-        const struct game_log_entry *entry = &g_array_index(log->entries, struct game_log_entry, i);
+        const struct game_sidecar_entry *entry = &g_array_index(log->entries, struct game_sidecar_entry, i);
         const struct sim_game_event *event = &entry->event;
         fprintf(file, "%s{\"stream\":%" PRIu32 ",\"event\":\"%s\",\"time\":\"%" PRId64 "\",\"guid\":%" PRIu64,
                 *more ? ",\n" : "\n", stream, kinds[event->kind],
