@@ -67,7 +67,8 @@ INSPECTORS = {"tools/endpoint/core/connection.h": ("tools/replay/reference_model
 # Headers of these folders that the rest of the program may include.
 CONTRACTS = {
     "tools/endpoint/core": {"datagram_encryption.h"},
-    "tools/endpoint/replication": {"package_map.h", "received_actors.h", "replicated_object.h", "replication.h"},
+    "tools/endpoint/replication": {"package_map.h", "received_actors.h", "replicated_object.h", "replication.h",
+                                    "replication_content.h"},
     "tools/sim": {"game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h", "voice_packet.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},

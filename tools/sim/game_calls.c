@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/endpoint/replication/replication_content.h"
 #include "tools/sim/game_state.h"
 
 /* That the largest call needs, of a text of 2500 characters. */
@@ -81,33 +82,20 @@ static void remember_call(struct sim_game *game, uint64_t guid, uint64_t hash) {
     game->calls[game->call_count++] = (struct game_call){guid, hash};
 }
 
-/* The parameters as ue_content_write_call writes them. */
-static size_t write_parameters(const struct sim_game *game, const struct ue_class_function *function,
-                               const struct ue_value *parameters, uint8_t *bytes, size_t size_bytes) {
-    size_t bit = 0;
-    struct ue_fault fault;
-    for (uint32_t i = 0; i < function->parameter_count; i++) {
-        const struct ue_value *value = &parameters[i];
-        bool is_zero = value->number == 0 && value->text.units.bits == 0 && value->object.links[0].guid.number == 0 &&
-                       value->type != UE_VALUE_VECTOR && value->type != UE_VALUE_ROTATION;
-        const struct ue_parameter parameter = {value->type == UE_VALUE_BOOL || !is_zero, *value};
-        ue_parameter_encode(ue_conn_context(game->conn), &parameter, bytes, size_bytes, &bit, &fault);
-    }
-    return bit;
-}
-
 void game_call_sent(struct sim_game *game, uint64_t guid, uint32_t channel, const struct ue_class *layout,
                     enum game_function id, const struct ue_value *parameters) {
-    static uint8_t bytes[UE_CALL_BITS_MAX / 8 + 8];
     const struct ue_class_function *function = game_function(id);
-    memset(bytes, 0, sizeof bytes);
-    const struct ue_view bits = {bytes, 0, write_parameters(game, function, parameters, bytes, sizeof bytes)};
+    struct ue_content_writer values;
+    ue_content_writer_init(&values, &game->map.share, ue_conn_context(game->conn));
+    ue_content_write_parameters(&values, function, parameters);
+    const struct ue_view bits = ue_content_writer_view(&values);
     bool is_reliable = (function->flags & UE_FUNCTION_RELIABLE) != 0;
     game->counts.calls_sent[is_reliable]++;
     if (is_reliable && game->peer != NULL) {
         remember_call(game, guid, hash_of(function, bits));
     }
     report_call(game, SIM_GAME_CALL, game->role, guid, channel, layout, function, bits);
+    ue_content_writer_free(&values);
 }
 
 /* A reliable call must be the oldest one of its object. */

@@ -234,14 +234,19 @@ static void write_parameter(struct ue_content_writer *w, enum ue_value_type type
     }
 }
 
+void ue_content_write_parameters(struct ue_content_writer *w, const struct ue_class_function *function,
+                                 const struct ue_value *parameters) {
+    for (uint32_t i = 0; i < function->parameter_count; i++) {
+        write_parameter(w, function->parameters[i].type, &parameters[i]);
+    }
+}
+
 void ue_content_write_call(struct ue_content_writer *w, const struct ue_class *layout,
                            const struct ue_class_function *function, const struct ue_value *parameters) {
     struct ue_content_writer values;
     struct ue_fault fault;
     ue_content_writer_init(&values, w->share, w->context);
-    for (uint32_t i = 0; i < function->parameter_count; i++) {
-        write_parameter(&values, function->parameters[i].type, &parameters[i]);
-    }
+    ue_content_write_parameters(&values, function, parameters);
     const struct ue_call call = {.index_bound = ue_class_field_count(layout) + 1,
                                  .index = ue_class_field_index(w->context, layout, function),
                                  .payload = ue_content_writer_view(&values)};

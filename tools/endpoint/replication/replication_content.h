@@ -49,6 +49,8 @@ void ue_content_write_deletion(struct ue_content_writer *w, uint64_t guid);
 /* Into a payload. */
 void ue_content_write_properties(struct ue_content_writer *w, const struct ue_replicated_object *o, uint64_t handles);
 /* One value for each parameter of the function. */
+void ue_content_write_parameters(struct ue_content_writer *w, const struct ue_class_function *function,
+                                 const struct ue_value *parameters);
 void ue_content_write_call(struct ue_content_writer *w, const struct ue_class *layout,
                            const struct ue_class_function *function, const struct ue_value *parameters);
 void ue_content_write_bits(struct ue_content_writer *w, struct ue_view bits);
