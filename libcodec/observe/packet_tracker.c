@@ -139,7 +139,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     remove_missing(side, count);
     side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
-    side->newest_id = side->jump_from;
+    ue_tracker_retreat(side, side->jump_from);
     side->awaited_id = side->awaited_id > side->newest_id ? side->newest_id : side->awaited_id;
     ue_tracker_emit(p, &event);
 }

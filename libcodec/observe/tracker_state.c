@@ -117,6 +117,11 @@ void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id) {
     }
 }
 
+void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id) {
+    set_bit(side->seen, side->newest_id, false);
+    side->newest_id = newest_id;
+}
+
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);

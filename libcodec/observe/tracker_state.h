@@ -284,6 +284,9 @@ UE_INLINE bool ue_tracker_may_be_unread(const struct ue_tracker_side *side, int6
 /* A packet is captured. What was reported of the packets UE_TRACKER_PACKETS_MAX before the new ids is forgotten. */
 void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id);
 
+/* The newest id was damaged: the newest packet is this one. */
+void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id);
+
 /* Whether a packet was captured, among the last UE_TRACKER_PACKETS_MAX ids. */
 bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 

@@ -138,6 +138,23 @@ static void numbers_wrap(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
+/* A damaged sequence, 5000, shares the memory of captured packets with packet 1928, which comes late. */
+static void a_retracted_jump_makes_no_duplicate(void **state) {
+    (void)state;
+    for (int64_t id = 1900; id <= 2000; id++) {
+        if (id != 1928) {
+            tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+        }
+        shared_fixture.length = 0;
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 5000, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 2001, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 1928, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
+}
+
 /* A gap that a damaged sequence seemed to end is still open, with the malformed datagram in it. */
 static void a_retracted_jump_keeps_malformed_datagrams(void **state) {
     (void)state;
@@ -467,6 +484,7 @@ int main(void) {
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
+        IN(a_retracted_jump_makes_no_duplicate),
         IN(a_retracted_jump_keeps_malformed_datagrams),
         IN(a_malformed_datagram_may_be_a_missing_packet),
         IN(a_jump_is_not_walked),
