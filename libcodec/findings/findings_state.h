@@ -82,7 +82,7 @@ struct ue_head_of_line {
 struct ue_silence_side {
     uint64_t packets;
     struct ue_last_packet last;
-    bool is_last_unsure; /* the latest packet does not tell which ids are missing after it */
+    bool is_last_unsure; /* the latest packet does not tell which ids are missing beside it */
     uint64_t missing;    /* packet ids missing before the next packet */
     int64_t newest_id;
     int64_t report_ns; /* last report about its packets; or its first packet, if none was waiting */

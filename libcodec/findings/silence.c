@@ -33,14 +33,10 @@ static void report_pause(const struct ue_findings *findings, const struct ue_obs
     ue_findings_report(findings, &finding);
 }
 
-/* Whether this packet does not tell which ids are missing before it. */
-static bool is_unsure_end(const struct ue_observed_event *event) {
-    return event->type == UE_OBSERVED_OPAQUE || event->packet.is_late;
-}
-
-/* Likewise after it: the id of a newest packet that is further ahead may be damaged. */
-static bool is_unsure_begin(const struct ue_silence_side *self, const struct ue_observed_event *event) {
-    return event->type == UE_OBSERVED_OPAQUE || (event->packet.is_late && event->packet_id != self->newest_id - 1);
+/* Whether this packet does not tell which ids are missing beside it: packets may have been lost between the newest one
+   and a late one or a copy. */
+static bool is_unsure(const struct ue_observed_event *event) {
+    return event->type == UE_OBSERVED_OPAQUE || event->packet.is_late || event->packet.is_duplicate;
 }
 
 static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
@@ -48,10 +44,9 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     if (self->missing == 0 && self->handshake_frame > self->last.frame) {
         return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
     }
-    bool is_unsure = self->is_last_unsure || is_unsure_end(event);
-    enum ue_finding_id id = is_unsure            ? UE_FINDING_UNSURE_SILENCE
-                            : self->missing != 0 ? UE_FINDING_LOST_SILENCE
-                                                 : UE_FINDING_SILENCE;
+    enum ue_finding_id id = self->is_last_unsure || is_unsure(event) ? UE_FINDING_UNSURE_SILENCE
+                            : self->missing != 0                     ? UE_FINDING_LOST_SILENCE
+                                                                     : UE_FINDING_SILENCE;
     struct ue_finding finding =
         ue_finding_of_bounded_span(id, event->side, widened(gap_ns, &self->last), self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
@@ -105,7 +100,7 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
         report_silence(findings, event, self, gap_ns);
     }
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
-    end_silence(self, event->frame, event->time_ns, is_unsure_begin(self, event));
+    end_silence(self, event->frame, event->time_ns, is_unsure(event));
     other->last.peer_packets += !is_duplicate;
     other->peer_packets_since_report += !is_duplicate;
 }

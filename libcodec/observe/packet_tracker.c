@@ -140,6 +140,8 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
     ue_tracker_retreat(side, side->jump_from);
+    side->jump_from = side->jump_id; /* it cannot be retracted again */
+    side->jump_damaged = 0;
     side->awaited_id = side->awaited_id > side->newest_id ? side->newest_id : side->awaited_id;
     ue_tracker_emit(p, &event);
 }
@@ -156,7 +158,7 @@ static bool replace_opaque(struct ue_tracker_side *side, struct ue_tracked_packe
     return false;
 }
 
-/* Whether a packet is late and was not seen before. */
+/* Whether a packet that was not seen before is late. */
 static bool was_skipped(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
     return packet != NULL && id <= side->newest_id && id > side->first_id;
 }

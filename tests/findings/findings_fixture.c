@@ -115,6 +115,10 @@ uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){.is_late = true});
 }
 
+uint64_t findings_fixture_late_copy(int64_t ms, unsigned side, int64_t id) {
+    return feed_packet(ms, side, id, (struct ue_observed_packet){.is_duplicate = true});
+}
+
 uint64_t findings_fixture_opaque(int64_t ms, unsigned side) {
     fixture.packet.frame++;
     fixture.packet.time_ns = ms * NS_PER_MS;

@@ -28,6 +28,8 @@ uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id);
 /* Likewise a packet that comes after one that was sent later. */
 uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id);
+/* A copy of a packet that is no longer remembered. */
+uint64_t findings_fixture_late_copy(int64_t ms, unsigned side, int64_t id);
 /* A packet whose id cannot be read. */
 uint64_t findings_fixture_opaque(int64_t ms, unsigned side);
 /* The latest packet is captured again. */

@@ -308,21 +308,44 @@ static void test_no_silence_after_disorder(void **state) {
 static void test_silence_after_disorder(void **state) {
     (void)state;
     be_silent_after_disorder(900);
-    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(800 * MS, silence->values[UE_VALUE_SPAN].at_most); /* from the time of its first frame */
     assert_int_equal(5, silence->frames[0]);
 }
 
-/* The packet after the silence is late: those that are missing before it are not known. */
-static void test_late_after_a_silence(void **state) {
-    (void)state;
+/* The packet after the silence is late, or a copy: those that are missing before it are not known. */
+static void be_silent_before(uint64_t (*old_packet)(int64_t ms, unsigned side, int64_t id)) {
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, SERVER, 20);
     for (int64_t id = 1; id < 4; id++) {
         findings_fixture_packet(id * 200, CLIENT, id);
     }
-    findings_fixture_late_packet(610, SERVER, 5);
+    old_packet(610, SERVER, 5);
+    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
+}
+
+static void test_late_after_a_silence(void **state) {
+    (void)state;
+    be_silent_before(findings_fixture_late_packet);
+}
+
+static void test_copy_after_a_silence(void **state) {
+    (void)state;
+    be_silent_before(findings_fixture_late_copy);
+}
+
+/* A copy comes after a malformed packet, and packets may be missing before both. */
+static void test_copy_before_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_opaque(10, SERVER);
+    findings_fixture_late_copy(20, SERVER, 1);
+    for (int64_t id = 1; id < 4; id++) {
+        findings_fixture_packet(id * 200, CLIENT, id);
+    }
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_packet(610, SERVER, 4);
     findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
 }
 
@@ -393,6 +416,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silence_after_disorder, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_late_after_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copy_after_a_silence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copy_before_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_after_a_silence, findings_fixture_set_up,

@@ -138,6 +138,21 @@ static void numbers_wrap(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
+/* The packet that has the id of the retracted jump comes later: the packets before it exist. */
+static void a_jump_is_retracted_once(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 400, 0, 0);
+    for (int64_t id = 101; id <= 400; id++) {
+        if (id != 250) {
+            tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+        }
+        shared_fixture.length = 0;
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 250, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "302 c packet 250 late, 0 in flight\n");
+}
+
 /* A damaged sequence, 5000, shares the memory of captured packets with packet 1928, which comes late. */
 static void a_retracted_jump_makes_no_duplicate(void **state) {
     (void)state;
@@ -484,6 +499,7 @@ int main(void) {
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
+        IN(a_jump_is_retracted_once),
         IN(a_retracted_jump_makes_no_duplicate),
         IN(a_retracted_jump_keeps_malformed_datagrams),
         IN(a_malformed_datagram_may_be_a_missing_packet),

@@ -62,8 +62,8 @@ enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *tr
 struct ue_tracker_counts {
     uint64_t packets, handshakes, duplicates, late;
     uint64_t missing;         /* ids that no captured packet has so far: late packets are subtracted */
-    uint64_t missing_damaged; /* at most so many of missing were captured, as malformed datagrams at their places, whose
-                                 ids cannot be read */
+    uint64_t missing_damaged; /* an upper bound of those of missing that were captured, as malformed datagrams whose ids
+                                 cannot be read */
     uint64_t opaque;
     uint64_t acked, nacked;
     uint64_t unsure;   /* up to 4.21: packets of which it is not known whether an ack reached the sender: some of acked,

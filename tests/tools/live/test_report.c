@@ -19,6 +19,8 @@
 #define LARGE_LINES 24       /* of which some 16 are kept */
 #define ROOM_BYTES (9 << 20) /* a writer that dropped lines goes on when less than half of its 16 MiB is waiting */
 
+#define READ_MS_MAX 60000
+
 static int ends[2];
 static GString *received;
 static gint received_bytes; /* of received, for the other thread */
@@ -54,7 +56,7 @@ static char **report_too_much(bool as_json) {
         live_report(as_json, "large", json_pack("{s:s}", "text", large));
     }
     GThread *reader = g_thread_new("reader", read_all, NULL);
-    while (g_atomic_int_get(&received_bytes) < ROOM_BYTES) {
+    for (int ms = 0; g_atomic_int_get(&received_bytes) < ROOM_BYTES && ms < READ_MS_MAX; ms++) {
         g_usleep(1000);
     }
     report_number(as_json, 2);

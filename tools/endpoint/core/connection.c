@@ -11,7 +11,7 @@ void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
     c->receiver.hook.user = user;
 }
 
-static void init_contexts(struct ue_common *common) {
+static void init_context(struct ue_common *common) {
     bool is_server = ue_is_server(common);
     const struct ue_handshake_versions wished = {common->config.min_handshake_version,
                                                  common->config.max_handshake_version};
@@ -39,7 +39,7 @@ static bool init_common(struct ue_common *common, const struct ue_conn_config *c
     common->share = *share;
     ue_output_queue_init(&common->events, &common->share, config->max_events, SPARE_EVENTS);
     ue_random_init(&common->random, config->seed);
-    init_contexts(common);
+    init_context(common);
     bool is_usable = init_encryption(common);
     common->config.key = NULL; /* the caller's bytes need not live on */
     common->config.seed = NULL;
