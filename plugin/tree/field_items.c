@@ -33,9 +33,10 @@ bool uerudp_field_item_reserve(struct uerudp_field_item_limit *limit) {
 
 void uerudp_field_item_report_limit(const struct uerudp_field_item_limit *limit, packet_info *pinfo, proto_item *item) {
     if (limit->refused != 0) {
-        expert_add_info_format(pinfo, item, &uerudp_experts.items,
-                               "at least %u %s not shown: the datagram has more than the preference uerudp.max_items allows",
-                               limit->refused, limit->refused == 1 ? "item" : "items");
+        expert_add_info_format(
+            pinfo, item, &uerudp_experts.items,
+            "at least %u %s not shown: the datagram has more than the preference uerudp.max_items allows",
+            limit->refused, limit->refused == 1 ? "item" : "items");
     }
 }
 

@@ -22,8 +22,8 @@ struct ue_conn_clock {
 };
 
 /* What every packet and tick touches lies together, because with many connections each cache line is a miss (row E13 of
-   the benchmarks): common and handshake, and their parts, begin with the members that are rarely used, the channels, the
-   receiver and the sender end with them. */
+   the benchmarks): common and handshake, and their parts, begin with the members that are rarely used, the channels,
+   the receiver and the sender end with them. */
 struct ue_conn {
     struct ue_common common;
     struct ue_conn_handshake handshake;
