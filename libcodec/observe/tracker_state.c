@@ -73,10 +73,19 @@ static void set_bit(uint64_t *bits, int64_t id, bool value) {
     *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)value << bit;
 }
 
+/* Whether the bits have a place for this id. */
+static bool is_recent(const struct ue_tracker_side *side, int64_t id) {
+    return id <= side->newest_id && id > side->newest_id - UE_TRACKER_PACKETS_MAX;
+}
+
+static bool is_set(const uint64_t *bits, int64_t id) {
+    return (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
+}
+
 /* Whether a packet can have had an entry that a newer packet replaced: that one has its slot now, or left the slot when
    the table grew. */
 static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
-    if (id > side->newest_id || id <= side->newest_id - UE_TRACKER_PACKETS_MAX) {
+    if (!is_recent(side, id)) {
         return false;
     }
     const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
@@ -84,8 +93,7 @@ static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
 }
 
 static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
-    return may_be_replaced(side, id) &&
-           (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
+    return may_be_replaced(side, id) && is_set(bits, id);
 }
 
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
@@ -100,8 +108,7 @@ bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id)
 }
 
 bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id) {
-    return id <= side->newest_id && id > side->newest_id - UE_TRACKER_PACKETS_MAX &&
-           (side->seen[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
+    return is_recent(side, id) && is_set(side->seen, id);
 }
 
 void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id) {
