@@ -412,14 +412,23 @@ class Page(unittest.TestCase):
         self.assertEqual([round(each, 3) for each in whole], [round(each, 3) for each in self.domain()])
 
     def test_no_space(self):
-        """Without space for a plot, as in a hidden frame, nothing is drawn; with space again, everything."""
-        self.open(ROOT / "captures/loss-burst.pcapng")
-        whole = self.domain()
-        for width in (20, 1400):
-            self.browser.resize(width, 900)
-            self.browser.frame()
-            self.assertEqual([], self.browser.messages)
-        self.assertEqual(whole, self.domain())
+        """Without space for a plot, as in a hidden frame, nothing is drawn, whatever is pressed; with space again, everything.
+        Also of a page that is loaded there."""
+        for first in (1400, 20):
+            self.browser.resize(first, 900)
+            self.open(ROOT / "captures/loss-burst.pcapng")
+            whole = self.domain()
+            for width in (20, 1400):
+                self.browser.resize(width, 900)
+                for key in ("n", "+", "0"):
+                    self.browser.key(key)
+                self.browser.frame()
+                self.assertEqual([], self.browser.messages)
+                self.assertEqual(whole, self.domain(), (first, width))
+            self.assertGreater(self.box("canvas")["width"], 1000)
+            self.browser.key("n")
+            near = self.domain()
+            self.assertLess(near[1] - near[0], whole[1] - whole[0])
 
     def test_findings(self):
         """The key n and a click on a flag show a finding, and mark it in the list."""
