@@ -168,18 +168,20 @@ static void print_connection(const struct capture_summary *summary, const struct
 static void print_others(const struct capture_summary *summary, const struct datagram_source *input) {
     const struct {
         uint64_t count;
-        const char *what;
+        const char *noun, *what;
     } others[] = {
-        {summary->cut, "cut by the snap length of the capture"},
-        {summary->unknown, "on a server port, but not recognised"},
-        {input->unreadable, "with cut or malformed link, IP or UDP headers"},
-        {input->unknown_links, "of an unsupported link type"},
-        {input->dropped, "dropped by the system while the program was busy"},
-        {input->fragments != NULL ? ip_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
+        {summary->cut, "datagram", "cut by the snap length of the capture"},
+        {summary->unknown, "datagram", "on a server port, but not recognised"},
+        {input->unreadable, "frame", "with cut or malformed link, IP or UDP headers"},
+        {input->unknown_links, "frame", "of an unsupported link type"},
+        {input->dropped, "frame", "dropped by the system while the program was busy"},
+        {input->fragments != NULL ? ip_fragments_incomplete(input->fragments) : 0, "datagram",
+         "with missing IP fragments"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].count != 0) {
-            fprintf(stderr, "%" PRIu64 " %s\n", others[i].count, others[i].what);
+            fprintf(stderr, "%" PRIu64 " %s%s %s\n", others[i].count, others[i].noun, plural(others[i].count),
+                    others[i].what);
         }
     }
 }

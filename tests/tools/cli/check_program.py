@@ -405,7 +405,7 @@ class Files(unittest.TestCase):
         self.assertEqual("size limited", decoded[0]["fault"]["status"])
         self.assertEqual((len(payload), payload[:12].hex()), (decoded[0]["length"], decoded[0]["raw"]))
         self.assertIn(f"Size limited: only 12 of {len(payload)} bytes were captured", text.stdout.decode())
-        self.assertIn("2 cut by the snap length", text.stderr.decode())
+        self.assertIn("2 datagrams cut by the snap length", text.stderr.decode())
 
     def test_nothing_recognised(self):
         """Without a recognised datagram an error names options to try."""
@@ -414,7 +414,7 @@ class Files(unittest.TestCase):
         self.assertNotIn("--port", errors("decode", LOGIN, status=0))
         summary = errors("decode", "--port=6000", "-", data=foreign, status=0)
         self.assertIn("generation unknown (no generation fits well; check ", summary)
-        self.assertIn("3 on a server port, but not recognised", summary)
+        self.assertIn("3 datagrams on a server port, but not recognised", summary)
 
     def test_output_that_cannot_be_written(self):
         for arguments in (["decode"], ["decode", "--json"], ["decode", "--fields=frame"], ["decode", "--help"]):
