@@ -77,6 +77,10 @@ static pcap_t *open_stream(struct capture_pcap *pcap, char text[PCAP_ERRBUF_SIZE
     return handle;
 }
 
+static uint64_t position(const struct capture_pcap *pcap) {
+    return (uint64_t)ftello64(pcap_file(pcap->handle));
+}
+
 struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
     char text[PCAP_ERRBUF_SIZE];
     struct capture_pcap *pcap = g_new0(struct capture_pcap, 1);
@@ -91,15 +95,11 @@ struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CA
     }
     pcap->link_type = link_type_of(pcap_datalink(pcap->handle));
     memcpy(pcap->magic, pcap->buffered->data, sizeof pcap->magic);
+    pcap->offset = position(pcap);
     return pcap;
 }
 
-static uint64_t position(const struct capture_pcap *pcap) {
-    return (uint64_t)ftello64(pcap_file(pcap->handle));
-}
-
 void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap) {
-    pcap->offset = position(pcap);
     if (tap != NULL)
         tap->block(tap->user,
                    &(struct capture_block){
@@ -128,7 +128,6 @@ enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_
     const uint8_t *bytes;
     int status;
 
-    pcap->offset = position(pcap);
     status = pcap_next_ex(pcap->handle, &header, &bytes);
     if (status == PCAP_ERROR_BREAK && pcap->source->error[0] == '\0')
         return CAPTURE_END;
@@ -145,7 +144,9 @@ enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_
         .length_bytes = header->len > header->caplen ? header->len : header->caplen,
         .link_type = pcap->link_type,
     };
-    *block = block_before(pcap, position(pcap));
+    uint64_t end = position(pcap);
+    *block = block_before(pcap, end);
+    pcap->offset = end;
     return CAPTURE_PACKET;
 }
 
