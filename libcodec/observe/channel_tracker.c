@@ -331,15 +331,16 @@ static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_bunch *bunch) {
     struct ue_tracker_counts *counts = &p->tracker->sides[p->in->side].counts;
     struct ue_tracked_channel *channel = ue_channel_tracker_ensure(p->tracker, bunch->channel);
-    struct ue_observed_event event = {
-        .type = UE_OBSERVED_BUNCH,
-        .bunch = {.decoded = bunch,
-                  .item = p->item,
-                  .is_cut = p->is_bunch_cut,
-                  .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
-                  .copy = bunch->reliable,
-                  .is_opening = bunch->open,
-                  .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID}};
+    struct ue_observed_event event;
+    event.type = UE_OBSERVED_BUNCH;
+    event.bunch =
+        (struct ue_observed_bunch){.decoded = bunch,
+                                   .item = p->item,
+                                   .is_cut = p->is_bunch_cut,
+                                   .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
+                                   .copy = bunch->reliable,
+                                   .is_opening = bunch->open,
+                                   .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
     if (state == NULL) {
         counts->untracked++;
