@@ -170,7 +170,8 @@ static enum plausibility try_actor(struct content_tracing *p, const struct ue_co
     struct ue_cursor c = p->c;
     if (p->content->open) {
         struct ue_actor_spawn actor;
-        run_actor_spawn(UE_DECODE, &c, x, class_data_bits, &actor);
+        actor.class_bits = class_data_bits;
+        ue_actor_spawn_run(UE_DECODE, &c, x, &actor);
     }
     enum plausibility plausibility = class_data_bits == 0 || ue_cursor_left(&c) != 0 ? PLAUSIBLE : DOUBTFUL;
     while (ue_cursor_left(&c) != 0) {
