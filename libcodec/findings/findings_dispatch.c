@@ -67,11 +67,12 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
                      const struct ue_observed_event *event) {
     switch (event->type) {
     case UE_OBSERVED_BUNCH:
-        ue_side_totals_on_event(findings, event);
-        ue_handshake_login_on_event(findings, event, context);
+        ue_side_totals_on_bunch(&findings->totals[event->side], event);
+        ue_handshake_login_on_bunch(findings, event, context);
         if (event->bunch.reliable_id >= 0 && !context->settings.internal_ack) {
-            ue_reliable_stalls_on_event(findings, event);
-            ue_reliable_gaps_on_event(findings, event, context);
+            ue_reliable_stalls_on_bunch(findings, event);
+            ue_head_of_line_on_sent(findings, event);
+            ue_reliable_gaps_on_bunch(findings, event, context->ch_seq_bound);
         }
         break;
     case UE_OBSERVED_ACK:
@@ -79,8 +80,8 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_side_totals_on_event(findings, event);
-        ue_packet_loss_on_event(findings, event);
-        ue_reliable_stalls_on_event(findings, event);
+        ue_packet_loss_on_report(findings, event);
+        ue_reliable_stalls_on_report(findings, event);
         ue_reliable_gaps_on_event(findings, event, context);
         break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;

@@ -187,7 +187,9 @@ void ue_timing_clear(struct ue_findings *findings);
 void ue_timing_finish(struct ue_findings *findings);
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
-void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+/* Call for each reliable bunch; and for each ACK and NAK. */
+void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_finish(struct ue_findings *findings);
 void ue_reliable_stalls_clear(struct ue_findings *findings);
 
@@ -212,6 +214,8 @@ void ue_head_of_line_clear(struct ue_findings *findings);
 
 /* Only a bunch that was captured for the first time can fill a gap or open one. */
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps);
+void ue_reliable_gaps_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
+                               uint32_t ch_seq_bound);
 void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                const struct ue_context *context);
 void ue_reliable_gaps_finish(struct ue_findings *findings);
@@ -227,12 +231,13 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */
-void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_packet_loss_end_bursts(struct ue_findings *findings);
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);
 
 void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                               const struct ue_decode_result *result);
+void ue_side_totals_on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event);
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_side_totals_end_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
@@ -241,6 +246,8 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 void ue_handshake_login_init(struct ue_handshake_login *login);
 void ue_handshake_login_clear(struct ue_findings *findings);
 void ue_handshake_login_clear_spans(struct ue_handshake_login *login);
+void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
+                                 const struct ue_context *context);
 void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                  const struct ue_context *context);
 bool ue_handshake_login_is_refused(const struct ue_findings *findings);

@@ -196,6 +196,15 @@ static void on_messages(struct ue_findings *findings, const struct ue_observed_e
     }
 }
 
+void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
+                                 const struct ue_context *context) {
+    if (event->bunch.decoded->channel != 0) {
+        findings->login.has_channels = true;
+    } else if (event->bunch.copy <= 1 && !event->bunch.is_cut && ue_bunch_has_messages(context, event->bunch.decoded)) {
+        on_messages(findings, event, context);
+    }
+}
+
 void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                  const struct ue_context *context) {
     switch (event->type) {
@@ -204,12 +213,6 @@ void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_o
     case UE_OBSERVED_RESTARTED:
         findings->login.restarts++;
         findings->login.is_restarting = false;
-        break;
-    case UE_OBSERVED_BUNCH:
-        findings->login.has_channels |= event->bunch.decoded->channel != 0;
-        if (event->bunch.copy <= 1 && !event->bunch.is_cut && ue_bunch_has_messages(context, event->bunch.decoded)) {
-            on_messages(findings, event, context);
-        }
         break;
     default: break;
     }

@@ -33,10 +33,10 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     ue_findings_report(findings, &finding);
 }
 
-void ue_packet_loss_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
+void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     bool is_lost = event->type == UE_OBSERVED_NAK;
     struct ue_loss_burst *burst = &findings->bursts[!event->side];
-    if ((event->type != UE_OBSERVED_ACK && !is_lost) || event->ack.is_withdrawn) {
+    if (event->ack.is_withdrawn) {
         return;
     }
     if (burst->count != 0 && (!is_lost || event->ack.packet_id != burst->last_id + 1)) {

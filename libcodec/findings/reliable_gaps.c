@@ -137,7 +137,8 @@ static bool is_gap(const struct ue_findings *findings, const struct ue_observed_
            lost->packet_id > packet_id;
 }
 
-static void on_bunch(struct ue_findings *findings, const struct ue_observed_event *event, uint32_t ch_seq_bound) {
+void ue_reliable_gaps_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
+                               uint32_t ch_seq_bound) {
     struct ue_newest_reliable *newest = require_newest(findings, event->bunch.decoded->channel);
     if (newest == NULL) {
         return;
@@ -177,8 +178,6 @@ void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_obs
         *after_loss = (struct ue_after_loss){0};
     } else if (event->type == UE_OBSERVED_PACKET) {
         findings->gaps.is_late[event->side] = event->packet.is_late;
-    } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
-        on_bunch(findings, event, context->ch_seq_bound);
     }
 }
 

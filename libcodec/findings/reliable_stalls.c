@@ -4,8 +4,6 @@
 /* Limit for one stream; above it the oldest are dropped. */
 #define IN_FLIGHT_MAX 4096
 #define OVERDUE_MAX 256
-/* Acknowledged entries are removed in groups of this size. */
-#define REPORTED_MIN 8
 
 /* A reliable bunch in a packet that is not acknowledged yet. */
 struct ue_unacked_bunch {
@@ -41,6 +39,7 @@ static struct ue_overdue_bunch *overdue_at(const struct ue_reliable_stalls *stal
     return ue_array_at(&stalls->overdue[side], place);
 }
 
+/* Makes room for an entry before the array grows. */
 static void remove_reported(struct ue_findings *findings, unsigned side) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     struct ue_array *in_flight = &stalls->in_flight[side];
@@ -48,13 +47,13 @@ static void remove_reported(struct ue_findings *findings, unsigned side) {
     if (in_flight->count - *first >= IN_FLIGHT_MAX) {
         *first += 1;
     }
-    if (*first > REPORTED_MIN && *first > in_flight->count / 2) {
+    if (in_flight->count == in_flight->capacity && *first > in_flight->count / 2) {
         ue_array_remove(&findings->memory, in_flight, 0, *first);
         *first = 0;
     }
 }
 
-static void on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
+void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     const struct ue_unacked_bunch in_flight = {.packet_id = event->packet_id,
                                                .reliable_id = event->bunch.reliable_id,
@@ -64,13 +63,13 @@ static void on_sent(struct ue_findings *findings, const struct ue_observed_event
                                                .ch_seq = event->bunch.decoded->ch_seq,
                                                .is_delivered = event->bunch.is_spurious};
     stalls->has_copies[event->side] |= event->bunch.copy > 1;
+    remove_reported(findings, event->side);
     size_t place = stalls->in_flight[event->side].count;
     while (place > stalls->first[event->side] &&
            in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
         place--;
     }
     ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
-    remove_reported(findings, event->side);
 }
 
 /* ---- findings ---- */
@@ -214,7 +213,7 @@ static void mark_copies(struct ue_reliable_stalls *stalls, unsigned side, const 
     }
 }
 
-static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
+static void end_flight(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_reliable_stalls *stalls = &findings->stalls;
     size_t *first = &stalls->first[side];
@@ -242,16 +241,12 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
     }
 }
 
-void ue_reliable_stalls_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
-    bool is_ack = event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK;
+void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0) {
         ue_head_of_line_forget(findings, !event->side); /* it can have held any bunch */
     }
-    if (is_ack && !event->ack.is_withdrawn) {
-        on_ack(findings, event);
-    } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.reliable_id >= 0) {
-        on_sent(findings, event);
-        ue_head_of_line_on_sent(findings, event);
+    if (!event->ack.is_withdrawn) {
+        end_flight(findings, event);
     }
 }
 

@@ -33,7 +33,7 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
 
 /* ---- events ---- */
 
-static void on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event) {
+void ue_side_totals_on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event) {
     side->jumps += event->bunch.is_jump;
     if (event->bunch.is_partial_error) {
         if (side->partial_errors++ == 0) {
@@ -72,9 +72,7 @@ static void confirm_peak(struct ue_side_totals *side, bool is_confirmed) {
 
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_side_totals *peer = &findings->totals[!event->side];
-    if (event->type == UE_OBSERVED_BUNCH) {
-        on_bunch(&findings->totals[event->side], event);
-    } else if (event->type == UE_OBSERVED_NEVER_SENT) {
+    if (event->type == UE_OBSERVED_NEVER_SENT) {
         report_never_sent(findings, event);
     } else if (event->type == UE_OBSERVED_OPAQUE) {
         findings->totals[event->side].unidentified++;
