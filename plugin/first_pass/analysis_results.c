@@ -188,16 +188,15 @@ void uerudp_analysis_results_end(void) {
 }
 
 void uerudp_analysis_results_add(struct uerudp_frame_state *state, const struct uerudp_analysis_result *result) {
-    uint8_t encoded[RESULT_BYTES_MAX];
-    bool is_current = state == current;
-    if (is_current && current_size > CHUNK_BYTES_MAX - RESULT_BYTES_MAX) {
+    if (current_size > CHUNK_BYTES_MAX - RESULT_BYTES_MAX) {
         flush_current();
     }
-    size_t size = encode_result(state, result, is_current ? current_bytes + current_size : encoded);
-    if (is_current) {
+    uint8_t *bytes = current_bytes + current_size;
+    size_t size = encode_result(state, result, bytes);
+    if (state == current) {
         current_size += size;
     } else {
-        add_chunk(state, encoded, size);
+        add_chunk(state, bytes, size);
     }
 }
 

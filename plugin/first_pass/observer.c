@@ -311,7 +311,7 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
 }
 
 bool uerudp_observer_is_expecting(uint32_t frame) {
-    return ue_observer_is_expecting(require_observer(), frame);
+    return observer == NULL || ue_observer_is_expecting(observer, frame);
 }
 
 /* Called at the end of a file and of a live capture, but not when a datagram is dissected again during the capture. */
