@@ -48,9 +48,14 @@ const struct ue_value_name *ue_values_names(enum ue_values table, size_t *count)
 }
 
 const char *ue_values_name(enum ue_values table, uint64_t number) {
-    for (size_t i = 0; i < tables[table].count; i++) {
-        if (tables[table].names[i].number == number) {
-            return tables[table].names[i].name;
+    const struct ue_value_name *names = tables[table].names;
+    size_t count = tables[table].count;
+    if (number < count && names[number].number == number) { /* most tables have each number from 0 on */
+        return names[number].name;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].number == number) {
+            return names[i].name;
         }
     }
     return NULL;

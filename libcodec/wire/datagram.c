@@ -93,14 +93,7 @@ struct datagram_pass {
 };
 
 static void count_item(void *user, const struct ue_item *item) {
-    struct ue_bunch_counts *counts = user;
-    if (!item->is_ack) {
-        counts->all++;
-        counts->reliable += item->bunch.reliable;
-        counts->partial += item->bunch.partial;
-        counts->open += item->bunch.open;
-        counts->close += item->bunch.close;
-    }
+    ue_bunch_counts_add(user, item);
 }
 
 struct ue_visitor ue_bunch_counter(struct ue_bunch_counts *counts) {

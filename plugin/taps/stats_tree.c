@@ -110,13 +110,11 @@ static uint32_t run_length(const struct uerudp_tap_bunch *bunches, uint32_t coun
 
 /* A retransmission was counted at its first transmission. */
 static void count_open_close(stats_tree *st, const struct uerudp_tap_bunch *bunch) {
-    if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
-        return;
-    }
-    if (bunch->open) {
+    bool is_first = (bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) == 0;
+    if (bunch->open && is_first) {
         add(st, add_parent(st, ROOT, "Opened", 1), or_unknown(bunch->channel_name), 1);
     }
-    if (bunch->close) {
+    if (bunch->close && is_first) {
         const char *reason = ue_values_name(UE_VALUES_CLOSE_REASON, bunch->close_reason);
         add(st, add_parent(st, ROOT, "Closed", 1), or_unknown(reason), 1);
     }

@@ -100,13 +100,13 @@ static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch,
     wmem_array_append_one(d->messages, message);
 }
 
-static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
+static void describe_bunch(struct uerudp_tap_data *d, const struct ue_bunch *bunch, struct uerudp_tap_bunch *to) {
     const char *name = channel_name(d, bunch);
     enum ue_content_kind kind = kind_of(d, bunch, name);
     if (d->messages != NULL) {
         add_message(d, bunch, name, kind);
     }
-    return (struct uerudp_tap_bunch){
+    *to = (struct uerudp_tap_bunch){
         .item = d->item,
         .channel = bunch->channel,
         .channel_name = name,
@@ -128,7 +128,7 @@ static void add_items(struct uerudp_tap_data *d, const struct ue_item *items, si
     unsigned bunch_count = 0;
     for (size_t i = 0; i < count; i++, d->item++) {
         if (!items[i].is_ack) {
-            bunches[bunch_count++] = make_bunch(d, &items[i].bunch);
+            describe_bunch(d, &items[i].bunch, &bunches[bunch_count++]);
         }
     }
     wmem_array_append(d->bunches, bunches, bunch_count);
@@ -206,11 +206,11 @@ static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap)
     if (!d->has_content) {
         const struct ue_observed_items *tracked = uerudp_observer_latest_items(d->state, &d->bytes);
         if (tracked != NULL) {
-            d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
-            struct ue_visitor counter = ue_bunch_counter(&d->content.bunches);
+            struct ue_bunch_counts bunches = {0};
             for (size_t i = 0; i < tracked->count; i++) {
-                counter.item(counter.user, &tracked->items[i]);
+                ue_bunch_counts_add(&bunches, &tracked->items[i]);
             }
+            d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN, .bunches = bunches};
         } else {
             count_datagram(d);
         }
@@ -287,13 +287,18 @@ static void add_to_bunch(const struct uerudp_tap_data *d, const struct uerudp_an
         return;
     }
     bunch->flags |= uerudp_analysis_result_flags(result);
-    bunch->reliable_id = result->type == UERUDP_RESULT_RELIABLE ? result->id : bunch->reliable_id;
-    bunch->is_opening |= result->type == UERUDP_RESULT_OPENING;
-    bunch->reassembled_frame = result->type == UERUDP_RESULT_REASSEMBLED_IN ? result->frame : bunch->reassembled_frame;
-    bool has_kind = result->type == UERUDP_RESULT_MESSAGE || result->type == UERUDP_RESULT_CHANNEL_KIND;
-    if (has_kind && bunch->channel_name == NULL) {
-        bunch->kind = (enum ue_content_kind)result->number;
-        bunch->channel_name = ue_content_kind_name(bunch->kind);
+    switch (result->type) {
+    case UERUDP_RESULT_RELIABLE: bunch->reliable_id = result->id; break;
+    case UERUDP_RESULT_OPENING: bunch->is_opening = true; break;
+    case UERUDP_RESULT_REASSEMBLED_IN: bunch->reassembled_frame = result->frame; break;
+    case UERUDP_RESULT_MESSAGE:
+    case UERUDP_RESULT_CHANNEL_KIND:
+        if (bunch->channel_name == NULL) {
+            bunch->kind = (enum ue_content_kind)result->number;
+            bunch->channel_name = ue_content_kind_name(bunch->kind);
+        }
+        break;
+    default: break;
     }
 }
 

@@ -86,6 +86,16 @@ struct ue_bunch_counts {
     uint32_t all, reliable, partial, open, close;
 };
 
+UE_INLINE void ue_bunch_counts_add(struct ue_bunch_counts *counts, const struct ue_item *item) {
+    if (!item->is_ack) {
+        counts->all++;
+        counts->reliable += item->bunch.reliable;
+        counts->partial += item->bunch.partial;
+        counts->open += item->bunch.open;
+        counts->close += item->bunch.close;
+    }
+}
+
 /* A visitor that counts bunches, from zero on. */
 struct ue_visitor ue_bunch_counter(struct ue_bunch_counts *counts);
 
