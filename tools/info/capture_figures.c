@@ -72,7 +72,7 @@ static void add_way(struct info_way_figures *way, const struct info_side *side) 
 
 static bool has_moment(const GPtrArray *findings) {
     for (guint i = 0; findings != NULL && i < findings->len; i++) {
-        if (info_findings_at(findings, i)->detected.has_time) {
+        if (info_findings_at(findings, i)->has_time) {
             return true;
         }
     }
@@ -87,9 +87,9 @@ static void add_findings(struct info_figures *figures, const struct info_connect
         figures->is_of_moments[kind] |= has_moment(info->findings.kinds[kind]);
     }
     if (info->findings.kinds[stall] != NULL && info->findings.kinds[stall]->len != 0) {
-        const struct info_finding *longest = info_findings_at(info->findings.kinds[stall], 0);
+        struct ue_finding longest = info_finding_detected(info_findings_at(info->findings.kinds[stall], 0));
         figures->longest_stall_ms =
-            MAX(figures->longest_stall_ms, phrase_milliseconds(longest->detected.values[UE_VALUE_SPAN].at_least));
+            MAX(figures->longest_stall_ms, phrase_milliseconds(longest.values[UE_VALUE_SPAN].at_least));
     }
 }
 

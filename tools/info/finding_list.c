@@ -1,34 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/finding_list.h"
 
+#include <string.h>
+
 #include "tools/print/text_buffer.h"
 
-/* Negative: a is worse than b. */
-static int compare(const struct ue_finding *a, const struct ue_finding *b) {
-    enum ue_severity severities[] = {ue_finding_rows[a->id].severity, ue_finding_rows[b->id].severity};
-    enum ue_finding_id kinds[] = {ue_finding_kind(a->id), ue_finding_kind(b->id)};
+/* Negative: a finding of this id and weight is worse than b. */
+static int compare(enum ue_finding_id id, int64_t weight, const struct info_finding *b) {
+    enum ue_severity severities[] = {ue_finding_rows[id].severity, ue_finding_rows[b->id].severity};
+    enum ue_finding_id kinds[] = {ue_finding_kind(id), ue_finding_kind(b->id)};
     if (severities[0] != severities[1]) {
         return severities[0] < severities[1] ? -1 : 1;
     }
     if (kinds[0] != kinds[1]) {
         return kinds[0] < kinds[1] ? -1 : 1;
     }
-    if (a->weight != b->weight) {
-        return a->weight > b->weight ? -1 : 1;
+    if (weight != b->weight) {
+        return weight > b->weight ? -1 : 1;
     }
     return 0; /* equal findings keep their order */
 }
 
-static void free_finding(gpointer finding) {
-    g_free(((struct info_finding *)finding)->text);
+/* ---- one finding ---- */
+
+static struct info_finding *new_finding(const struct ue_finding *finding) {
+    int64_t numbers[UE_FINDING_FRAMES_MAX + 2 * UE_VALUE_ID_COUNT];
+    size_t count = 0;
+    uint32_t value_ids = 0, bounded = 0;
+    for (; count < finding->frame_count; count++) {
+        numbers[count] = (int64_t)finding->frames[count];
+    }
+    for (unsigned id = 0; id < UE_VALUE_ID_COUNT; id++) {
+        const struct ue_finding_value *value = &finding->values[id];
+        if (value->at_least != 0 || value->at_most != 0) {
+            value_ids |= 1u << id;
+            numbers[count++] = value->at_least;
+        }
+        if (value->at_least != value->at_most) {
+            bounded |= 1u << id;
+            numbers[count++] = value->at_most;
+        }
+    }
+    struct info_finding *kept = g_malloc(sizeof *kept + count * sizeof numbers[0]);
+    *kept = (struct info_finding){.id = finding->id,
+                                  .side = finding->side,
+                                  .has_time = finding->has_time,
+                                  .time_ns = finding->time_ns,
+                                  .weight = finding->weight,
+                                  .text = g_strdup(finding->text),
+                                  .other_text = g_strdup(finding->other_text),
+                                  .frame_count = finding->frame_count,
+                                  .value_ids = value_ids,
+                                  .bounded = bounded};
+    memcpy(kept->numbers, numbers, count * sizeof numbers[0]);
+    return kept;
+}
+
+static void free_finding(gpointer user) {
+    struct info_finding *finding = user;
+    g_free(finding->text);
+    g_free(finding->other_text);
     g_free(finding);
 }
 
-static GPtrArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
-    if (findings->kinds[kind] == NULL) {
-        findings->kinds[kind] = g_ptr_array_new_with_free_func(free_finding);
+struct ue_finding info_finding_detected(const struct info_finding *kept) {
+    struct ue_finding finding = {.id = kept->id,
+                                 .side = kept->side,
+                                 .weight = kept->weight,
+                                 .has_time = kept->has_time,
+                                 .time_ns = kept->time_ns,
+                                 .frame_count = kept->frame_count,
+                                 .text = kept->text,
+                                 .other_text = kept->other_text};
+    const int64_t *number = kept->numbers;
+    for (unsigned i = 0; i < kept->frame_count; i++) {
+        finding.frames[i] = (uint64_t)*number++;
     }
-    return findings->kinds[kind];
+    for (unsigned id = 0; id < UE_VALUE_ID_COUNT; id++) {
+        if ((kept->value_ids >> id & 1) != 0) {
+            bool is_bounded = (kept->bounded >> id & 1) != 0;
+            finding.values[id] = (struct ue_finding_value){number[0], number[is_bounded]};
+            number += 1 + is_bounded;
+        }
+    }
+    return finding;
 }
 
 char *info_escape(const char *text) {
@@ -40,10 +95,20 @@ char *info_escape(const char *text) {
     return copy;
 }
 
-static char *sentence(const struct ue_finding *finding) {
+char *info_finding_sentence(const struct info_finding *kept) {
+    struct ue_finding finding = info_finding_detected(kept);
     char text[UE_FINDING_TEXT_BYTES];
-    ue_finding_text(finding, text, sizeof text);
+    ue_finding_text(&finding, text, sizeof text);
     return info_escape(text);
+}
+
+/* ---- the findings of a connection ---- */
+
+static GPtrArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
+    if (findings->kinds[kind] == NULL) {
+        findings->kinds[kind] = g_ptr_array_new_with_free_func(free_finding);
+    }
+    return findings->kinds[kind];
 }
 
 void info_findings_add(void *user, const struct ue_finding *finding) {
@@ -54,7 +119,7 @@ void info_findings_add(void *user, const struct ue_finding *finding) {
     findings->counts[kind]++;
     findings->failures += is_failure;
     guint place = array->len;
-    while (place > 0 && compare(finding, &info_findings_at(array, place - 1)->detected) < 0) {
+    while (place > 0 && compare(finding->id, finding->weight, info_findings_at(array, place - 1)) < 0) {
         place--;
     }
     if (place >= findings->per_kind_max) {
@@ -63,15 +128,14 @@ void info_findings_add(void *user, const struct ue_finding *finding) {
     if (array->len == findings->per_kind_max) {
         g_ptr_array_set_size(array, (gint)findings->per_kind_max - 1);
     }
-    struct info_finding *kept = g_new(struct info_finding, 1);
-    *kept = (struct info_finding){.detected = *finding, .text = sentence(finding), .is_failure = is_failure};
-    kept->detected.text = kept->detected.other_text = NULL;
+    struct info_finding *kept = new_finding(finding);
+    kept->is_failure = is_failure;
     g_ptr_array_insert(array, (gint)place, kept);
 }
 
 static gint compare_pointers(gconstpointer a, gconstpointer b) {
     const struct info_finding *const *one = a, *const *two = b;
-    return compare(&(*one)->detected, &(*two)->detected);
+    return compare((*one)->id, (*one)->weight, *two);
 }
 
 GPtrArray *info_findings_sorted(const struct info_findings *findings) {

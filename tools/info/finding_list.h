@@ -13,12 +13,20 @@
 /* Which of the captures of both ends have a finding. */
 enum info_capture_match { INFO_IN_ONE_CAPTURE, INFO_IN_BOTH_CAPTURES, INFO_NOT_COMPARED };
 
-/* A finding that is kept to be printed. */
+/* A finding that is kept to be printed, without the values that it lacks, since a connection keeps many. */
 struct info_finding {
-    struct ue_finding detected;    /* without its texts */
-    char *text;                    /* a sentence without its final period */
+    enum ue_finding_id id; /* likewise the next four: see struct ue_finding */
+    unsigned side;
+    bool has_time;
+    int64_t time_ns;
+    int64_t weight;
     bool is_failure;               /* matches a rule of the user */
     enum info_capture_match match; /* valid if the connection is compared with the other end's */
+    char *text, *other_text;       /* of messages; NULL: none */
+    uint32_t frame_count;
+    uint32_t value_ids; /* bit n: the numbers have value n; else it is 0 */
+    uint32_t bounded;   /* bit n: the numbers have its at_least and its at_most; else these are equal */
+    int64_t numbers[];  /* the frames, then the values */
 };
 
 /* Fill per_kind_max and rules; the rest starts zeroed. */
@@ -37,6 +45,12 @@ struct info_findings {
 
 /* Adds a finding to user, a struct info_findings, unless enough worse findings of its kind exist. */
 void info_findings_add(void *user, const struct ue_finding *finding);
+
+/* Returns what was detected; its texts live as long as the finding that is kept. */
+struct ue_finding info_finding_detected(const struct info_finding *kept);
+
+/* Returns a sentence without its final period. Free with g_free. */
+char *info_finding_sentence(const struct info_finding *kept);
 
 static inline struct info_finding *info_findings_at(const GPtrArray *kind, guint place) {
     return g_ptr_array_index(kind, place);

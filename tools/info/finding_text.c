@@ -18,11 +18,11 @@ void info_print_time(struct text_buffer *out, int64_t time_ns, const char *forma
     g_clear_pointer(&time, g_date_time_unref);
 }
 
-void info_print_severity(struct text_buffer *out, const struct ue_finding *finding) {
+void info_print_severity(struct text_buffer *out, enum ue_finding_id id) {
     static const enum text_style styles[] = {[UE_SEVERITY_ERROR] = TEXT_STYLE_ERROR,
                                              [UE_SEVERITY_WARNING] = TEXT_STYLE_WARNING,
                                              [UE_SEVERITY_NOTE] = TEXT_STYLE_NOTE};
-    enum ue_severity severity = ue_finding_rows[finding->id].severity;
+    enum ue_severity severity = ue_finding_rows[id].severity;
     text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
 }
 
@@ -34,13 +34,14 @@ void info_print_moment(struct text_buffer *out, const struct info_connection *in
 
 void info_print_finding(struct text_buffer *out, const struct info_connection *info,
                         const struct info_finding *finding) {
-    const char *severity = ue_severity_name(ue_finding_rows[finding->detected.id].severity);
+    const char *severity = ue_severity_name(ue_finding_rows[finding->id].severity);
+    g_autofree char *sentence = info_finding_sentence(finding);
     size_t line = out->length;
     text_buffer_add(out, "    ");
-    info_print_severity(out, &finding->detected);
-    text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", finding->text);
-    if (finding->detected.has_time) {
-        info_print_moment(out, info, finding->detected.time_ns);
+    info_print_severity(out, finding->id);
+    text_buffer_add_format(out, "%*s %s", SEVERITY_CHARS - (int)strlen(severity), "", sentence);
+    if (finding->has_time) {
+        info_print_moment(out, info, finding->time_ns);
     }
     text_buffer_wrap(out, line, FINDING_COLUMN);
     text_buffer_add_char(out, '\n');

@@ -13,7 +13,7 @@ void info_print_time(struct text_buffer *out, int64_t time_ns, const char *forma
 void info_print_moment(struct text_buffer *out, const struct info_connection *info, int64_t time_ns);
 
 /* "warning", in its colour. */
-void info_print_severity(struct text_buffer *out, const struct ue_finding *finding);
+void info_print_severity(struct text_buffer *out, enum ue_finding_id id);
 
 /* A line with severity, sentence and time of a finding of the connection. */
 void info_print_finding(struct text_buffer *out, const struct info_connection *info,

@@ -280,31 +280,32 @@ static const char *actor_of(const struct info_connection *info, const struct ue_
 }
 
 static json_t *finding_object(const struct info_connection *info, const struct info_finding *finding) {
-    const struct ue_finding *detected = &finding->detected;
+    const struct ue_finding detected = info_finding_detected(finding);
+    g_autofree char *sentence = info_finding_sentence(finding);
     json_t *frames = json_array();
-    for (unsigned i = 0; i < detected->frame_count; i++) {
-        json_array_append_new(frames, info_count(detected->frames[i]));
+    for (unsigned i = 0; i < detected.frame_count; i++) {
+        json_array_append_new(frames, info_count(detected.frames[i]));
     }
     json_t *object =
-        json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[detected->id].name, "severity",
-                  ue_severity_name(ue_finding_rows[detected->id].severity), "text", finding->text, "frames", frames);
-    if (detected->has_time) {
+        json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_rows[detected.id].name, "severity",
+                  ue_severity_name(ue_finding_rows[detected.id].severity), "text", sentence, "frames", frames);
+    if (detected.has_time) {
         char time[24];
-        g_snprintf(time, sizeof time, "%" PRId64, detected->time_ns);
+        g_snprintf(time, sizeof time, "%" PRId64, detected.time_ns);
         json_object_set_new(object, "time", json_string(time));
-        json_object_set_new(object, "time_s", since_s(info, detected->time_ns));
+        json_object_set_new(object, "time_s", since_s(info, detected.time_ns));
     }
-    if (ue_finding_has_side(detected->id)) {
-        json_object_set_new(object, "direction", json_string(phrase_direction_key(detected->side)));
+    if (ue_finding_has_side(detected.id)) {
+        json_object_set_new(object, "direction", json_string(phrase_direction_key(detected.side)));
     }
-    add_values(object, detected);
+    add_values(object, &detected);
     if (info->is_compared) {
         json_object_set_new(
             object, "in_both_captures",
             finding->match == INFO_NOT_COMPARED ? json_null() : json_boolean(finding->match == INFO_IN_BOTH_CAPTURES));
     }
-    if (actor_of(info, detected) != NULL) {
-        json_object_set_new(object, "actor", json_string(actor_of(info, detected)));
+    if (actor_of(info, &detected) != NULL) {
+        json_object_set_new(object, "actor", json_string(actor_of(info, &detected)));
     }
     return object;
 }

@@ -19,14 +19,16 @@ static void add_escaped(struct text_buffer *out, const char *text) {
 
 static void write_failure(struct text_buffer *out, const struct info_finding *finding) {
     text_buffer_add_format(out, "      <failure type=\"%s\" message=\"",
-                           ue_severity_name(ue_finding_rows[finding->detected.id].severity));
-    add_escaped(out, finding->text);
+                           ue_severity_name(ue_finding_rows[finding->id].severity));
+    g_autofree char *sentence = info_finding_sentence(finding);
+    add_escaped(out, sentence);
     text_buffer_add(out, "\"/>\n");
 }
 
 static void write_sentence(struct text_buffer *out, const struct info_finding *finding) {
-    text_buffer_add_format(out, "%s: ", ue_severity_name(ue_finding_rows[finding->detected.id].severity));
-    add_escaped(out, finding->text);
+    text_buffer_add_format(out, "%s: ", ue_severity_name(ue_finding_rows[finding->id].severity));
+    g_autofree char *sentence = info_finding_sentence(finding);
+    add_escaped(out, sentence);
     text_buffer_add_char(out, '\n');
 }
 

@@ -80,10 +80,12 @@ static void mark_kind(const struct both_ends_connection *connection, GPtrArray *
                       uint32_t ch_seq_bound) {
     for (guint i = 0; i < second->len; i++) {
         struct info_finding *there = info_findings_at(second, i);
-        struct located_finding other = locate(connection, 1, &there->detected);
+        struct ue_finding detected_there = info_finding_detected(there);
+        struct located_finding other = locate(connection, 1, &detected_there);
         for (guint j = 0; j < first->len; j++) {
             struct info_finding *here = info_findings_at(first, j);
-            struct located_finding one = locate(connection, 0, &here->detected);
+            struct ue_finding detected_here = info_finding_detected(here);
+            struct located_finding one = locate(connection, 0, &detected_here);
             if (are_same(&one, &other, ch_seq_bound)) {
                 here->match = there->match = INFO_IN_BOTH_CAPTURES;
             }

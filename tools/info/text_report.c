@@ -128,8 +128,8 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
 static bool is_last_of_kind(const GPtrArray *findings, guint i) {
     const struct info_finding *finding = g_ptr_array_index(findings, i);
     for (guint j = i + 1; j < findings->len; j++) {
-        if (ue_finding_kind(((const struct info_finding *)g_ptr_array_index(findings, j))->detected.id) ==
-            ue_finding_kind(finding->detected.id)) {
+        if (ue_finding_kind(((const struct info_finding *)g_ptr_array_index(findings, j))->id) ==
+            ue_finding_kind(finding->id)) {
             return false;
         }
     }
@@ -142,13 +142,12 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     text_buffer_add(out, findings->len != 0 ? ", worst first\n" : "  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
-        uint64_t more = is_last_of_kind(findings, i)
-                            ? info_findings_more(&info->findings, ue_finding_kind(finding->detected.id))
-                            : 0;
+        uint64_t more =
+            is_last_of_kind(findings, i) ? info_findings_more(&info->findings, ue_finding_kind(finding->id)) : 0;
         info_print_finding(out, info, finding);
         if (more != 0) {
             text_buffer_add_format(out, "             and %" PRIu64 " more of %s\n", more,
-                                   ue_finding_rows[finding->detected.id].name);
+                                   ue_finding_rows[finding->id].name);
         }
     }
 }
@@ -212,9 +211,9 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
     for (int i = 0; i < 2; i++) {
         g_autoptr(GPtrArray) findings = info_findings_sorted(&infos[i]->findings);
         const struct info_finding *worst = worst_of(findings);
-        ranks[i] = worst != NULL ? (int)ue_finding_rows[worst->detected.id].severity * UE_FINDING_COUNT +
-                                       (int)ue_finding_kind(worst->detected.id)
-                                 : INT32_MAX;
+        ranks[i] = worst != NULL
+                       ? (int)ue_finding_rows[worst->id].severity * UE_FINDING_COUNT + (int)ue_finding_kind(worst->id)
+                       : INT32_MAX;
     }
     return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
 }
@@ -229,8 +228,9 @@ static void print_line(struct text_buffer *out, const struct info_connection *in
     text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s ", info->stream, info->sides[0].address, duration,
                            info_end_name(info_connection_end(info)));
     if (worst != NULL) {
-        info_print_severity(out, &worst->detected);
-        text_buffer_add_format(out, ": %s\n", worst->text);
+        g_autofree char *sentence = info_finding_sentence(worst);
+        info_print_severity(out, worst->id);
+        text_buffer_add_format(out, ": %s\n", sentence);
     } else {
         text_buffer_add(out, "nothing found\n");
     }

@@ -226,7 +226,8 @@ static void write_other_findings(const struct trace_plot *plot, struct text_buff
     g_autoptr(GPtrArray) findings = info_findings_sorted(&info->other_end->findings);
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct ue_finding));
     for (guint i = 0; i < findings->len; i++) {
-        g_array_append_vals(rows, &((const struct info_finding *)g_ptr_array_index(findings, i))->detected, 1);
+        struct ue_finding finding = info_finding_detected(g_ptr_array_index(findings, i));
+        g_array_append_val(rows, finding);
     }
     WRITE("other_findings", rows, other_finding_columns);
 }
