@@ -103,7 +103,7 @@ static bool is_handshake(tvbuff_t *tvb) {
     const struct ue_settings *settings = &uerudp_prefs_default_wire()->settings;
     unsigned length = tvb_reported_length(tvb);
     struct ue_handshake_match match;
-    return length != 0 && !ue_profile_match_is_too_long(settings, length) && tvb_captured_length(tvb) == length &&
+    return !ue_profile_match_is_too_long(settings, length) && length != 0 && tvb_captured_length(tvb) == length &&
            ue_profile_match_handshake(settings, tvb_get_ptr(tvb, 0, (int)length), length, &match);
 }
 

@@ -411,6 +411,7 @@ static void accept(struct ue_observer *observer, struct ue_connection *connectio
 static bool match_handshake(const struct ue_settings *settings, const struct ue_captured_datagram *captured,
                             struct ue_handshake_match *match) {
     return captured->captured_bytes == captured->length_bytes &&
+           !ue_profile_match_is_too_long(settings, captured->captured_bytes) &&
            ue_profile_match_handshake(settings, captured->bytes, captured->captured_bytes, match);
 }
 

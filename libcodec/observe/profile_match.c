@@ -12,7 +12,6 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, R
 #define ROWS_LAYOUT_B (ROW(422) | ROW(424))
 #define ROWS_FEATURES (ROW(54) | ROW(55) | ROW(58))
 
-#define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (protocol.md 5.2 to 5.4) */
 #define RANDOM_BITS_MIN 64
 #define VERSIONS_AND_TYPE_BITS 24
 /* The handshake bit is the first of these, or, after the ids of versions 3 and later, the last. */
@@ -176,10 +175,6 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     return true;
 }
 
-bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
-    return size_bytes * 8 > prefix_bits(settings) + HANDSHAKE_BITS_MAX;
-}
-
 bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
     static const uint8_t mark[] = {0xff, 0xff, 0xff, 0xff};
     return size_bytes >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
@@ -188,7 +183,7 @@ bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                                 struct ue_handshake_match *match) {
     size_t prefix = prefix_bits(settings);
-    if (size_bytes * 8 <= prefix || ue_profile_match_is_too_long(settings, size_bytes)) {
+    if (size_bytes * 8 <= prefix) {
         return false;
     }
     size_t left = size_bytes * 8 - prefix;

@@ -50,10 +50,6 @@ void ue_recognition_clear(struct ue_recognition *recognition, const struct ue_al
     }
 }
 
-bool ue_recognition_is_awake(const struct ue_recognition *recognition, uint64_t frame) {
-    return frame % UE_RECOGNITION_STEP < UE_RECOGNITION_WINDOW || frame < recognition->end_frame;
-}
-
 /* ---- candidates ---- */
 
 static bool has_candidates(struct ue_recognition *recognition, const struct ue_allocator *allocator) {

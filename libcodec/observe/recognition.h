@@ -25,7 +25,9 @@ struct ue_recognition {
 void ue_recognition_clear(struct ue_recognition *recognition, const struct ue_allocator *allocator);
 
 /* Whether the datagrams of this frame are compared. */
-bool ue_recognition_is_awake(const struct ue_recognition *recognition, uint64_t frame);
+UE_INLINE bool ue_recognition_is_awake(const struct ue_recognition *recognition, uint64_t frame) {
+    return frame % UE_RECOGNITION_STEP < UE_RECOGNITION_WINDOW || frame < recognition->end_frame;
+}
 
 /* To be called while awake: compares a datagram of addresses without connection with those before it. hash: of the two
    addresses, equal for both directions. Returns true when the packets of both sides are proof. */

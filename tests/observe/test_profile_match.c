@@ -177,6 +177,27 @@ static void only_longer_datagrams_are_too_long(void **state) {
     assert_true(ue_profile_match_is_too_long(&wrapped, 87));
 }
 
+/* Also for callers that do not test the length before. */
+static void longer_datagrams_are_no_handshake(void **state) {
+    (void)state;
+    static const struct {
+        const char *release;
+        enum ue_handshake_type type;
+    } rows[] = {{"5.8", UE_HANDSHAKE_RESTART_RESPONSE}, {"5.1", UE_HANDSHAKE_CHALLENGE}, {"4.25", UE_HANDSHAKE_ACK}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double seconds = rows[i].type == UE_HANDSHAKE_ACK ? -1.0 : 77.25;
+        struct made made = make(rows[i].release, rows[i].type, UE_SERVER_TO_CLIENT, seconds, 0x33);
+        uint8_t bytes[600] = {0};
+        struct ue_handshake_match match;
+        memcpy(bytes, made.bytes, made.size);
+        assert_true(ue_profile_match_handshake(STOCK, bytes, made.size, &match));
+        for (size_t size = 77; size <= sizeof bytes; size++) {
+            bytes[size - 1] = made.bytes[made.size - 1]; /* as many bits in the last byte */
+            assert_false(ue_profile_match_handshake(STOCK, bytes, size, &match));
+        }
+    }
+}
+
 static void magic_header_and_wrapper_are_skipped(void **state) {
     (void)state;
     struct ue_settings settings = {.magic_bits = 12, .skip_bytes = 8};
@@ -418,6 +439,7 @@ int main(void) {
         cmocka_unit_test(an_initial_with_an_empty_tail_leaves_the_features_open),
         cmocka_unit_test(implausible_contents_are_no_handshake),
         cmocka_unit_test(only_longer_datagrams_are_too_long),
+        cmocka_unit_test(longer_datagrams_are_no_handshake),
         cmocka_unit_test(magic_header_and_wrapper_are_skipped),
         cmocka_unit_test(an_initial_that_is_answered_binds),
         cmocka_unit_test(an_answer_of_another_form_does_not_bind),

@@ -28,8 +28,13 @@ struct ue_handshake_match {
     uint8_t orig_cookie[UE_COOKIE_BYTES];
 };
 
-/* Whether a datagram is longer than any handshake message with the magic header and wrapper of the settings. */
-bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes);
+#define UE_HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (protocol.md 5.2 to 5.4) */
+
+/* Whether a datagram is longer than any handshake message with the magic header and wrapper of the settings: the
+   shortest test that rejects most packets. */
+UE_INLINE bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
+    return size_bytes * 8 > settings->magic_bits + (size_t)settings->skip_bytes * 8 + UE_HANDSHAKE_BITS_MAX;
+}
 
 /* Whether a datagram has the form of a handshake message of any generation, after the magic header and wrapper of the
    settings. Fills *match when it has. Other datagrams are rejected after a few comparisons. */
