@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/findings/findings_state.h"
 
-/* Limit for one stream; above it the oldest gap is dropped. */
+/* Limit for one stream; above it the oldest gap is forgotten, which may still be filled. */
 #define GAPS_MAX 64
 
 /* Missing reliable bunches of a channel. */
@@ -109,7 +109,6 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
                      uint32_t bound) {
     struct ue_array *gaps = &findings->gaps.gaps;
     if (gaps->count == GAPS_MAX) {
-        report_open(findings, ue_array_at(gaps, 0));
         ue_array_remove(&findings->memory, gaps, 0, 1);
     }
     uint32_t missing = (uint32_t)(event->bunch.reliable_id - before - 1);

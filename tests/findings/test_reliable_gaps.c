@@ -202,6 +202,25 @@ static void test_missing(void **state) {
     assert_int_equal(4, gap->values[UE_VALUE_LAST_SEQ].at_least);
 }
 
+/* So many gaps that the first ones are forgotten: these may be filled later, so that nothing is known of them. */
+static void test_forgotten(void **state) {
+    (void)state;
+    enum { GAPS = 70 };
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_bunch(5, 1);
+    for (int64_t i = 1; i <= GAPS; i++) {
+        findings_fixture_packet(i, SERVER, 2 * i + 1);
+        findings_fixture_lost(SERVER, 2 * i, 2 * i);
+        findings_fixture_bunch(5, 2 * i + 1);
+    }
+    for (int64_t i = 1; i <= GAPS; i++) {
+        findings_fixture_packet(GAPS + 1, SERVER, 2 * GAPS + 1 + i);
+        findings_fixture_bunch(5, 2 * i);
+    }
+    findings_fixture_finish(GAPS + 20, true);
+    findings_fixture_expect_none();
+}
+
 /* Where a channel begins in the capture nothing is missing, nor do channels and sides share sequences. */
 static void test_first_bunches(void **state) {
     (void)state;
@@ -274,6 +293,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_loss_of_other_side, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_sequence, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_forgotten, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_attempt, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_dropped_tracker, findings_fixture_set_up, findings_fixture_tear_down),

@@ -45,7 +45,7 @@ class Generation(unittest.TestCase):
         self.assertIn("Channel: 2", found)
         self.assertEqual(found, given)
         few = os.path.join(self.stage.home, "few.pcapng")
-        self.stage.run(["editcap", "-r", path, few, "1-15"])
+        subprocess.run(["editcap", "-r", path, few, "1-15"], check=True)
         self.assertEqual(self.stage.tshark("-2", "-r", few, "-Y", "uerudp.bunch.channel == 2"), "")
 
     def test_magic_header(self):

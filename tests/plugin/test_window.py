@@ -18,7 +18,7 @@ CAPTURE = "mixed"
 PYTHON = "/usr/bin/python3"  # Debian's Python, which has the bindings
 TREES = {"Packets": "uerudp", "Bunches": "uerudp_bunches", "Channels": "uerudp_channels", "Losses": "uerudp_losses",
          "Bandwidth": "uerudp_bandwidth"}
-LIMIT_S, EMPTY_LIMIT_S = 60, 3
+LIMIT_S, EMPTY_LIMIT_S = 120, 3  # a busy machine takes more than a minute for the first window, with sanitizers
 SHOWN_FIRST = 6  # packets of a live capture
 RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
 CHANNELS = ["table", "Statistics", "Unreal Engine Channels"]
