@@ -91,8 +91,8 @@ static const char description[] =
     "of both ends: the report is of the first, and compares it with the other: what was lost between them, and\n"
     "one-way delays. Two interfaces of one file are compared in the same way.\n\n"
     "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a\n"
-    "rule) or a budget is exceeded, 2 wrong arguments or unusable files. With --compare only the second capture "
-    "decides between 0 and 1.\n\n"
+    "rule) or a budget is exceeded, 2 wrong arguments, unusable files, or with --fail-on or --junit no connection to "
+    "judge. With --compare only the second capture decides between 0 and 1.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
@@ -239,6 +239,16 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
     return status == CLI_EXIT_OK && failures != 0 ? CLI_EXIT_MALFORMED : status;
 }
 
+/* A build machine must not take a capture for good in which nothing was judged. */
+static enum cli_exit judge(const struct info_arguments *command, enum cli_exit status, uint64_t connections) {
+    bool is_judged = command->rules.rules != NULL || command->junit != NULL;
+    if (is_judged && connections == 0 && status != CLI_EXIT_UNUSABLE) {
+        cli_error("no connection to judge: none was found, or none is in the chosen part of the capture");
+        status = CLI_EXIT_UNUSABLE;
+    }
+    return status;
+}
+
 /* ---- the report ---- */
 
 static void print_ends(const struct info_arguments *command, int file_count) {
@@ -264,7 +274,7 @@ static enum cli_exit report(struct info_arguments *command, struct capture_reade
                             int file_count) {
     name_files(reader, list);
     bool written = print(command, list) && write_junit(command, list);
-    enum cli_exit status = exit_status(command, reader, list);
+    enum cli_exit status = judge(command, exit_status(command, reader, list), list->len);
     print_left_out(reader, list);
     print_ends(command, file_count);
     capture_reader_print_totals(reader);
@@ -361,7 +371,7 @@ static enum cli_exit compare(struct info_arguments *command, char **paths) {
         info_print_comparison(&command->out, &comparison);
         written = flush(command);
     }
-    return is_usable && written ? statuses[1] : CLI_EXIT_UNUSABLE;
+    return is_usable && written ? judge(command, statuses[1], comparison.figures[1].connections) : CLI_EXIT_UNUSABLE;
 }
 
 int cmd_info(int argc, char **argv) {

@@ -142,14 +142,15 @@ static gboolean parse_limit(const char *text, struct fail_rule *rule, GError **e
 static gboolean parse_rule(const char *text, struct fail_rule *rule, GError **error) {
     g_auto(GStrv) parts = g_strsplit(text, ":", 2);
     const char *name = parts[0] != NULL ? parts[0] : "";
-    gboolean good = TRUE;
-    if (parts[0] == NULL || parts[1] == NULL) {
-        rule->is_severity = find_severity(name, &rule->severity);
-    }
+    const char *limit = parts[0] != NULL ? parts[1] : NULL;
+    rule->is_severity = find_severity(name, &rule->severity);
     if (!rule->is_severity) {
-        good = parse_kind(name, rule, error) && (parts[1] == NULL || parse_limit(parts[1], rule, error));
+        return parse_kind(name, rule, error) && (limit == NULL || parse_limit(limit, rule, error));
     }
-    return good;
+    if (limit != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--fail-on: %s: a severity has no limit", text);
+    }
+    return limit == NULL;
 }
 
 gboolean info_fail_rules_add(struct info_fail_rules *rules, const char *text, GError **error) {

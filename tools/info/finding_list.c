@@ -159,6 +159,26 @@ void info_findings_limit(struct info_findings *findings, unsigned per_kind_max) 
     }
 }
 
+const struct info_finding *info_findings_worst(const struct info_findings *findings) {
+    const struct info_finding *worst = NULL;
+    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
+        const GPtrArray *array = findings->kinds[kind];
+        const struct info_finding *first = array != NULL && array->len != 0 ? info_findings_at(array, 0) : NULL;
+        if (first != NULL && (worst == NULL || compare(first->id, first->weight, worst) < 0)) {
+            worst = first;
+        }
+    }
+    return worst;
+}
+
+int info_findings_compare(const struct info_findings *a, const struct info_findings *b) {
+    const struct info_finding *one = info_findings_worst(a), *two = info_findings_worst(b);
+    if (one == NULL || two == NULL) {
+        return (one == NULL) - (two == NULL);
+    }
+    return compare(one->id, one->weight, two);
+}
+
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind) {
     return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
 }

@@ -59,6 +59,12 @@ static inline struct info_finding *info_findings_at(const GPtrArray *kind, guint
 /* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);
 
+/* The worst finding; NULL: none. */
+const struct info_finding *info_findings_worst(const struct info_findings *findings);
+
+/* Compares connections by their worst findings. Negative: a's is worse. */
+int info_findings_compare(const struct info_findings *a, const struct info_findings *b);
+
 /* Keeps at most this number of each kind, the worst. */
 void info_findings_limit(struct info_findings *findings, unsigned per_kind_max);
 

@@ -200,27 +200,13 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
 
 /* ---- several connections ---- */
 
-static const struct info_finding *worst_of(const GPtrArray *findings) {
-    return findings->len != 0 ? g_ptr_array_index(findings, 0) : NULL;
-}
-
-/* Compares connections by their worst finding. */
 static gint by_worst(gconstpointer a, gconstpointer b) {
-    const struct info_connection *infos[] = {*(struct info_connection *const *)a, *(struct info_connection *const *)b};
-    int ranks[2];
-    for (int i = 0; i < 2; i++) {
-        g_autoptr(GPtrArray) findings = info_findings_sorted(&infos[i]->findings);
-        const struct info_finding *worst = worst_of(findings);
-        ranks[i] = worst != NULL
-                       ? (int)ue_finding_rows[worst->id].severity * UE_FINDING_COUNT + (int)ue_finding_kind(worst->id)
-                       : INT32_MAX;
-    }
-    return ranks[0] != ranks[1] ? (ranks[0] < ranks[1] ? -1 : 1) : 0;
+    const struct info_connection *const *one = a, *const *two = b;
+    return info_findings_compare(&(*one)->findings, &(*two)->findings);
 }
 
 static void print_line(struct text_buffer *out, const struct info_connection *info) {
-    g_autoptr(GPtrArray) findings = info_findings_sorted(&info->findings);
-    const struct info_finding *worst = worst_of(findings);
+    const struct info_finding *worst = info_findings_worst(&info->findings);
     char duration[32] = "?";
     if (info->course->implausible == 0) {
         g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->course->last_ns - info->course->first_ns));

@@ -48,11 +48,23 @@ static json_t *row_object(const struct trace_plot *plot, const char *page) {
                      "reported", both_sums(plot, reported_of));
 }
 
-void trace_write_index(const GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out) {
+static gint by_worst(gconstpointer a, gconstpointer b) {
+    const struct trace_plot *const *one = a, *const *two = b;
+    return info_findings_compare(&(*one)->info->findings, &(*two)->info->findings);
+}
+
+void trace_write_index(GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out) {
     json_auto_t *rows = json_array();
     struct text_buffer data = {0};
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
     for (guint i = 0; i < plots->len; i++) {
-        json_array_append_new(rows, row_object(plots->pdata[i], pages->pdata[i]));
+        g_ptr_array_add(sorted, plots->pdata[i]);
+    }
+    g_ptr_array_sort(sorted, by_worst);
+    for (guint i = 0; i < sorted->len; i++) {
+        guint place = 0;
+        g_ptr_array_find(plots, sorted->pdata[i], &place);
+        json_array_append_new(rows, row_object(sorted->pdata[i], pages->pdata[place]));
     }
     trace_add_json(rows, &data);
     trace_write_template("index.html", &data, out);

@@ -6,6 +6,6 @@
 #include "tools/trace/plot_rows.h"
 
 /* plots: struct trace_plot; pages: the file names of their pages, relative to the index. */
-void trace_write_index(const GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out);
+void trace_write_index(GPtrArray *plots, const GPtrArray *pages, struct text_buffer *out);
 
 #endif

@@ -3,6 +3,7 @@
 """uerudp info for build machines: --fail-on, --junit, --summary, and the numbers and times of findings in JSON."""
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -52,16 +53,38 @@ class FailOn(unittest.TestCase):
     def test_unusable(self):
         for rule, words in (("foo", ("foo", "reliable_stall")), ("reliable", ("reliable_stall", "reliable_gap")),
                             ("stall:5", None), ("stall:2%", ("500ms",)), ("stall:x", ("500ms",)), ("stall:-1ms", ("500ms",)),
-                            ("stall:nanms", ("500ms",)), ("closed:3", ("no limit",)), ("", ("--fail-on",)), ("stall:", ("500ms",))):
+                            ("stall:nanms", ("500ms",)), ("closed:3", ("no limit",)), ("warning:5", ("a severity has no limit",)), ("", ("--fail-on",)), ("stall:", ("500ms",))):
             with self.subTest(rule):
                 result = uerudp.run("info", f"--fail-on={rule}", LOSSY, status=2 if words else 0)
                 for word in words or ():
                     self.assertIn(word, result.stderr.decode())
 
+    def test_nothing_examined(self):
+        """Without a connection no rule can pass: the capture is empty, of something else, or the wrong part of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for options in (("--stream=9",), ("--from=2099-01-01T00:00:00Z",)):
+                with self.subTest(options):
+                    uerudp.run("info", "--json", *options, LOSSY, status=0)
+                    for judged in ("--fail-on=error", "--junit=" + folder + "/report.xml"):
+                        result = uerudp.run("info", judged, *options, LOSSY, status=2)
+                        self.assertIn("no connection", result.stderr.decode())
+                    uerudp.run("info", "--compare", *options, LOSSY, LOSSY, status=0)
+                    uerudp.run("info", "--compare", "--fail-on=error", *options, LOSSY, LOSSY, status=2)
+
     def test_summary(self):
         lines = uerudp.run("info", "--summary", LOSSY).stdout.decode().splitlines()
         self.assertEqual(3, len(lines), lines)
         self.assertIn("warning: reliable stall of 700 ms", lines[2])
+
+    def test_order_of_connections(self):
+        """Of connections whose worst findings are of the same kind, that with the longest stall comes first."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "several.pcapng")
+            uerudp.run("generate", "lossy", "--seed=6", "--no-sidecar", "--connections=5", "--duration=8", "--output", path)
+            text = uerudp.run("info", "--summary", path).stdout.decode()
+            stalls = [int(each) for each in re.findall(r"stall of (?:at least )?(\d+) ms", text)]
+            self.assertGreater(len(set(stalls)), 2)
+            self.assertEqual(sorted(stalls, reverse=True), stalls)
 
 
 class Junit(unittest.TestCase):

@@ -233,12 +233,16 @@ class Files(unittest.TestCase):
             self.assertIn("--output", uerudp.run("trace", path, status=2).stderr.decode())
 
     def test_index(self):
-        """A row for each connection, with the numbers of info, and sums of all bins."""
+        """A row for each connection in the order of info --summary, with the numbers of info, and sums of all bins."""
         with tempfile.TemporaryDirectory() as folder:
             path = generate(folder, "mixed", "--no-sidecar", "--duration=3", "--connections=4")
             trace(path, "-o", f"{folder}/all pages.html")
             rows = data_of(pathlib.Path(folder, "all pages.html").read_text())
+            lines = uerudp.run("info", "--summary", path).stdout.decode().splitlines()[2:]
+            order = [int(line.split()[0]) for line in lines]
+            self.assertNotEqual(sorted(order), order)
             infos = [json.loads(line) for line in uerudp.run("info", "--json", "--findings=50", path).stdout.splitlines()]
+            infos.sort(key=lambda info: order.index(info["stream"]))
             self.assertEqual([f"all pages-{each['stream']}.html" for each in infos], [row["page"] for row in rows])
             for row, info in zip(rows, infos):
                 self.assertEqual({key: info[key] for key in info if key not in ("channels", "story")}, row["info"])

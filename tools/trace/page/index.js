@@ -4,11 +4,12 @@
 
 (function () {
   const rows = JSON.parse(document.getElementById("data").textContent);
+  rows.forEach((row, rank) => { row.rank = rank; }); /* they come in the order of info: the worst finding first */
   const WAYS = ["c2s", "s2c"], SEVERITIES = ["error", "warning", "note"];
   const number = value => value.toLocaleString("en-US"), fixed = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits });
 
   const counts = ({ info }) => SEVERITIES.map(severity => info.findings.filter(finding => finding.severity === severity).length);
-  /* How bad: errors before warnings before notes, then what was lost. */
+  /* How bad: errors before warnings before notes, then what was not delivered. */
   const badness = row => counts(row).reduce((sum, count) => sum * 1000 + count, 0) + Math.max(loss(row, 0), loss(row, 1));
   const longest = ({ info }) => Math.max(0, ...info.findings.filter(finding => finding.kind === "reliable_stall").map(finding => finding.duration_ms));
 
@@ -81,20 +82,20 @@
     ["Findings", countsOf, badness],
     ["Duration", row => `${fixed(row.info.duration_s || 0, 1)} s`, row => row.info.duration_s, "number extra"],
     ["Packets", row => number(row.info.packets.c2s + row.info.packets.s2c), row => row.info.packets.c2s + row.info.packets.s2c, "number extra"],
-    ["Lost up", row => lossText(row, 0), row => loss(row, 0), "number"],
-    ["Lost down", row => lossText(row, 1), row => loss(row, 1), "number"],
+    ["Not delivered up", row => lossText(row, 0), row => loss(row, 0), "number"],
+    ["Not delivered down", row => lossText(row, 1), row => loss(row, 1), "number"],
     ["Loss", row => sparkline(WAYS.map((_, side) => row.lost[side].map((lost, i) => lost / Math.max(row.reported[side][i], 1))),
       "loss rate over time, client to server and server to client"), row => Math.max(loss(row, 0), loss(row, 1))],
     ["Bytes/s", row => sparkline(row.bytes, "bytes over time, client to server and server to client"), row => row.info.bytes.c2s + row.info.bytes.s2c],
     ["Round trip", row => row.info.rtt_ms ? `${fixed(row.info.rtt_ms.p50, 1)} ms` : "", row => row.info.rtt_ms ? row.info.rtt_ms.p50 : 0, "number"],
     ["Longest stall", row => longest(row) ? `${fixed(longest(row), 0)} ms` : "", longest, "number"],
-    ["Worst finding", worstOf, badness, "wide"],
+    ["Worst finding", worstOf, row => -row.rank, "wide"],
   ];
 
   /* What all connections have in common is in the head. */
   const common = ALL.filter(([heading, content]) => ["Server", "Engine"].includes(heading) && rows.every(row => content(row) === content(rows[0])));
   const COLUMNS = ALL.filter(column => !common.includes(column));
-  let sorted = COLUMNS.findIndex(([heading]) => heading === "Findings"), sign = 1;
+  let sorted = COLUMNS.findIndex(([heading]) => heading === "Worst finding"), sign = 1;
 
   function compare(a, b) {
     const [x, y] = [a, b].map(COLUMNS[sorted][2]);

@@ -16,7 +16,7 @@
 
   function loss(side) {
     const lost = info.not_acked[WAYS[side]], of = lost + info.acked[WAYS[side]];
-    figure(`Lost ${DIRECTIONS[side]}`, of === 0 ? "not known" : `${percent(lost / of)} (${number(lost)} of ${number(of)})`,
+    figure(`Not delivered ${DIRECTIONS[side]}`, of === 0 ? "not known" : `${percent(lost / of)} (${number(lost)} of ${number(of)})`,
       of !== 0 && lost / of >= 0.01 ? "warning" : "");
   }
 

@@ -5,7 +5,7 @@
 
 (function () {
   const NEAR_MAX = 2500, resends = data.tables.resends, gaps = data.tables.gaps;
-  const LEGEND = [["lost", "lost"], ["open", "not reported"], ["ok", "until acknowledged", "line"], ["late", "late, duplicate or missing"],
+  const LEGEND = [["lost", "not delivered"], ["open", "not reported"], ["ok", "until acknowledged", "line"], ["late", "late, duplicate or missing"],
     ["band7", "retransmission"]];
   const LATE = 1, DUPLICATE = 2;
 
@@ -142,7 +142,7 @@
 
     frame.add({
       id: "packets-" + WAYS[side], title: `Packets ${DIRECTIONS[side]}`, height: 190,
-      about: "packets per second, of which lost; from near, packet ids over time",
+      about: "packets per second, of which not delivered; from near, packet ids over time",
       legend: [[colour, "delivered"]].concat(LEGEND),
       isEmpty: () => rows.length === 0,
       format: value => number(value),
@@ -171,7 +171,7 @@
         }
         const bins = view.bins(3), sum = sums(bins, Math.floor(t / bins.ms));
         return [`within ${duration(bins.ms)}: ${number(sum.packets)} ${sum.packets === 1 ? "packet" : "packets"} captured`,
-          `reported: ${number(sum.delivered)} delivered, ${number(sum.lost)} lost` + (reported(sum) > 0 ? ` (${percent(sum.lost / reported(sum))})` : "")];
+          `reported: ${number(sum.delivered)} delivered, ${number(sum.lost)} not delivered` + (reported(sum) > 0 ? ` (${percent(sum.lost / reported(sum))})` : "")];
       },
     });
   });
