@@ -144,7 +144,7 @@ static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, i
         ue_text_writer_add_signed(out, value / NS_PER_S);
     } else if (is_word(unit, "times")) {
         add_times(out, value);
-    } else if (id == UE_VALUE_SINCE) {
+    } else if (id == UE_VALUE_SINCE || is_word(unit, "span")) {
         add_duration(out, value);
     } else {
         ue_text_writer_add_signed(out, value);
