@@ -144,7 +144,7 @@ static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunc
     const struct ue_bunch *bunch = event->decoded;
     int64_t id = event->reliable_id;
     struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
-    transmissions->first_frame = p->in->frame;
+    transmissions->first_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
     transmissions->first_packet = entry->last_packet = (uint32_t)p->packet_id;
     entry->is_partial = bunch->partial;
     entry->is_initial = bunch->partial_initial;
@@ -202,8 +202,8 @@ static void handle_transmission(struct ue_tracker_step *p, struct ue_channel_sta
     }
     struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
     event->copy = ++transmissions->count;
-    transmissions->last_frame = p->in->frame;
-    transmissions->last_item = event->item;
+    transmissions->last_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
+    transmissions->last_item = event->item & ((UINT32_C(1) << UE_TRACKER_REST_BITS) - 1);
 }
 
 /* Checks the partial flags against the newest bunch, which the channel state remembers even after its eviction. */

@@ -14,7 +14,7 @@ enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 /* NULL when there is none, or it was replaced. */
 static const struct ue_legacy_ack_state *find_ack_state(const struct ue_tracker_side *side, int64_t id) {
     const struct ue_legacy_ack_state *ack_state = ue_tracker_window_slot(&side->ack_states, sizeof *ack_state, id);
-    return ack_state != NULL && ack_state->id == id ? ack_state : NULL;
+    return ack_state != NULL && ack_state->id == (uint32_t)id ? ack_state : NULL;
 }
 
 /* Finds or adds the ack state of a packet; NULL when there is no memory. */
@@ -22,8 +22,8 @@ static struct ue_legacy_ack_state *ensure_ack_state(struct ue_tracker_step *p, s
                                                     int64_t id) {
     struct ue_legacy_ack_state *ack_state =
         ue_tracker_window_ensure(p->tracker, side, &side->ack_states, sizeof *ack_state, id);
-    if (ack_state != NULL && ack_state->id != id) {
-        *ack_state = (struct ue_legacy_ack_state){.id = id, .carriers = {UE_TRACKER_NO_ID, UE_TRACKER_NO_ID}};
+    if (ack_state != NULL && ack_state->id != (uint32_t)id) {
+        *ack_state = (struct ue_legacy_ack_state){.id = (uint32_t)id, .carriers = {UE_TRACKER_NO_ID, UE_TRACKER_NO_ID}};
     }
     return ack_state;
 }
@@ -47,10 +47,11 @@ static void add_carrier(struct ue_tracker_step *p, int64_t acked_id) {
 
 /* Whether all packets without which this one is rejected are known to be delivered. */
 static bool has_dependencies(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet) {
-    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet->id);
+    int64_t packet_id = ue_tracker_expand(side, packet->id);
+    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet_id);
     uint64_t dependencies = ack_state != NULL ? ack_state->dependencies : 0;
     bool has_all = (dependencies & DEPENDS_ON_OTHER) == 0;
-    for (int64_t id = packet->id - 1; has_all && dependencies != 0; dependencies >>= 1, id--) {
+    for (int64_t id = packet_id - 1; has_all && dependencies != 0; dependencies >>= 1, id--) {
         const struct ue_tracked_packet *needed = ue_tracker_find_packet(side, id);
         has_all = (dependencies & 1) == 0 || (needed != NULL && needed->was_acked);
     }
@@ -99,7 +100,7 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
     if (packet->was_retransmitted) {
         return REPORT_LOST;
     }
-    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet->id);
+    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, ue_tracker_expand(side, packet->id));
     unsigned count = count_carriers(ack_state);
     if (count == 0) {
         return REPORT_ARRIVED;
@@ -120,15 +121,16 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
                                  const struct ue_tracked_packet *packet) {
     const struct ue_tracker_side *reporter = &tracker->sides[side == &tracker->sides[0]];
-    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet->id);
+    int64_t packet_id = ue_tracker_expand(side, packet->id);
+    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet_id);
     for (unsigned i = 0; i < count_carriers(ack_state); i++) {
         const struct ue_tracked_packet *carrier = ue_tracker_find_packet(reporter, ack_state->carriers[i]);
         if (carrier != NULL && carrier->was_acked) {
             return true;
         }
     }
-    bool is_decided = packet->id <= side->confirmed_id && packet->state == UE_TRACKER_PACKET_DELIVERED;
-    bool is_old = packet->id <= side->newest_id - UE_HISTORY_REACH; /* else its bunches would have been retransmitted */
+    bool is_decided = packet_id <= side->confirmed_id && packet->state == UE_TRACKER_PACKET_DELIVERED;
+    bool is_old = packet_id <= side->newest_id - UE_HISTORY_REACH; /* else its bunches would have been retransmitted */
     return is_old || (is_decided && !packet->is_unsure);
 }
 
@@ -139,7 +141,7 @@ static void apply_report(struct ue_tracker_step *p, struct ue_tracked_packet *pa
     packet->is_unsure = is_unsure;
     if (report == REPORT_LOST) {
         other->counts.acked--;
-        ue_tracker_report_ack(p, packet->id, false);
+        ue_tracker_report_ack(p, ue_tracker_expand(other, packet->id), false);
     }
 }
 

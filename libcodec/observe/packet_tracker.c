@@ -131,7 +131,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, side->jump_id);
     if (packet != NULL) {
         event.lost.damaged_frame = packet->frame;
-        packet->id = UE_TRACKER_NO_ID;
+        ue_tracker_window_remove(packet);
     }
     side->counts.missing_damaged -=
         side->jump_damaged < side->counts.missing_damaged ? side->jump_damaged : side->counts.missing_damaged;
@@ -207,7 +207,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     if (packet != NULL) {
         packet->is_seen = true;
         packet->points = point_bit(p);
-        packet->frame = p->in->frame;
+        packet->frame = p->in->frame & UE_TRACKER_FRAME_MASK;
         packet->time_ns = p->in->time_ns;
         packet->state = packet->state == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->state;
     }

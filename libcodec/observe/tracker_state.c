@@ -5,15 +5,31 @@
 
 #define SLOTS_MIN 16
 
+static bool is_empty(const struct ue_tracker_window *window, const uint32_t *entry, uint32_t slot) {
+    return ((*entry ^ slot) & (window->count - 1)) != 0;
+}
+
+/* The id of an entry in the slot of this id; UE_TRACKER_NO_ID: the slot is empty. */
+static int64_t id_of(const struct ue_tracker_side *side, const struct ue_tracker_window *window, const uint32_t *entry,
+                     int64_t id) {
+    return is_empty(window, entry, (uint32_t)id) ? UE_TRACKER_NO_ID : ue_tracker_expand(side, *entry);
+}
+
+static void clear_slots(struct ue_tracker_window *window, size_t entry_bytes, uint32_t first, uint32_t end) {
+    for (uint32_t slot = first; slot < end; slot++) {
+        uint32_t *entry = ue_tracker_window_at(window, entry_bytes, slot);
+        *entry = slot;
+        ue_tracker_window_remove(entry);
+    }
+}
+
 /* Moves entries to their slots in a table of twice the size: each stays, or moves by the former count. */
 static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_t former) {
     for (uint32_t slot = 0; slot < former; slot++) {
-        int64_t *from = ue_tracker_window_at(window, entry_bytes, slot);
-        int64_t *to = ue_tracker_window_at(window, entry_bytes, slot + former);
-        *to = UE_TRACKER_NO_ID;
-        if (*from != UE_TRACKER_NO_ID && ((uint32_t)*from & former) != 0) {
-            memcpy(to, from, entry_bytes);
-            *from = UE_TRACKER_NO_ID;
+        uint32_t *from = ue_tracker_window_at(window, entry_bytes, slot);
+        if (!is_empty(window, from, slot + former)) {
+            memcpy(ue_tracker_window_at(window, entry_bytes, slot + former), from, entry_bytes);
+            ue_tracker_window_remove(from);
         }
     }
 }
@@ -29,15 +45,10 @@ static bool grow(struct ue_tracker *tracker, struct ue_tracker_window *window, s
     if (entries == NULL) {
         return false;
     }
-    window->entries = entries;
-    if (window->count == 0) {
-        for (uint32_t slot = 0; slot < count; slot++) {
-            *(int64_t *)ue_tracker_window_at(window, entry_bytes, slot) = UE_TRACKER_NO_ID;
-        }
-    } else {
-        spread(window, entry_bytes, window->count);
-    }
-    window->count = count;
+    uint32_t former = window->count;
+    *window = (struct ue_tracker_window){entries, count};
+    clear_slots(window, entry_bytes, former, count);
+    spread(window, entry_bytes, former);
     return true;
 }
 
@@ -50,19 +61,20 @@ static bool is_expected(const struct ue_tracker *tracker, const struct ue_tracke
 }
 
 /* Whether an id cannot have this slot, because its entry must be remembered. */
-static bool is_occupied(const struct ue_tracker *tracker, const struct ue_tracker_side *side, const int64_t *entry,
+static bool is_occupied(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t entry_id,
                         int64_t id) {
-    return entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID &&
-                             (*entry > id - UE_HISTORY_REACH || is_expected(tracker, side, *entry)));
+    return entry_id != id && entry_id != UE_TRACKER_NO_ID &&
+           (entry_id > id - UE_HISTORY_REACH || is_expected(tracker, side, entry_id));
 }
 
 void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
                                struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
-    int64_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
-    while (is_occupied(tracker, side, entry, id) && grow(tracker, window, entry_bytes)) {
+    uint32_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
+    while ((entry == NULL || is_occupied(tracker, side, id_of(side, window, entry, id), id)) &&
+           grow(tracker, window, entry_bytes)) {
         entry = ue_tracker_window_slot(window, entry_bytes, id);
     }
-    return entry != NULL && *entry <= id ? entry : NULL;
+    return entry != NULL && id_of(side, window, entry, id) <= id ? entry : NULL;
 }
 
 /* ---- packets ---- */
@@ -89,7 +101,8 @@ static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
         return false;
     }
     const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
-    return packet != NULL && (packet->id > id || packet->id == UE_TRACKER_NO_ID);
+    int64_t found_id = packet != NULL ? id_of(side, &side->packets, &packet->id, id) : id;
+    return found_id > id || found_id == UE_TRACKER_NO_ID;
 }
 
 static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
@@ -134,14 +147,15 @@ struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, s
     struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);
     if (packet == NULL) {
         side->counts.untracked++;
-    } else if (packet->id != id) {
-        if (packet->id != UE_TRACKER_NO_ID) {
-            set_bit(side->replaced.acked, packet->id, packet->was_acked);
-            set_bit(side->replaced.not_delivered, packet->id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
+    } else if (packet->id != (uint32_t)id) {
+        int64_t replaced_id = id_of(side, &side->packets, &packet->id, id);
+        if (replaced_id != UE_TRACKER_NO_ID) {
+            set_bit(side->replaced.acked, replaced_id, packet->was_acked);
+            set_bit(side->replaced.not_delivered, replaced_id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
         }
         bool was_acked = has_bit(side, side->replaced.acked, id);
         bool is_not_delivered = has_bit(side, side->replaced.not_delivered, id);
-        *packet = (struct ue_tracked_packet){.id = id,
+        *packet = (struct ue_tracked_packet){.id = (uint32_t)id,
                                              .was_acked = was_acked,
                                              .state = is_not_delivered ? UE_TRACKER_PACKET_NOT_DELIVERED
                                                       : was_acked      ? UE_TRACKER_PACKET_DELIVERED

@@ -35,33 +35,39 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 /* Legacy: a receiver writes each ack into two packets (endpoint.md 36). */
 #define UE_LEGACY_ACK_CARRIERS 2
 
+/* Frame numbers are stored as their low bits: more frames than a capture can have. */
+#define UE_TRACKER_FRAME_BITS 38
+#define UE_TRACKER_FRAME_MASK ((UINT64_C(1) << UE_TRACKER_FRAME_BITS) - 1)
+#define UE_TRACKER_REST_BITS (64 - UE_TRACKER_FRAME_BITS) /* of a smaller number beside a frame number */
+
 /* A table of entries by id. The low bits of an id select its slot, so that a lookup takes one access and a jump of ids
    costs nothing. Only a newer entry replaces an entry; therefore a slot that holds an older id proves that an id was
-   never added. Every entry begins with its int64_t id. */
+   never added. Every entry begins with the low 32 bits of its id, of an empty slot with those of an id that has another
+   slot. */
 struct ue_tracker_window {
     void *entries;
     uint32_t count; /* slots: a power of two, or 0 */
 };
 
 struct ue_tracked_packet {
-    int64_t id;
-    uint64_t frame; /* where it was captured first */
+    uint32_t id;     /* low bits */
+    uint32_t points; /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
     int64_t time_ns;
-    uint32_t points;        /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
-    uint16_t ack;           /* its newest ack: a sequence of the other side */
-    uint16_t state : 2;     /* enum ue_tracker_packet_state */
-    uint16_t is_seen : 1;   /* captured; else known only from an ack or nak */
-    uint16_t was_acked : 1; /* by its receiver, whether or not the ack reached its sender */
-    uint16_t has_ack : 1;   /* ack is set: it was captured with an ack */
-    uint16_t was_retransmitted : 1; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
-    uint16_t is_unsure : 1;         /* legacy: included in counts.unsure */
-    uint16_t is_opaque : 1;         /* not seen, but an opaque packet may have this id */
-    uint16_t is_unread : 1; /* legacy: its ack may be in a packet that is missing or could not be read to its end */
-    uint16_t is_acked_unseen : 1; /* it was acknowledged before it was captured, and no reason was known why the capture
+    uint64_t frame : UE_TRACKER_FRAME_BITS; /* where it was captured first */
+    uint64_t ack : 16;                      /* its newest ack: a sequence of the other side */
+    uint64_t state : 2;                     /* enum ue_tracker_packet_state */
+    uint64_t is_seen : 1;                   /* captured; else known only from an ack or nak */
+    uint64_t was_acked : 1;                 /* by its receiver, whether or not the ack reached its sender */
+    uint64_t has_ack : 1;                   /* ack is set: it was captured with an ack */
+    uint64_t was_retransmitted : 1; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
+    uint64_t is_unsure : 1;         /* legacy: included in counts.unsure */
+    uint64_t is_opaque : 1;         /* not seen, but an opaque packet may have this id */
+    uint64_t is_unread : 1; /* legacy: its ack may be in a packet that is missing or could not be read to its end */
+    uint64_t is_acked_unseen : 1; /* it was acknowledged before it was captured, and no reason was known why the capture
                                      lacked it */
 };
 
-_Static_assert(sizeof(struct ue_tracked_packet) == 32, "a connection has many");
+_Static_assert(sizeof(struct ue_tracked_packet) == 24, "a connection has many");
 
 /* What was reported of packets without an entry, because a newer one has their slot: bits by id modulo their number. */
 struct ue_replaced_packets {
@@ -71,7 +77,7 @@ struct ue_replaced_packets {
 
 /* Legacy: other packets that determine whether a packet was delivered. */
 struct ue_legacy_ack_state {
-    int64_t id;
+    uint32_t id;                              /* low bits */
     int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
     uint64_t dependencies; /* packets without which it is rejected; bit n: the packet n + 1 before it, 63: an older or
                               an unknown one */
@@ -94,13 +100,14 @@ _Static_assert(sizeof(struct ue_tracked_bunch) == 16, "it does not cross a cache
 
 /* The other part: where its transmissions were captured. */
 struct ue_tracked_transmissions {
-    uint64_t first_frame, last_frame;
+    uint64_t first_frame : UE_TRACKER_FRAME_BITS;
+    uint64_t count : UE_TRACKER_REST_BITS;
+    uint64_t last_frame : UE_TRACKER_FRAME_BITS;
+    uint64_t last_item : UE_TRACKER_REST_BITS;
     uint32_t first_packet;    /* see ue_reliable_tracker_first_packet */
     uint32_t earlier_packets; /* bit n: the packet n + 1 before that of the latest transmission has it, too */
-    uint32_t count;
-    uint32_t last_item;
 };
-_Static_assert(sizeof(struct ue_tracked_transmissions) == 32, "a connection has many");
+_Static_assert(sizeof(struct ue_tracked_transmissions) == 24, "a connection has many");
 
 /* The reliable bunches of a side on all channels, in hash chains by channel and id. The oldest entry is evicted as soon
    as no retransmission of it is expected: the table grows with the bunches in flight, not with the number of channels.
@@ -257,6 +264,17 @@ UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, s
     return window->count == 0 ? NULL : ue_tracker_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
 }
 
+/* Empties the slot of an entry. */
+UE_INLINE void ue_tracker_window_remove(void *entry) {
+    uint32_t *id = entry;
+    *id ^= 1;
+}
+
+/* Expands the low bits of a packet id. */
+UE_INLINE int64_t ue_tracker_expand(const struct ue_tracker_side *side, uint32_t low_bits) {
+    return side->newest_id + (int32_t)(low_bits - (uint32_t)side->newest_id);
+}
+
 /* The slot of an id for writing. If a packet that must be remembered occupies it, the table grows, to at most
    UE_TRACKER_PACKETS_MAX slots. The caller overwrites an older entry. NULL when a newer entry occupies the slot, or
    there is no memory. */
@@ -269,7 +287,7 @@ void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *eve
 /* The entry of a packet; NULL when there is none, or it was replaced. */
 UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
-    return packet != NULL && packet->id == id ? packet : NULL;
+    return packet != NULL && packet->id == (uint32_t)id ? packet : NULL;
 }
 
 /* What was reported of a packet: its receiver acknowledged it, and it was not delivered. */
@@ -369,11 +387,6 @@ struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, str
 UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(const struct ue_tracker_side *side,
                                                                              const struct ue_tracked_bunch *bunch) {
     return &side->reliables.transmissions[bunch - side->reliables.entries];
-}
-
-/* Expands the low bits of a packet id. */
-UE_INLINE int64_t ue_tracker_expand(const struct ue_tracker_side *side, uint32_t low_bits) {
-    return side->newest_id + (int32_t)(low_bits - (uint32_t)side->newest_id);
 }
 
 /* The id of the packet that carried the latest transmission, and of the one that carried the first. */

@@ -107,7 +107,7 @@ struct ue_observer_options {
 
 /* A datagram of the capture. */
 struct ue_captured_datagram {
-    uint64_t frame;
+    uint64_t frame; /* its number in the capture, below 2^38 */
     int64_t time_ns;
     struct ue_address source, destination;
     const uint8_t *bytes;

@@ -21,7 +21,7 @@ extern "C" {
 
 /* One datagram of the connection; the tracker ignores one that does not decode. */
 struct ue_tracker_datagram {
-    uint64_t frame;
+    uint64_t frame; /* its number in the capture, below 2^38 */
     int64_t time_ns;
     unsigned side;
     uint32_t point;                         /* where it was captured, as of struct ue_captured_datagram */
