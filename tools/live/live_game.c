@@ -91,7 +91,8 @@ json_t *live_game_result(const struct sim_scenario *scenario, const struct live_
         game = &none;
     }
     uint64_t sent = counts.calls_sent[0] + counts.calls_sent[1] + counts.values_sent + game->voice.sent;
+    uint64_t wrong = counts.faults + game->voice.wrong;
     return json_pack("{s:s, s:I, s:I, s:I, s:I}", "scenario", scenario->name, "sent", (json_int_t)sent, "received",
-                     (json_int_t)received(game, &counts), "wrong", (json_int_t)(counts.faults + game->voice.wrong),
-                     "left_out", (json_int_t)game->voice.left_out);
+                     (json_int_t)received(game, &counts), "wrong", (json_int_t)wrong, "left_out",
+                     (json_int_t)game->voice.left_out);
 }
