@@ -32,7 +32,7 @@ bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, c
    the first key whose plaintext contains a terminator. The plaintext is valid until the next call of the decryptor. */
 void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor);
 
-/* The state of decryption for one connection, see connection_decryption.h. */
+/* The state of decryption for one connection, see connection_keys.h. */
 struct ue_cipher_session {
     struct ue_decryptor decryptor; /* for the settings of this connection; must be first */
     struct ue_cipher *cipher;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/events/capture_log.h"
 
-#include "tools/events/tracker_events.h"
+#include "tools/events/observed_event_lines.h"
 #include "tools/input/input_findings.h"
 #include "tools/observe/observed_address.h"
 

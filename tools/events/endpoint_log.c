@@ -2,7 +2,7 @@
 #include "tools/events/endpoint_log.h"
 
 #include "libcodec/cipher/aes_decryption.h"
-#include "tools/events/tracker_events.h"
+#include "tools/events/observed_event_lines.h"
 #include "tools/observe/two_sides.h"
 
 struct endpoint_log {

@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_INPUT_JSON_FIELDS_H
 
 #include <uerudp/datagram.h>
-#include "tools/input/json_values.h"
+#include "tools/input/json_value_conversion.h"
 
 #define INPUT_JSON_PATH_BYTES 160
 #define INPUT_JSON_ERROR_BYTES 512

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/replay/check_report.h"
-#include "tools/replay/recorded_connection.h"
+#include "tools/replay/connection_comparison.h"
 #include "tools/replay/replay.h"
 
 #define PACKETS_RESERVE_BYTES ((size_t)512 << 10) /* packet memory of a side; unused memory costs nothing; */

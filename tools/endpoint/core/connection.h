@@ -53,7 +53,7 @@ void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t
 /* Queues the messages that a client's handshake wants to send. */
 void ue_conn_send_handshake(struct ue_conn *c);
 
-/* endpoint.c */
+/* application_calls.c */
 /* Whether this side may open channels of this kind. */
 bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind);
 /* ue_conn_send for a message on channel 0. */

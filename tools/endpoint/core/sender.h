@@ -90,7 +90,7 @@ void ue_send_buffer_flush(struct ue_sender *s, uint64_t now_ns);
 /* unacknowledged_copies.c: fills the packet with copies of unacknowledged bunches, if the option is set. */
 void ue_send_unacknowledged_copies(struct ue_sender *s);
 
-/* outgoing_bunch.c: what an OutRec entry, or the description of an unreliable bunch, is on the wire. */
+/* outgoing_bunch_header.c: what an OutRec entry, or the description of an unreliable bunch, is on the wire. */
 void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *channel, const struct ue_out_rec *out,
                        bool reliable, struct ue_view data, struct ue_bunch *bunch);
 void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_channel *channel,

@@ -8,7 +8,7 @@
 #include <uerudp/guid_map.h>
 #include "tools/endpoint/base/memory_share.h"
 #include "tools/endpoint/replication/package_map.h"
-#include "tools/endpoint/replication/received_call.h"
+#include "tools/endpoint/replication/received_remote_calls.h"
 
 struct ue_received_value {
     uint8_t *bytes; /* NULL: not received, the default */

@@ -7,7 +7,7 @@
 
 #include "tools/endpoint/core/connection.h"
 #include "tools/endpoint/replication/replication_content.h"
-#include "tools/endpoint/replication/replica.h"
+#include "tools/endpoint/replication/actor_on_connection.h"
 #include "tools/endpoint/replication/replication_update.h"
 
 void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue_package_map *map) {

@@ -7,7 +7,7 @@
 #define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_H
 
 #include <uerudp/endpoint.h>
-#include "tools/endpoint/replication/received_call.h"
+#include "tools/endpoint/replication/received_remote_calls.h"
 #include "tools/endpoint/replication/replicated_object.h"
 #include "tools/endpoint/replication/replication_history.h"
 

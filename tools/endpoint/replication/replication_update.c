@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Updates and calls: what a replicator sends (endpoint.md 37). */
-#include "tools/endpoint/replication/replica.h"
+#include "tools/endpoint/replication/actor_on_connection.h"
 #include "tools/endpoint/replication/replication_update.h"
 
 #include <string.h>

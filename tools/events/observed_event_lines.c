@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/events/tracker_events.h"
+#include "tools/events/observed_event_lines.h"
 
 #include <uerudp/field.h>
 

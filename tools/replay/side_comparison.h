@@ -2,8 +2,8 @@
 /* Compares one side of a connection with the reference model. The headers of the side report which packets of the other
    side it received; the model receives the same packets and is shown what the side sent. An own packet is compared some
    packets later, when the headers after it confirm its own. */
-#ifndef UERUDP_TOOLS_REPLAY_MODEL_COMPARISON_H
-#define UERUDP_TOOLS_REPLAY_MODEL_COMPARISON_H
+#ifndef UERUDP_TOOLS_REPLAY_SIDE_COMPARISON_H
+#define UERUDP_TOOLS_REPLAY_SIDE_COMPARISON_H
 
 #include "tools/replay/datagram_difference.h"
 #include "tools/replay/pending_packets.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/replay/model_comparison.h"
+#include "tools/replay/side_comparison.h"
 
 #include <glib.h>
 

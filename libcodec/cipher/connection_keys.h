@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cipher session of one connection: its endpoints and the token of its Hello, which select the keys to try
    (protocol.md 12, 13). */
-#ifndef UERUDP_LIBCODEC_CIPHER_CONNECTION_DECRYPTION_H
-#define UERUDP_LIBCODEC_CIPHER_CONNECTION_DECRYPTION_H
+#ifndef UERUDP_LIBCODEC_CIPHER_CONNECTION_KEYS_H
+#define UERUDP_LIBCODEC_CIPHER_CONNECTION_KEYS_H
 
 #include <uerudp/observer.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/cipher/connection_decryption.h"
+#include "libcodec/cipher/connection_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

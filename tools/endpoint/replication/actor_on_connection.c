@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One actor on one connection, and its objects. */
-#include "tools/endpoint/replication/replica.h"
+#include "tools/endpoint/replication/actor_on_connection.h"
 
 #include <string.h>
 

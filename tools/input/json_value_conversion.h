@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts JSON values to field values: numbers, hex bytes and texts. */
-#ifndef UERUDP_TOOLS_INPUT_JSON_VALUES_H
-#define UERUDP_TOOLS_INPUT_JSON_VALUES_H
+#ifndef UERUDP_TOOLS_INPUT_JSON_VALUE_CONVERSION_H
+#define UERUDP_TOOLS_INPUT_JSON_VALUE_CONVERSION_H
 
 #include <glib.h>
 #include <jansson.h>

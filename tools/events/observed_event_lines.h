@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracker's events as events of a log. In a log of an endpoint the connection itself logs acks, naks and
    channels that the peer opens or closes; the tracker provides the rest. */
-#ifndef UERUDP_TOOLS_EVENTS_TRACKER_EVENTS_H
-#define UERUDP_TOOLS_EVENTS_TRACKER_EVENTS_H
+#ifndef UERUDP_TOOLS_EVENTS_OBSERVED_EVENT_LINES_H
+#define UERUDP_TOOLS_EVENTS_OBSERVED_EVENT_LINES_H
 
 #include <uerudp/packet_tracker.h>
 #include "tools/events/event_log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/replication/received_call.h"
+#include "tools/endpoint/replication/received_remote_calls.h"
 
 #include <uerudp/block.h>
 

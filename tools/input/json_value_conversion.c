@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/input/json_values.h"
+#include "tools/input/json_value_conversion.h"
 
 #include "tools/cli/command_line.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Private to the replicator: one actor on one connection, and its objects. */
-#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICA_H
-#define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICA_H
+#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_ACTOR_ON_CONNECTION_H
+#define UERUDP_TOOLS_ENDPOINT_REPLICATION_ACTOR_ON_CONNECTION_H
 
 #include "tools/endpoint/replication/replication.h"
 

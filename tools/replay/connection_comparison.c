@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/replay/recorded_connection.h"
+#include "tools/replay/connection_comparison.h"
 
 #include <uerudp/seq.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of remote procedures in the payload of a content block (protocol.md 23.7). */
-#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_RECEIVED_CALL_H
-#define UERUDP_TOOLS_ENDPOINT_REPLICATION_RECEIVED_CALL_H
+#ifndef UERUDP_TOOLS_ENDPOINT_REPLICATION_RECEIVED_REMOTE_CALLS_H
+#define UERUDP_TOOLS_ENDPOINT_REPLICATION_RECEIVED_REMOTE_CALLS_H
 
 #include <uerudp/class_layout.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares both sides of one connection of a capture with the reference model. */
-#ifndef UERUDP_TOOLS_REPLAY_RECORDED_CONNECTION_H
-#define UERUDP_TOOLS_REPLAY_RECORDED_CONNECTION_H
+#ifndef UERUDP_TOOLS_REPLAY_CONNECTION_COMPARISON_H
+#define UERUDP_TOOLS_REPLAY_CONNECTION_COMPARISON_H
 
 #include "tools/endpoint/core/datagram_encryption.h"
 #include "tools/input/capture_reader.h"
-#include "tools/replay/model_comparison.h"
+#include "tools/replay/side_comparison.h"
 
 #define REPLAY_CLEAR_BYTES 65536
 
