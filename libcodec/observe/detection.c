@@ -29,6 +29,7 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
 
 void ue_detection_release(struct ue_detection *detection) {
     if (!detection->is_released) {
+        ue_detection_apply_handlers(detection);
         int votes = detection->server_votes[detection->result.profile];
         if (detection->server_side < 0 && votes != 0) {
             detection->server_side = votes > 0;
@@ -67,6 +68,9 @@ struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detectio
     const struct ue_detection_result *result = ue_detection_result_of(detection, state);
     if (detection->settings.internal_ack && state->number != 0) {
         return (struct ue_packet_ids){.has_id = true, .packet_id = state->number - 1};
+    }
+    if (detection->handlers.is_applied && state->is_held) {
+        return (struct ue_packet_ids){0}; /* they were read without the handlers */
     }
     enum ue_header_position position = ue_detection_header_position(result->profile, result->ids);
     bool is_known =
@@ -376,6 +380,7 @@ bool ue_detection_is_new_connection(const struct ue_detection *detection, const 
 }
 
 void ue_detection_adopt(struct ue_detection *detection, const struct ue_detection *earlier) {
+    ue_detection_adopt_handlers(detection, earlier);
     if (!detection->is_given) {
         uint16_t common = detection->possible & earlier->result.candidates;
         detection->possible = common != 0 ? common : detection->possible;

@@ -5,9 +5,9 @@
 
 /* Packets that a decryptor opened with a chain: the tag of AES-GCM leaves no doubt. */
 #define OPENED_MIN 2
-/* Without a key: packets with bunches that are neither encrypted nor compressed, of which Hello is one, and packets
-   with the form of encrypted or compressed content. */
-#define READ_MIN 2
+/* Without a key: packets with bunches that are neither encrypted nor compressed, as Hello, and packets with the form of
+   encrypted or compressed content. */
+#define READ_MIN 1
 #define FORMED_MIN 8
 
 #define DTLS_RECORD_HEAD_BYTES 13
@@ -128,7 +128,7 @@ static enum chain_evidence read_with(const struct ue_context *x, const uint8_t *
 }
 
 /* The most evidence under any generation that the handshake allows. */
-static enum chain_evidence try_chain(const struct ue_detection *detection, unsigned index, unsigned side,
+static enum chain_evidence try_chain(struct ue_detection *detection, unsigned index, unsigned side,
                                      const uint8_t *bytes, size_t size_bytes) {
     enum chain_evidence most = EVIDENCE_MISSED;
     struct ue_settings settings = detection->settings;
@@ -143,6 +143,9 @@ static enum chain_evidence try_chain(const struct ue_detection *detection, unsig
         x.ids = detection->ids;
         x.features = ue_profile_at(row)->features;
         enum chain_evidence evidence = read_with(&x, bytes, size_bytes);
+        if (evidence == EVIDENCE_MISSED) {
+            detection->handlers.misfits[index] |= (uint16_t)(1u << row);
+        }
         most = evidence > most ? evidence : most;
     }
     return most;
@@ -152,7 +155,7 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
                                    size_t size_bytes) {
     struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned count = chain_count(&detection->settings);
-    bool is_due = count > 1 && detection->has_sure_form && !detection->is_given &&
+    bool is_due = count > 1 && detection->has_sure_form && !detection->is_given && !handlers->is_applied &&
                   (length_of(detection->settings.handlers) != 0 || !ue_detection_settings_suffice(detection));
     if (!is_due) {
         return;
@@ -177,6 +180,10 @@ static bool is_likely(const struct ue_detection_handlers *handlers, unsigned i) 
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
     const struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned found = 0;
+    if (handlers->is_applied) {
+        memcpy(chain, detection->settings.handlers, sizeof detection->settings.handlers);
+        return true;
+    }
     if (handlers->missed[0] * 2u <= handlers->datagrams) {
         return false;
     }
@@ -188,4 +195,46 @@ bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_ha
     }
     chain_at(&detection->settings, found, chain);
     return found != 0;
+}
+
+/* What the packets showed without the handlers is void. */
+static void forget_packets(struct ue_detection *detection) {
+    ue_detection_restart(detection);
+    memset(detection->headers, 0, sizeof detection->headers);
+    memcpy(detection->sides, detection->first_sides, sizeof detection->sides);
+    detection->resolved.profile.name = NULL;
+    if (detection->start != NULL) {
+        detection->start->is_valid = false;
+    }
+}
+
+void ue_detection_apply_handlers(struct ue_detection *detection) {
+    struct ue_detection_handlers *handlers = &detection->handlers;
+    enum ue_handler chain[UE_HANDLERS_MAX];
+    if (detection->settings.handlers[0] != UE_HANDLER_NONE || !ue_detection_find_handlers(detection, chain)) {
+        return;
+    }
+    unsigned found = 1;
+    while (memcmp(chains[found - 1], chain, sizeof chain) != 0) {
+        found++;
+    }
+    uint16_t rows = detection->possible & (uint16_t)~handlers->misfits[found];
+    memcpy(detection->settings.handlers, chain, sizeof chain);
+    handlers->is_applied = true;
+    forget_packets(detection);
+    ue_detection_decide(detection);
+    if (rows != 0 && rows != detection->possible) {
+        ue_detection_choose(detection, ue_profile_mask_oldest(rows), 0, rows,
+                            ue_profile_same_wire(rows) ? UE_DETECTION_REASON_ONLY_MATCH
+                                                       : UE_DETECTION_REASON_OLDEST_MATCH);
+    }
+    memcpy(detection->sides, detection->first_sides, sizeof detection->sides);
+}
+
+void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue_detection *earlier) {
+    if (earlier->handlers.is_applied && detection->settings.handlers[0] == UE_HANDLER_NONE) {
+        memcpy(detection->settings.handlers, earlier->settings.handlers, sizeof detection->settings.handlers);
+        detection->handlers.is_applied = true;
+        forget_packets(detection);
+    }
 }

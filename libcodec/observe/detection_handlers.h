@@ -11,4 +11,10 @@
 void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                    size_t size_bytes);
 
+/* Applies the handlers that were found, if the settings have none, to all datagrams before the release and after it. */
+void ue_detection_apply_handlers(struct ue_detection *detection);
+
+/* Applies those of the connection that this one continues. */
+void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue_detection *earlier);
+
 #endif

@@ -47,7 +47,9 @@ class Handlers(unittest.TestCase):
 
     def test_found(self):
         for name, handlers in HANDLERS.items():
-            self.assertEqual([handlers], self.hints(self.copy(f"{name}.pcapng")), name)
+            path = self.copy(f"{name}.pcapng")
+            self.assertEqual([handlers], self.hints(path), name)
+            self.assertEqual([], self.frames(path, {}, "uerudp.expert.malformed"), name)
 
     def test_without_handlers(self):
         for name in ("ue4.18", "ue5.5", "game", "fuzz", "corrupt"):

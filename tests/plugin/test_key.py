@@ -91,11 +91,14 @@ class Key(unittest.TestCase):
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
 
     def test_without_handlers(self):
-        """The undetected generation is a warning, which names the handlers that fit."""
+        """A warning names the handlers that fit, and the packets that they encrypted are opaque."""
         packets = self.packets(handlers="")
         self.assertEqual({name: text for name, text in packets[1].sentences if "generation" in name},
-                         {"uerudp.expert.no_generation":
+                         {"uerudp.expert.generation":
+                          "Generation 5.4 to 5.7: oldest of the generations whose bunches end at the terminator",
+                          "uerudp.expert.no_generation":
                           "The packets look like the preference Handlers \"aesgcm\""})
+        self.assertEqual([], [packet for packet in packets.values() if "uerudp.expert.malformed" in dict(packet.sentences)])
         text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", "expert,warn")
         self.assertIn("The packets look like the preference Handlers", text)
 

@@ -94,11 +94,13 @@ struct ue_detection_magic {
 /* Search for handlers that are missing in the settings, or have another order, in the first packets. Numbers of packets
    for each chain. */
 struct ue_detection_handlers {
-    uint8_t datagrams;                       /* examined */
-    uint8_t missed[UE_DETECTION_CHAINS_MAX]; /* neither of these */
-    uint8_t formed[UE_DETECTION_CHAINS_MAX]; /* with the form of encrypted or compressed content */
-    uint8_t read[UE_DETECTION_CHAINS_MAX];   /* with bunches, neither encrypted nor compressed */
-    uint8_t opened[UE_DETECTION_CHAINS_MAX]; /* with bunches, decrypted */
+    uint8_t datagrams;                         /* examined */
+    uint8_t missed[UE_DETECTION_CHAINS_MAX];   /* neither of these */
+    uint8_t formed[UE_DETECTION_CHAINS_MAX];   /* with the form of encrypted or compressed content */
+    uint8_t read[UE_DETECTION_CHAINS_MAX];     /* with bunches, neither encrypted nor compressed */
+    uint8_t opened[UE_DETECTION_CHAINS_MAX];   /* with bunches, decrypted */
+    uint16_t misfits[UE_DETECTION_CHAINS_MAX]; /* profiles with which a packet is none of these three */
+    bool is_applied;                           /* the settings have the chain that was found; they had none */
 };
 
 /* Search for the packets of a replay, in the first datagrams. */
@@ -233,7 +235,9 @@ const char *ue_detection_generations(const struct ue_detection *detection, const
 bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
 
 /* Finds the handlers that are missing in the settings, or the order of those that the settings have, outermost first.
-   Only if the packets do not match the settings, and all of them match exactly one other chain. */
+   Only if the packets do not match the settings, and all of them match exactly one other chain. The release applies
+   handlers that are missing, so that what is encrypted or compressed is opaque; the packet ids of the datagrams before
+   it are then not known. */
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]);
 
 /* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */

@@ -58,6 +58,27 @@ class Encryption(Case):
                 self.assertEqual({"c2s": 0, "s2c": 0}, with_key["malformed"])
                 self.assertEqual(order, self.hint())
 
+    def test_no_accusation(self):
+        """Without the settings nothing is said of packets that were not decrypted."""
+        harmless = {"opaque", "handshake_retried", "reordered", "duplicates"}
+        for scenario, order in (*(("mixed", order) for order in ORDERS), ("restart", "aesgcm"), ("game", "aes-ecb")):
+            with self.subTest(scenario=scenario, order=order):
+                self.generate(scenario, "--duration=3", "--loss=0.1", "--encrypt", f"--handlers={order}")
+                info = self.info()
+                self.assertLessEqual({each["kind"] for each in info["findings"]}, harmless)
+                self.assertEqual({"c2s": 0, "s2c": 0}, info["malformed"])
+                self.assertEqual({"c2s": 0, "s2c": 0}, info["not_acked"])
+                self.assertGreater(min(info["opaque"].values()), 10)
+
+    def test_damage_is_no_encryption(self):
+        """Losses and damage of packets that are not encrypted are still findings."""
+        for options in (("mixed", "--corrupt=0.2"), ("mixed", "--fuzz"), ("game", "--fuzz")):
+            with self.subTest(options):
+                uerudp.run("generate", *options, "--loss=0.1", "--duration=4", "--output", self.path, status=None)
+                info = self.info()
+                self.assertEqual({"c2s": 0, "s2c": 0}, info["opaque"])
+                self.assertLessEqual({"malformed", "loss"}, {each["kind"] for each in info["findings"]})
+
     def test_generations(self):
         """Each generation with an encryption token: it is in Hello, EncryptionAck answers it in the clear, and everything
         after it is encrypted."""
