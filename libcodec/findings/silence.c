@@ -41,8 +41,8 @@ static bool is_unsure(const struct ue_observed_event *event) {
 
 static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
                            struct ue_silence_side *self, struct ue_finding_value gap_ns) {
-    if (self->missing == 0 && self->handshake_frame > self->last.frame) {
-        return; /* it sent messages of a handshake meanwhile, during which it sends no packets */
+    if (self->handshake_frame > self->last.frame) {
+        return; /* it was not silent: it sent messages of a handshake meanwhile, during which it sends no packets */
     }
     enum ue_finding_id id = self->is_last_unsure || is_unsure(event) ? UE_FINDING_UNSURE_SILENCE
                             : self->missing != 0                     ? UE_FINDING_LOST_SILENCE
@@ -101,7 +101,8 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     }
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
     end_silence(self, event->frame, event->time_ns, is_unsure(event));
-    other->last.peer_packets += !is_duplicate;
+    /* a packet of new addresses is an event only when a handshake shows whose it is */
+    other->last.peer_packets += !is_duplicate && event->frame > other->last.frame;
     other->peer_packets_since_report += !is_duplicate;
 }
 

@@ -107,6 +107,13 @@ uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){0});
 }
 
+void findings_fixture_earlier_packet(uint64_t frame, int64_t ms, unsigned side, int64_t id) {
+    uint64_t latest_frame = fixture.packet.frame;
+    fixture.packet.frame = frame - 1;
+    feed_packet(ms, side, id, (struct ue_observed_packet){0});
+    fixture.packet.frame = latest_frame;
+}
+
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){.was_acked_unseen = true});
 }

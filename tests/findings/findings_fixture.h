@@ -24,6 +24,8 @@ void findings_fixture_never_sent(int64_t first_id, int64_t last_id, uint64_t fra
 
 /* A packet, which the following events belong to. Returns its frame. */
 uint64_t findings_fixture_packet(int64_t ms, unsigned side, int64_t id);
+/* Of new addresses: its event follows those of later frames. */
+void findings_fixture_earlier_packet(uint64_t frame, int64_t ms, unsigned side, int64_t id);
 /* Likewise a packet that was acknowledged before. */
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id);
 /* Likewise a packet that comes after one that was sent later. */

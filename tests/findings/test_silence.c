@@ -136,6 +136,30 @@ static void test_handshake_in_a_silence(void **state) {
     findings_fixture_expect_none();
 }
 
+/* Also if packets of it are missing: it was not silent. */
+static void test_handshake_in_a_lost_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(200, SERVER, 1);
+    findings_fixture_handshake(300, CLIENT, UE_HANDSHAKE_INITIAL);
+    findings_fixture_packet(400, SERVER, 2);
+    findings_fixture_lost(CLIENT, 2, 3);
+    findings_fixture_packet(510, CLIENT, 4);
+    findings_fixture_expect_none();
+}
+
+/* Packets from before the silence whose events come late do not count. */
+static void test_earlier_packet_in_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(5, SERVER, 2);
+    findings_fixture_earlier_packet(1, 5, CLIENT, 1);
+    findings_fixture_packet(200, CLIENT, 2);
+    findings_fixture_packet(400, CLIENT, 3);
+    findings_fixture_packet(510, SERVER, 3);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_SILENCE)->values[UE_VALUE_OTHERS].at_least);
+}
+
 /* A handshake message of the other side is no sign of this one. */
 static void test_handshake_beside_a_silence(void **state) {
     (void)state;
@@ -145,6 +169,17 @@ static void test_handshake_beside_a_silence(void **state) {
     findings_fixture_packet(400, SERVER, 2);
     findings_fixture_packet(510, CLIENT, 2);
     findings_fixture_expect(UE_FINDING_SILENCE);
+}
+
+static void test_handshake_beside_a_lost_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_packet(200, SERVER, 1);
+    findings_fixture_handshake(300, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
+    findings_fixture_packet(400, SERVER, 2);
+    findings_fixture_lost(CLIENT, 2, 3);
+    findings_fixture_packet(510, CLIENT, 4);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
 /* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
@@ -388,6 +423,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pause_of_one_direction, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_in_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_earlier_packet_in_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_in_a_lost_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_beside_a_lost_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_handshake_beside_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
