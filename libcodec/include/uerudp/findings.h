@@ -228,7 +228,7 @@ struct ue_side_totals {
     int64_t partial_ns;
     uint64_t jumps;
     struct ue_side_rate rate;
-    struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer */
+    struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer, up to the last captured bunch */
     uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
     uint64_t reliable_peak_frame;
     int64_t reliable_peak_ns;          /* capture time of that frame */
