@@ -14,6 +14,9 @@
 #define DRIFT_ERRORS 5.0
 #define DRIFT_PARTS_MIN 8
 
+/* The range of drifts is narrowed by a third this many times, to less than a millionth of CLOCK_FIT_DRIFT_MAX. */
+#define NARROWINGS 40
+
 /* Differences below this are the resolution of the times. */
 #define SAME_POINT_NS 1000.0
 
@@ -185,9 +188,43 @@ static int64_t mean_ahead(const struct clock_parts *parts) {
     return ue_time_ns_add(parts->origin_ahead_ns, (int64_t)(sum / count));
 }
 
-static void set_drift(struct clock_fit *fit, const struct line *line) {
-    fit->has_drift = true;
-    fit->drift = line->slope;
+/* The room between the delays of both directions: with this drift, no delay is negative if it is positive. */
+static double room_with(const struct clock_parts *parts, const struct clock_sample *const samples[2],
+                        const size_t counts[2], double drift) {
+    double extremes[2];
+    find_extremes(parts, samples, counts, drift, extremes);
+    return extremes[0] - extremes[1];
+}
+
+/* The drift with most room. The room is a concave function of the drift. */
+static double roomiest_drift(const struct clock_parts *parts, const struct clock_sample *const samples[2],
+                             const size_t counts[2]) {
+    double low = -CLOCK_FIT_DRIFT_MAX, high = CLOCK_FIT_DRIFT_MAX;
+    for (int i = 0; i < NARROWINGS; i++) {
+        double third = (high - low) / 3;
+        if (room_with(parts, samples, counts, low + third) < room_with(parts, samples, counts, high - third)) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    return (low + high) / 2;
+}
+
+/* Chooses the drift: that of the line, if it is a clock's and more than chance; else none, unless only a drift leaves
+   all delays positive. */
+static void choose_drift(struct clock_fit *fit, const struct clock_parts *parts,
+                         const struct clock_sample *const samples[2], const size_t counts[2]) {
+    struct line line = fit_line(parts);
+    bool is_clock = fabs(line.slope) <= CLOCK_FIT_DRIFT_MAX && fabs(line.slope) > DRIFT_ERRORS * line.slope_error;
+    fit->is_drift_measured = line.points >= DRIFT_PARTS_MIN;
+    fit->drift_error = fabs(line.slope) <= CLOCK_FIT_DRIFT_MAX ? line.slope_error : fabs(line.slope);
+    if (fit->is_drift_measured && is_clock && room_with(parts, samples, counts, line.slope) >= -INACCURACY_NS) {
+        fit->drift = line.slope;
+    } else if (room_with(parts, samples, counts, 0) < -INACCURACY_NS) {
+        fit->drift = roomiest_drift(parts, samples, counts);
+    }
+    fit->has_drift = fit->drift != 0;
 }
 
 struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const size_t counts[2]) {
@@ -203,16 +240,8 @@ struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const
     if (counts[0] == 0 || counts[1] == 0) {
         return fit;
     }
-    struct line line = fit_line(&parts);
-    fit.drift_error = line.slope_error;
-    if (line.points >= DRIFT_PARTS_MIN && fabs(line.slope) > DRIFT_ERRORS * line.slope_error) {
-        set_drift(&fit, &line);
-    }
+    choose_drift(&fit, &parts, samples, counts);
     find_extremes(&parts, samples, counts, fit.drift, extremes);
-    if (extremes[0] < extremes[1] && !fit.has_drift && line.points > 2) { /* only a drift can explain it */
-        set_drift(&fit, &line);
-        find_extremes(&parts, samples, counts, fit.drift, extremes);
-    }
     double round_ns = extremes[0] - extremes[1];
     fit.result = round_ns < -INACCURACY_NS ? CLOCK_FIT_NOT_LINEAR : CLOCK_FIT_KNOWN;
     if (fit.result == CLOCK_FIT_KNOWN) {

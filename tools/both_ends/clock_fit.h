@@ -26,10 +26,14 @@ enum clock_order {
    point to the second are seen with a greater difference than those of the other side, whatever the clocks are. */
 enum clock_order clock_order_of(const struct clock_sample *const samples[2], const size_t counts[2]);
 
+/* No clock of a machine drifts more, and none that is corrected without being set; what seems to be more is a delay
+   that grows. */
+#define CLOCK_FIT_DRIFT_MAX 500e-6
+
 enum clock_fit_result {
     CLOCK_FIT_KNOWN,
     CLOCK_FIT_ONE_WAY,   /* packets of one direction only: the delay cannot be told from the offset */
-    CLOCK_FIT_NOT_LINEAR /* no straight line leaves all delays positive: a clock was set */
+    CLOCK_FIT_NOT_LINEAR /* no offset with the drift of a clock leaves all delays positive: a clock was set */
 };
 
 /* offset(t) = offset_ns + drift * (t - reference_ns), of the second clock against the first. */
@@ -39,9 +43,10 @@ struct clock_fit {
     int64_t offset_ns;    /* exact, if the fastest packets of both directions needed equally long; unless the result is
                              KNOWN, only what the samples have on average */
     double drift;         /* 0 unless has_drift */
-    double drift_error;   /* standard error */
-    bool has_drift;       /* it differs from 0 by more than chance */
-    int64_t bound_ns;     /* offset_ns is wrong by at most this: half of the least round trip */
+    double drift_error;   /* standard error, if is_drift_measured */
+    bool is_drift_measured; /* there are samples enough to show a drift */
+    bool has_drift;         /* it differs from 0 by more than chance, or only a drift leaves all delays positive */
+    int64_t bound_ns;       /* offset_ns is wrong by at most this: half of the least round trip */
 };
 
 /* Fits the line. samples[0] went from the first capture point to the second, samples[1] the other way. */

@@ -63,7 +63,7 @@ static json_t *clock_object(const struct clock_fit *fit) {
     return json_pack("{s:o, s:o, s:o, s:o}", "offset_ms", milliseconds((double)fit->offset_ns), "offset_bound_ms",
                      milliseconds((double)fit->bound_ns), "drift_ppm",
                      fit->has_drift ? json_real(fit->drift * PPM) : json_null(), "drift_error_ppm",
-                     fit->drift_error > 0 ? json_real(fit->drift_error * PPM) : json_null());
+                     fit->is_drift_measured ? json_real(fit->drift_error * PPM) : json_null());
 }
 
 json_t *info_both_ends_to_json(const struct info_connection *info) {

@@ -93,12 +93,18 @@ static void print_names(struct text_buffer *out, const struct info_connection *i
 
 static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
     if (fit->has_drift) {
-        text_buffer_add_format(out, " and %s %.1f ppm (standard error %.1f)", fit->drift < 0 ? "loses" : "gains",
-                               fabs(fit->drift) * PPM, fit->drift_error * PPM);
-    } else if (fit->drift_error > 0) {
-        text_buffer_add_format(out, " and shows no drift (standard error %.1f ppm)", fit->drift_error * PPM);
-    } else {
+        text_buffer_add_format(out, " at the beginning, and %s %.1f ppm", fit->drift < 0 ? "loses" : "gains",
+                               fabs(fit->drift) * PPM);
+        if (fit->is_drift_measured) {
+            text_buffer_add_format(out, " (standard error %.1f, if the least delays do not change)",
+                                   fit->drift_error * PPM);
+        }
+    } else if (!fit->is_drift_measured) {
         text_buffer_add(out, "; these are too few packets to show a drift");
+    } else if (fit->drift_error > CLOCK_FIT_DRIFT_MAX) {
+        text_buffer_add(out, "; delays vary too much to show a drift");
+    } else {
+        text_buffer_add_format(out, " and shows no drift (standard error %.1f ppm)", fit->drift_error * PPM);
     }
     text_buffer_add_char(out, '\n');
 }
@@ -113,7 +119,7 @@ static void print_clock(struct text_buffer *out, const struct info_connection *i
     } else if (fit->result == CLOCK_FIT_NOT_LINEAR) {
         text_buffer_add(out,
                         "    delays are not known: a clock was set while the captures lasted, because with any offset "
-                        "and drift some packets would arrive before they are sent\n");
+                        "and any drift of a clock some packets would arrive before they are sent\n");
     } else {
         text_buffer_add(out, "    the clock of ");
         text_buffer_add_utf8(out, names[1], TEXT_ESCAPE_PLAIN);

@@ -93,6 +93,29 @@ static void test_fast_network(void **state) {
     assert_near(0, clock_fit_offset_ns(&fit, BEGIN_NS), 30000);
 }
 
+/* A queue that grows in one direction, and empties, is a delay: with the clocks of the other tests no drift explains
+ * it. */
+static void test_queue(void **state) {
+    (void)state;
+    for (int64_t growth_us = 100; growth_us <= 10000; growth_us *= 10) {
+        fill(3 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
+        for (int i = 0; i < COUNT; i++) {
+            samples[0][i].ahead_ns += i * growth_us * 1000;
+        }
+        struct clock_fit fit = clock_fit_of(both, counts);
+        assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+        assert_false(fit.has_drift);
+        assert_near(3 * MS, fit.offset_ns, 3 * MS);
+        fill(3 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
+        for (int i = 0; i < COUNT / 4; i++) {
+            samples[0][i].ahead_ns += (COUNT / 4 - i) * growth_us * 1000;
+        }
+        fit = clock_fit_of(both, counts);
+        assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+        assert_near(3 * MS, fit.offset_ns, 3 * MS);
+    }
+}
+
 static void test_step(void **state) {
     (void)state;
     fill(0, 0, (const int64_t[]){10 * MS, 10 * MS}, MS);
@@ -142,7 +165,7 @@ int main(void) {
         cmocka_unit_test(test_offset),       cmocka_unit_test(test_asymmetry), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_no_drift),     cmocka_unit_test(test_step),      cmocka_unit_test(test_one_way),
         cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),     cmocka_unit_test(test_order_of_a_tie),
-        cmocka_unit_test(test_second_clock),
+        cmocka_unit_test(test_second_clock), cmocka_unit_test(test_queue),
     };
     return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
 }
