@@ -36,6 +36,8 @@ static const enum ue_handler chains[][UE_HANDLERS_MAX] = {
     {UE_HANDLER_RELIABILITY, UE_HANDLER_AES_ECB},
     {UE_HANDLER_DTLS, UE_HANDLER_RELIABILITY},
     {UE_HANDLER_RELIABILITY, UE_HANDLER_DTLS},
+    {UE_HANDLER_OODLE, UE_HANDLER_RELIABILITY},
+    {UE_HANDLER_RELIABILITY, UE_HANDLER_OODLE},
 };
 #define CHAINS (sizeof chains / sizeof *chains)
 _Static_assert(CHAINS < UE_DETECTION_CHAINS_MAX, "index 0 is the chain of the settings");

@@ -141,6 +141,16 @@ class Compression(Case):
                 info = self.info(f"--handlers={order}", *(("--key", self.keys) if options else ()))
                 self.assertEqual([{"c2s": 0, "s2c": 0}] * 2, [info["lost"], info["malformed"]])
 
+    def test_no_accusation(self):
+        """Without the settings nothing is said of packets that were not decompressed, and the program names the order."""
+        for order in ("oodle", "reliability,oodle", "oodle,reliability"):
+            with self.subTest(order):
+                self.generate("game", "--duration=3", "--loss=0", "--compress", f"--handlers={order}")
+                self.assertEqual(order, self.hint())
+                info = self.info()
+                self.assertEqual({"c2s": 0, "s2c": 0}, info["malformed"])
+                self.assertLessEqual({each["kind"] for each in info["findings"]}, {"opaque"})
+
     def test_not_compressed(self):
         """Without the option the component only writes its bit."""
         self.generate("game", "--handlers=oodle")
