@@ -214,6 +214,15 @@ static bool write_junit(struct info_arguments *command, const GPtrArray *list) {
     return output_file_close(&output, text_buffer_flush(&command->out, output.file));
 }
 
+/* Without a text report the reason of the exit status would be missing. */
+static void print_budget_remarks(const struct info_arguments *command, const GPtrArray *list) {
+    struct text_buffer remarks = {0};
+    info_budgets_add_remarks(&remarks, &command->bandwidth.budgets, list,
+                             command->summary || command->bandwidth.is_csv);
+    text_buffer_flush(&remarks, stderr);
+    text_buffer_free(&remarks);
+}
+
 static void print_left_out(const struct capture_reader *reader, const GPtrArray *list) {
     uint64_t streams = ue_observer_stream_count(reader->observer);
     if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
@@ -275,6 +284,7 @@ static enum cli_exit report(struct info_arguments *command, struct capture_reade
     name_files(reader, list);
     bool written = print(command, list) && write_junit(command, list);
     enum cli_exit status = judge(command, exit_status(command, reader, list), list->len);
+    print_budget_remarks(command, list);
     print_left_out(reader, list);
     print_ends(command, file_count);
     capture_reader_print_totals(reader);

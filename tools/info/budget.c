@@ -41,16 +41,7 @@ void info_budgets_clear(struct info_budgets *budgets) {
 
 /* ---- results ---- */
 
-/* A limit, and what was sent by one side in its busiest second. */
-struct result {
-    const char *class_name; /* the class path; NULL: the connection, with the headers of IP and UDP */
-    unsigned side;
-    uint64_t limit_bytes, peak_bytes;
-    int64_t peak_second;
-    bool is_exceeded;
-};
-
-static void add(GArray *results, struct result result) {
+static void add(GArray *results, struct info_budget_result result) {
     result.is_exceeded = result.peak_bytes > result.limit_bytes;
     g_array_append_val(results, result);
 }
@@ -58,10 +49,10 @@ static void add(GArray *results, struct result result) {
 static void add_connection(GArray *results, const struct info_connection *info, const struct limit *limit) {
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_side_rate *rate = &info->sides[side].totals->rate;
-        add(results, (struct result){.side = side,
-                                     .limit_bytes = limit->bytes,
-                                     .peak_bytes = rate->peak_bytes,
-                                     .peak_second = rate->peak_second});
+        add(results, (struct info_budget_result){.side = side,
+                                                 .limit_bytes = limit->bytes,
+                                                 .peak_bytes = rate->peak_bytes,
+                                                 .peak_second = rate->peak_second});
     }
 }
 
@@ -69,11 +60,11 @@ static void add_connection(GArray *results, const struct info_connection *info, 
 static void add_class(GArray *results, const struct ue_bandwidth_row *row, const struct limit *limit) {
     for (unsigned side = 0; side < 2; side++) {
         if (row->counts.peak_bits[side] != 0) {
-            add(results, (struct result){.class_name = row->name,
-                                         .side = side,
-                                         .limit_bytes = limit->bytes,
-                                         .peak_bytes = (row->counts.peak_bits[side] + 7) / 8,
-                                         .peak_second = row->counts.peak_second[side]});
+            add(results, (struct info_budget_result){.class_name = row->name,
+                                                     .side = side,
+                                                     .limit_bytes = limit->bytes,
+                                                     .peak_bytes = (row->counts.peak_bits[side] + 7) / 8,
+                                                     .peak_second = row->counts.peak_second[side]});
         }
     }
 }
@@ -82,11 +73,11 @@ static bool has_name(const struct ue_bandwidth_row *row, const char *name) {
     return row->name != NULL && (strcmp(row->name, name) == 0 || strcmp(ue_actor_class_name(row->name), name) == 0);
 }
 
-/* The results of a connection; none if its times are implausible. */
-static GArray *results_of(const struct info_connection *info) {
+GArray *info_budget_results(const struct info_connection *info) {
     const GArray *limits = info->options->bandwidth.budgets.limits;
-    GArray *results = g_array_new(FALSE, FALSE, sizeof(struct result));
-    for (guint i = 0; limits != NULL && info->course->implausible == 0 && i < limits->len; i++) {
+    GArray *results = g_array_new(FALSE, FALSE, sizeof(struct info_budget_result));
+    for (guint i = 0; limits != NULL && info->bandwidth != NULL && info->course->implausible == 0 && i < limits->len;
+         i++) {
         const struct limit *limit = &g_array_index(limits, struct limit, i);
         if (limit->class_name == NULL) {
             add_connection(results, info, limit);
@@ -104,34 +95,73 @@ static GArray *results_of(const struct info_connection *info) {
 
 bool info_budget_is_exceeded(const struct info_connection *info) {
     bool is_exceeded = false;
-    g_autoptr(GArray) results = results_of(info);
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
-        is_exceeded |= g_array_index(results, struct result, i).is_exceeded;
+        is_exceeded |= g_array_index(results, struct info_budget_result, i).is_exceeded;
     }
     return is_exceeded;
 }
 
 /* ---- output ---- */
 
-void info_budget_print(struct text_buffer *out, const struct info_connection *info) {
-    g_autoptr(GArray) results = results_of(info);
+void info_budget_add_name(struct text_buffer *out, const struct info_budget_result *result) {
+    text_buffer_add_utf8(out, result->class_name != NULL ? ue_actor_class_name(result->class_name) : "connection",
+                         TEXT_ESCAPE_PLAIN);
+    text_buffer_add(out, result->side == 0 ? " client to server" : " server to client");
+}
+
+void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_result *result) {
+    text_buffer_add_format(out, "%s budget: ", result->is_exceeded ? "over" : "within");
+    info_budget_add_name(out, result);
+    text_buffer_add_format(out, ", at most %" PRIu64 " bytes in a second (at %" PRId64 " s), budget %" PRIu64,
+                           result->peak_bytes, result->peak_second, result->limit_bytes);
+}
+
+/* Whether a class of a connection has this name, and sent something. */
+static bool is_used(const struct limit *limit, const GPtrArray *infos) {
+    bool is_used = limit->class_name == NULL;
+    for (guint i = 0; i < infos->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(infos, i);
+        size_t count = info->bandwidth != NULL ? ue_bandwidth_row_count(info->bandwidth, UE_BANDWIDTH_BY_CLASS) : 0;
+        for (size_t row = 0; row < count && !is_used; row++) {
+            is_used = has_name(ue_bandwidth_row_at(info->bandwidth, UE_BANDWIDTH_BY_CLASS, row), limit->class_name);
+        }
+    }
+    return is_used;
+}
+
+static void add_exceeded(struct text_buffer *out, const struct info_connection *info) {
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
-        const struct result *result = &g_array_index(results, struct result, i);
-        text_buffer_add_format(out, "  %s budget: ", result->is_exceeded ? "over" : "within");
-        text_buffer_add_utf8(out, result->class_name != NULL ? ue_actor_class_name(result->class_name) : "connection",
-                             TEXT_ESCAPE_PLAIN);
-        text_buffer_add_format(out,
-                               " %s, at most %" PRIu64 " bytes in a second (at %" PRId64 " s), budget %" PRIu64 "\n",
-                               result->side == 0 ? "client to server" : "server to client", result->peak_bytes,
-                               result->peak_second, result->limit_bytes);
+        const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
+        if (result->is_exceeded) {
+            text_buffer_add_format(out, "connection %" PRIu32 " ", info->stream);
+            info_budget_add_sentence(out, result);
+            text_buffer_add_char(out, '\n');
+        }
+    }
+}
+
+void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets *budgets, const GPtrArray *infos,
+                              bool with_exceeded) {
+    for (guint i = 0; with_exceeded && i < infos->len; i++) {
+        add_exceeded(out, g_ptr_array_index(infos, i));
+    }
+    for (guint i = 0; budgets->limits != NULL && i < budgets->limits->len; i++) {
+        const struct limit *limit = &g_array_index(budgets->limits, struct limit, i);
+        if (!is_used(limit, infos)) {
+            text_buffer_add(out, "--budget ");
+            text_buffer_add_utf8(out, limit->class_name, TEXT_ESCAPE_PLAIN);
+            text_buffer_add(out, ": nothing of this name was sent\n");
+        }
     }
 }
 
 json_t *info_budget_to_json(const struct info_connection *info) {
     json_t *array = json_array();
-    g_autoptr(GArray) results = results_of(info);
+    g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
-        const struct result *result = &g_array_index(results, struct result, i);
+        const struct info_budget_result *result = &g_array_index(results, struct info_budget_result, i);
         json_array_append_new(array, json_pack("{s:s?, s:s, s:I, s:I, s:I, s:b}", "class", result->class_name,
                                                "direction", phrase_direction_key(result->side), "budget_bytes_per_s",
                                                (json_int_t)result->limit_bytes, "peak_bytes",

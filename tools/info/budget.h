@@ -5,6 +5,7 @@
 
 #include <glib.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tools/print/text_buffer.h"
@@ -20,8 +21,29 @@ struct info_budgets {
 gboolean info_budgets_add(struct info_budgets *budgets, const char *text, GError **error);
 void info_budgets_clear(struct info_budgets *budgets);
 
+/* A limit, and what was sent by one side in its busiest second. */
+struct info_budget_result {
+    const char *class_name; /* the class path; NULL: the connection, with the headers of IP and UDP */
+    unsigned side;
+    uint64_t limit_bytes, peak_bytes;
+    int64_t peak_second;
+    bool is_exceeded;
+};
+
+/* The results of a connection (struct info_budget_result); none if its times are implausible. The caller unrefs them.
+ */
+GArray *info_budget_results(const struct info_connection *info);
+
 bool info_budget_is_exceeded(const struct info_connection *info);
-void info_budget_print(struct text_buffer *out, const struct info_connection *info);
+
+/* Add "Ship_C server to client", or a sentence without its final period. */
+void info_budget_add_name(struct text_buffer *out, const struct info_budget_result *result);
+void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_result *result);
+
+/* Adds a line for each limit whose name nothing has that was sent, and, with_exceeded, for each that is exceeded.
+   infos: struct info_connection. */
+void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets *budgets, const GPtrArray *infos,
+                              bool with_exceeded);
 json_t *info_budget_to_json(const struct info_connection *info);
 
 #endif

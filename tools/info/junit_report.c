@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tools/info/budget.h"
 #include "tools/print/phrase.h"
 
 /* XML has no form for other control characters than tab and line feed. */
@@ -54,6 +55,23 @@ static void write_case(struct text_buffer *out, const char *kind, const GPtrArra
     text_buffer_add(out, "</system-out>\n    </testcase>\n");
 }
 
+static void write_budget(struct text_buffer *out, const struct info_budget_result *result) {
+    struct text_buffer text = {0};
+    text_buffer_add(&text, "budget ");
+    info_budget_add_name(&text, result);
+    text_buffer_add_char(&text, '\0');
+    text_buffer_add(out, "    <testcase classname=\"uerudp.info\" name=\"");
+    add_escaped(out, text.text);
+    text_buffer_free(&text);
+    info_budget_add_sentence(&text, result);
+    text_buffer_add_char(&text, '\0');
+    text_buffer_add(out,
+                    result->is_exceeded ? "\">\n      <failure type=\"budget\" message=\"" : "\">\n      <system-out>");
+    add_escaped(out, text.text);
+    text_buffer_add(out, result->is_exceeded ? "\"/>\n    </testcase>\n" : "</system-out>\n    </testcase>\n");
+    text_buffer_free(&text);
+}
+
 /* ---- one connection ---- */
 
 static bool is_kind(unsigned id) {
@@ -71,9 +89,13 @@ static bool has_failure(const GPtrArray *findings) {
 /* where: the name of the capture, if there are two; else NULL. */
 static void write_suite(struct text_buffer *out, const struct info_connection *info, const char *where) {
     unsigned kinds = 0, failures = 0;
+    g_autoptr(GArray) budgets = info_budget_results(info);
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         kinds += is_kind(id);
         failures += has_failure(info->findings.kinds[id]);
+    }
+    for (guint i = 0; i < budgets->len; i++) {
+        failures += g_array_index(budgets, struct info_budget_result, i).is_exceeded;
     }
     text_buffer_add_format(out, "  <testsuite name=\"connection %" PRIu32 ": client %s, server %s", info->stream,
                            info->sides[0].address, info->sides[1].address);
@@ -82,12 +104,15 @@ static void write_suite(struct text_buffer *out, const struct info_connection *i
         add_escaped(out, where);
     }
     text_buffer_add_format(
-        out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\" time=\"%.3f\">\n", kinds, failures,
+        out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\" time=\"%.3f\">\n", kinds + budgets->len, failures,
         info->course->implausible == 0 ? phrase_seconds(info->course->last_ns - info->course->first_ns) : 0.0);
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         if (is_kind(id)) {
             write_case(out, ue_finding_rows[id].name, info->findings.kinds[id]);
         }
+    }
+    for (guint i = 0; i < budgets->len; i++) {
+        write_budget(out, &g_array_index(budgets, struct info_budget_result, i));
     }
     text_buffer_add(out, "  </testsuite>\n");
 }

@@ -396,6 +396,15 @@ static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     print_cost_row(out, "", "besides: IP and UDP headers", cost->overhead, cost->total);
 }
 
+static void print_budgets(struct text_buffer *out, const struct info_connection *info) {
+    g_autoptr(GArray) results = info_budget_results(info);
+    for (guint i = 0; i < results->len; i++) {
+        text_buffer_add(out, "  ");
+        info_budget_add_sentence(out, &g_array_index(results, struct info_budget_result, i));
+        text_buffer_add_char(out, '\n');
+    }
+}
+
 void info_print_tables(struct text_buffer *out, const struct info_connection *info) {
     print_traffic(out, info);
     print_times(out, info);
@@ -408,6 +417,6 @@ void info_print_tables(struct text_buffer *out, const struct info_connection *in
     }
     if (info->bandwidth != NULL) {
         info_bandwidth_print_text(out, info->bandwidth, &info->options->bandwidth, info->course->implausible == 0);
-        info_budget_print(out, info);
+        print_budgets(out, info);
     }
 }

@@ -8,6 +8,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 import uerudp
 from conversation import CLIENT, SERVER, Conversation
@@ -302,6 +303,27 @@ class Orders(unittest.TestCase):
             with self.subTest(budget):
                 uerudp.run("info", f"--budget={budget}", path, status=status)
         uerudp.run("info", f"--budget={peak}", f"--budget=Crate_C={crate - 1}", path, status=1)
+
+    def test_budget_is_said(self):
+        """In each form of output: which budget is exceeded, and which names nothing that was sent, as a misspelt one."""
+        path = CAPTURES / "game.pcapng"
+        for form in ([], ["--summary"], ["--csv"], ["--json"]):
+            with self.subTest(form), tempfile.TemporaryDirectory() as folder:
+                report = pathlib.Path(folder, "report.xml")
+                result = uerudp.run("info", *form, "--budget=Crate_C=1", "--budget=Ship_C=1000000", "--budget=Shipp_C=1",
+                                    f"--junit={report}", path, status=1)
+                said = result.stdout.decode() + result.stderr.decode()
+                self.assertIn("is_exceeded\":true" if form == ["--json"] else "over budget: Crate_C server to client", said)
+                self.assertEqual(["--budget Shipp_C: nothing of this name was sent"],
+                                 [line for line in result.stderr.decode().splitlines() if "--budget" in line])
+                suite = ElementTree.parse(report).getroot().find("testsuite")
+                cases = {case.get("name"): case.find("failure") for case in suite if case.get("name").startswith("budget")}
+                self.assertEqual({"budget Crate_C server to client": True, "budget Ship_C server to client": False},
+                                 {name: failure is not None for name, failure in cases.items()})
+                self.assertEqual((int(suite.get("tests")), int(suite.get("failures"))),
+                                 (len(suite.findall("testcase")), len(suite.findall("testcase/failure"))))
+        result = uerudp.run("info", "--summary", "--budget=Crate_C=1000000", path)
+        self.assertNotIn("budget", result.stderr.decode())
 
     def test_wrong_options(self):
         for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],
