@@ -79,7 +79,10 @@ static void count_wait(const struct ue_findings *findings, struct ue_channel_wai
     if (known_ns.at_least != known_ns.at_most) {
         return; /* the clock may have been set meanwhile */
     }
-    int64_t span_ns = known_ns.at_least > 0 ? known_ns.at_least : 0;
+    int64_t span_ns = known_ns.at_least;
+    if (span_ns <= 0) {
+        return; /* the lost bunch came in the same packet */
+    }
     if (wait->bunches++ == 0 || span_ns > wait->span_ns) {
         wait->span_ns = span_ns;
         wait->begin_ns = bunch->arrived_ns;

@@ -52,6 +52,26 @@ static void test_two_wait(void **state) {
     assert_int_equal(70, waits->longest.ch_seq);
 }
 
+/* Bunches that come before the lost one in its packet do not wait; one that came in an earlier packet does. */
+static void test_same_packet(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    send(20, 2, 71);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(2, 2, 30);
+    findings_fixture_packet(110, CLIENT, 3);
+    findings_fixture_bunch(CHANNEL, 72);
+    findings_fixture_bunch(CHANNEL, 73);
+    findings_fixture_bunch(CHANNEL, 70);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(3, 4, 30);
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(1, waits->bunches);
+    assert_int_equal(90 * MS, waits->total_ns);
+    assert_int_equal(70, waits->longest.ch_seq);
+}
+
 /* A copy of a bunch that took effect releases nothing, and does not wait. */
 static void test_copies(void **state) {
     (void)state;
@@ -141,6 +161,7 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_two_wait, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_same_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_copies, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_captured, findings_fixture_set_up, findings_fixture_tear_down),

@@ -70,7 +70,7 @@ class Receiver:
         held[seq] = time, frame
         while self.expected[channel] in held:
             arrived, waiting_frame = held.pop(self.expected[channel])
-            if self.expected[channel] != seq:
+            if time > arrived:
                 waits.append((time - arrived, waiting_frame, frame))
             self.expected[channel] = (self.expected[channel] + 1) % 1024
 
