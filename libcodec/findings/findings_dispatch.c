@@ -99,6 +99,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_PACKET:
         findings->course.is_replay |= context->settings.internal_ack;
         ue_capture_clock_on_event(findings, event);
+        ue_reliable_stalls_on_event(&findings->stalls, event);
         ue_reliable_gaps_on_event(findings, event, context);
         ue_side_totals_on_event(findings, event);
         ue_silence_on_event(findings, event);

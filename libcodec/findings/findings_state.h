@@ -44,6 +44,7 @@ struct ue_reliable_stalls {
     struct ue_array in_flight[2]; /* struct ue_unacked_bunch by packet id, for each sender */
     size_t first[2];              /* index in in_flight of the first entry that is not acknowledged */
     bool has_copies[2];           /* a bunch was sent more than once */
+    bool is_refused[2];           /* the latest packet, see struct ue_observed_packet */
     struct ue_array overdue[2];   /* struct ue_overdue_bunch */
 
     bool has_group; /* bunches that arrived with the same packet */
@@ -187,7 +188,8 @@ void ue_timing_clear(struct ue_findings *findings);
 void ue_timing_finish(struct ue_findings *findings);
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
-/* Call for each reliable bunch; and for each ACK and NAK. */
+/* Call for each packet; for each reliable bunch; and for each ACK and NAK. */
+void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event);
 void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_finish(struct ue_findings *findings);

@@ -53,25 +53,6 @@ static void remove_reported(struct ue_findings *findings, unsigned side) {
     }
 }
 
-void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event) {
-    struct ue_reliable_stalls *stalls = &findings->stalls;
-    const struct ue_unacked_bunch in_flight = {.packet_id = event->packet_id,
-                                               .reliable_id = event->bunch.reliable_id,
-                                               .time_ns = event->time_ns,
-                                               .frame = event->frame,
-                                               .channel = event->bunch.decoded->channel,
-                                               .ch_seq = event->bunch.decoded->ch_seq,
-                                               .is_delivered = event->bunch.is_spurious};
-    stalls->has_copies[event->side] |= event->bunch.copy > 1;
-    remove_reported(findings, event->side);
-    size_t place = stalls->in_flight[event->side].count;
-    while (place > stalls->first[event->side] &&
-           in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
-        place--;
-    }
-    ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
-}
-
 /* ---- findings ---- */
 
 static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum ue_finding_id id, unsigned side,
@@ -146,6 +127,37 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
     }
     overdue->losses++;
     overdue->last_ns = now_ns;
+}
+
+void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event) {
+    if (event->type == UE_OBSERVED_PACKET) {
+        stalls->is_refused[event->side] = event->packet.is_refused;
+    }
+}
+
+void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    const struct ue_unacked_bunch in_flight = {.packet_id = event->packet_id,
+                                               .reliable_id = event->bunch.reliable_id,
+                                               .time_ns = event->time_ns,
+                                               .frame = event->frame,
+                                               .channel = event->bunch.decoded->channel,
+                                               .ch_seq = event->bunch.decoded->ch_seq,
+                                               .is_delivered = event->bunch.is_spurious};
+    stalls->has_copies[event->side] |= event->bunch.copy > 1;
+    if (stalls->is_refused[event->side]) { /* its report came before it */
+        if (!in_flight.is_delivered) {
+            lose(findings, event->side, &in_flight, event->time_ns);
+        }
+        return;
+    }
+    remove_reported(findings, event->side);
+    size_t place = stalls->in_flight[event->side].count;
+    while (place > stalls->first[event->side] &&
+           in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
+        place--;
+    }
+    ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
 }
 
 /* ---- the transmission that arrived ---- */

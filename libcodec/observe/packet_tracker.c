@@ -191,6 +191,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     event->is_duplicate = ue_tracker_was_seen(side, id) || (packet != NULL && packet->is_seen);
     event->first_frame = event->is_duplicate && packet != NULL ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
+    event->is_refused = event->is_late && ue_tracker_is_not_delivered(side, id);
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;

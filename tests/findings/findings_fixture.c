@@ -122,6 +122,10 @@ uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){.is_late = true});
 }
 
+uint64_t findings_fixture_refused_packet(int64_t ms, unsigned side, int64_t id) {
+    return feed_packet(ms, side, id, (struct ue_observed_packet){.is_late = true, .is_refused = true});
+}
+
 uint64_t findings_fixture_late_copy(int64_t ms, unsigned side, int64_t id) {
     return feed_packet(ms, side, id, (struct ue_observed_packet){.is_duplicate = true});
 }

@@ -30,6 +30,9 @@ void findings_fixture_earlier_packet(uint64_t frame, int64_t ms, unsigned side, 
 uint64_t findings_fixture_acked_packet(int64_t ms, unsigned side, int64_t id);
 /* Likewise a packet that comes after one that was sent later. */
 uint64_t findings_fixture_late_packet(int64_t ms, unsigned side, int64_t id);
+
+/* One that its receiver had reported as not delivered before. */
+uint64_t findings_fixture_refused_packet(int64_t ms, unsigned side, int64_t id);
 /* A copy of a packet that is no longer remembered. */
 uint64_t findings_fixture_late_copy(int64_t ms, unsigned side, int64_t id);
 /* A packet whose id cannot be read. */

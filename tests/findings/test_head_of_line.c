@@ -52,6 +52,47 @@ static void test_two_wait(void **state) {
     assert_int_equal(70, waits->longest.ch_seq);
 }
 
+/* At the receiver: packet 2 comes late, after its receiver reported it as not delivered, or in time before the report.
+ */
+static void come_late(bool is_refused) {
+    send(10, 1, 70);
+    send(30, 3, 72);
+    if (!is_refused) {
+        findings_fixture_late_packet(35, CLIENT, 2);
+        findings_fixture_bunch(CHANNEL, 71);
+    }
+    findings_fixture_packet(40, SERVER, 1);
+    findings_fixture_ack(1, 1, 30);
+    if (is_refused) {
+        findings_fixture_nak(2, 0);
+    } else {
+        findings_fixture_ack(2, 3, 5);
+    }
+    findings_fixture_ack(3, 2, 10);
+    if (is_refused) {
+        findings_fixture_refused_packet(50, CLIENT, 2);
+        findings_fixture_bunch(CHANNEL, 71);
+    }
+    send(130, 4, is_refused ? 71 : 73);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(4, 5, 10);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    come_late(true);
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(1, waits->bunches);
+    assert_int_equal(100 * MS, waits->longest.span_ns);
+    assert_int_equal(71, waits->longest.ch_seq);
+}
+
+static void test_late_but_accepted(void **state) {
+    (void)state;
+    come_late(false);
+    assert_int_equal(0, waits_of_channel()->bunches);
+}
+
 /* Bunches that come before the lost one in its packet do not wait; one that came in an earlier packet does. */
 static void test_same_packet(void **state) {
     (void)state;
@@ -161,6 +202,8 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_two_wait, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_but_accepted, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_same_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_copies, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),

@@ -106,6 +106,20 @@ static void a_late_packet_whose_ack_was_counted_is_no_longer_missing(void **stat
     assert_non_null(strstr(shared_fixture.text, "packet 14 late acked unseen,"));
 }
 
+/* Packet 16 comes late, too, but before the server reports it. */
+static void a_late_packet_that_was_reported_as_not_delivered_is_refused(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, CLIENT, 12, 7, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 12, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 14, 8, 1);
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 14, 5);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 13, 8, 1);
+    assert_non_null(strstr(shared_fixture.text, "packet 13 late refused,"));
+    tracker_fixture_packet(&shared_fixture, CLIENT, 17, 9, 1);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 16, 9, 1);
+    assert_non_null(strstr(shared_fixture.text, "packet 16 late,"));
+}
+
 /* Packets that were captured as another connection, for example before the client's port changed. */
 static void acks_of_packets_before_the_first_captured_acks_are_excused(void **state) {
     (void)state;
@@ -174,6 +188,7 @@ int main(void) {
         IN(a_packet_may_be_captured_after_its_ack),
         IN(acks_that_are_only_taken_back_are_no_accusation),
         IN(acks_that_are_little_ahead_count_at_once),
+        IN(a_late_packet_that_was_reported_as_not_delivered_is_refused),
         IN(a_late_packet_whose_ack_was_excused_was_not_counted),
         IN(a_late_packet_whose_ack_was_counted_is_no_longer_missing),
         IN(acks_of_packets_before_the_first_captured_acks_are_excused),

@@ -71,6 +71,7 @@ struct ue_observed_packet {
     bool is_duplicate; /* the id was captured before, in first_frame, 0: not known; no further events for this packet */
     bool was_acked_unseen; /* an ACK that is not excused reported it before it was captured */
     bool is_late;          /* no duplicate, and a packet with a higher id was captured before it */
+    bool is_refused;       /* late: its receiver had reported it as not delivered before, and dropped it when it came */
     uint32_t in_flight;    /* packets of this side without ack or nak, this one included; 0 when nothing of the other
                               side was captured */
     uint64_t first_frame;  /* of a duplicate */
