@@ -284,8 +284,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
 
 /* Once the layout of the prefix is known, the handshake bit at its position decides (protocol.md 17.1). */
 static bool has_handshake_bit(const struct ue_detection *detection, const uint8_t *bytes, size_t size_bytes) {
-    size_t bit =
-        detection->settings.magic_bits + (size_t)detection->settings.skip_bytes * 8 + (detection->result.ids ? 5 : 0);
+    size_t bit = ue_settings_prefix_bits(&detection->settings) + (detection->result.ids ? 5 : 0);
     return bit < size_bytes * 8 && ue_bits_load(bytes, size_bytes, bit, 1) != 0;
 }
 

@@ -179,24 +179,26 @@ static bool is_likely(const struct ue_detection_handlers *handlers, unsigned i) 
            (handlers->opened[i] >= OPENED_MIN || (handlers->read[i] >= READ_MIN && handlers->formed[i] >= FORMED_MIN));
 }
 
-bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
+/* The index of the chain that the packets match; 0: that of the settings, or not certain. */
+static unsigned find_chain(const struct ue_detection *detection) {
     const struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned found = 0;
-    if (handlers->is_applied) {
-        memcpy(chain, detection->settings.handlers, sizeof detection->settings.handlers);
-        return true;
-    }
     if (handlers->missed[0] * 2u <= handlers->datagrams) {
-        return false;
+        return 0;
     }
     for (unsigned i = 1; i < chain_count(&detection->settings); i++) {
         if (is_likely(handlers, i) && found != 0) {
-            return false; /* two chains look equal */
+            return 0; /* two chains look equal */
         }
         found = is_likely(handlers, i) ? i : found;
     }
+    return found;
+}
+
+bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
+    unsigned found = detection->handlers.is_applied ? 0 : find_chain(detection);
     chain_at(&detection->settings, found, chain);
-    return found != 0;
+    return detection->handlers.is_applied || found != 0;
 }
 
 /* What the packets showed without the handlers is void. */
@@ -212,16 +214,12 @@ static void forget_packets(struct ue_detection *detection) {
 
 void ue_detection_apply_handlers(struct ue_detection *detection) {
     struct ue_detection_handlers *handlers = &detection->handlers;
-    enum ue_handler chain[UE_HANDLERS_MAX];
-    if (detection->settings.handlers[0] != UE_HANDLER_NONE || !ue_detection_find_handlers(detection, chain)) {
+    unsigned found = detection->settings.handlers[0] == UE_HANDLER_NONE ? find_chain(detection) : 0;
+    if (found == 0) {
         return;
     }
-    unsigned found = 1;
-    while (memcmp(chains[found - 1], chain, sizeof chain) != 0) {
-        found++;
-    }
     uint16_t rows = detection->possible & (uint16_t)~handlers->misfits[found];
-    memcpy(detection->settings.handlers, chain, sizeof chain);
+    chain_at(&detection->settings, found, detection->settings.handlers);
     handlers->is_applied = true;
     forget_packets(detection);
     ue_detection_decide(detection);
@@ -230,7 +228,6 @@ void ue_detection_apply_handlers(struct ue_detection *detection) {
                             ue_profile_same_wire(rows) ? UE_DETECTION_REASON_ONLY_MATCH
                                                        : UE_DETECTION_REASON_OLDEST_MATCH);
     }
-    memcpy(detection->sides, detection->first_sides, sizeof detection->sides);
 }
 
 void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue_detection *earlier) {

@@ -37,11 +37,6 @@ static const struct {
     {483, ROW(425), ROW_425},
 };
 
-/* Length of wrapper and magic header. */
-static size_t prefix_bits(const struct ue_settings *settings) {
-    return settings->magic_bits + (size_t)settings->skip_bytes * 8;
-}
-
 /* Length of the payload: the position of the outer terminator; 0 when there is none. */
 static size_t payload_bits(const uint8_t *bytes, size_t size_bytes) {
     unsigned last = size_bytes != 0 ? bytes[size_bytes - 1] : 0;
@@ -144,7 +139,7 @@ static bool tail_is_zero(const struct ue_handshake *h) {
 
 static bool detect_versioned(const struct ue_settings *settings, bool ids, const uint8_t *bytes, size_t end_bit,
                              struct ue_handshake_match *match) {
-    if (!begins_like_versioned(bytes, prefix_bits(settings) + (ids ? HEAD_BITS : 1) + 1, end_bit, ids)) {
+    if (!begins_like_versioned(bytes, ue_settings_prefix_bits(settings) + (ids ? HEAD_BITS : 1) + 1, end_bit, ids)) {
         return false;
     }
     struct ue_handshake with;
@@ -182,7 +177,7 @@ bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
 
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                                 struct ue_handshake_match *match) {
-    size_t prefix = prefix_bits(settings);
+    size_t prefix = ue_settings_prefix_bits(settings);
     if (size_bytes * 8 <= prefix) {
         return false;
     }

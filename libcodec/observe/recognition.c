@@ -84,8 +84,7 @@ static struct ue_recognition_candidate *find_candidate(struct ue_recognition *re
 /* Reads sequence and ack of a packet at one position of the header (protocol.md 4, 6, 7). */
 static bool read_header(const struct ue_settings *settings, enum ue_header_position position,
                         const struct ue_captured_datagram *captured, struct header *header) {
-    size_t bit =
-        settings->magic_bits + (size_t)settings->skip_bytes * 8 + (position == UE_HEADER_IDS ? PREFIX_IDS_BITS : 0);
+    size_t bit = ue_settings_prefix_bits(settings) + (position == UE_HEADER_IDS ? PREFIX_IDS_BITS : 0);
     if (captured->captured_bytes < bit / 8 + HEADER_BYTES ||
         ue_bits_load(captured->bytes, captured->captured_bytes, bit, 1) != 0) {
         return false;

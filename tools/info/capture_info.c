@@ -7,8 +7,8 @@
 struct info_capture {
     const struct info_options *options;
     size_t channels_left;
-    GHashTable *by_stream;
-    GPtrArray *list; /* owns its elements */
+    GHashTable *by_stream; /* struct info_connection, by stream number */
+    GPtrArray *list;       /* owns its elements */
 };
 
 static void free_info(gpointer info) {

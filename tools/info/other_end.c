@@ -78,16 +78,18 @@ static struct located_finding locate(const struct both_ends_connection *connecti
 
 static void mark_kind(const struct both_ends_connection *connection, GPtrArray *first, GPtrArray *second,
                       uint32_t ch_seq_bound) {
+    g_autofree struct ue_finding *detected = g_new(struct ue_finding, first->len);
+    for (guint i = 0; i < first->len; i++) {
+        detected[i] = info_finding_detected(info_findings_at(first, i));
+    }
     for (guint i = 0; i < second->len; i++) {
         struct info_finding *there = info_findings_at(second, i);
         struct ue_finding detected_there = info_finding_detected(there);
         struct located_finding other = locate(connection, 1, &detected_there);
         for (guint j = 0; j < first->len; j++) {
-            struct info_finding *here = info_findings_at(first, j);
-            struct ue_finding detected_here = info_finding_detected(here);
-            struct located_finding one = locate(connection, 0, &detected_here);
+            struct located_finding one = locate(connection, 0, &detected[j]);
             if (are_same(&one, &other, ch_seq_bound)) {
-                here->match = there->match = INFO_IN_BOTH_CAPTURES;
+                info_findings_at(first, j)->match = there->match = INFO_IN_BOTH_CAPTURES;
             }
         }
     }

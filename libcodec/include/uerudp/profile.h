@@ -115,6 +115,11 @@ struct ue_settings {
     const struct ue_decryptor *decryptor;      /* NULL: encrypted content stays opaque; see handlers.h */
 };
 
+/* Bits before the ids and the handshake bit: magic header and wrapper. */
+UE_INLINE size_t ue_settings_prefix_bits(const struct ue_settings *settings) {
+    return settings->magic_bits + (size_t)settings->skip_bytes * 8;
+}
+
 #define UE_EXTRA_BITS_MAX 4096
 #define UE_MAX_PACKET_BYTES_MAX 65535
 #define UE_CH_SEQ_BOUND_STOCK 1024

@@ -33,7 +33,7 @@ struct ue_handshake_match {
 /* Whether a datagram is longer than any handshake message with the magic header and wrapper of the settings: the
    shortest test that rejects most packets. */
 UE_INLINE bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
-    return size_bytes * 8 > settings->magic_bits + (size_t)settings->skip_bytes * 8 + UE_HANDSHAKE_BITS_MAX;
+    return size_bytes * 8 > ue_settings_prefix_bits(settings) + UE_HANDSHAKE_BITS_MAX;
 }
 
 /* Whether a datagram has the form of a handshake message of any generation, after the magic header and wrapper of the

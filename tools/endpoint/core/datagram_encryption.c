@@ -70,7 +70,7 @@ static size_t clear_bits(enum ue_handler handler, const uint8_t *bytes, size_t s
 bool ue_handler_span_find(const struct ue_context *context, enum ue_handler handler, const uint8_t *bytes,
                           size_t size_bytes, struct ue_handler_span *span) {
     size_t component = ue_handler_index(&context->settings, handler);
-    size_t bit = (size_t)context->settings.skip_bytes * 8 + context->settings.magic_bits + (context->ids ? 5 : 0);
+    size_t bit = ue_settings_prefix_bits(&context->settings) + (context->ids ? 5 : 0);
     *span = (struct ue_handler_span){.begin = bit + 1};
     if (component == UE_HANDLERS_MAX || size_bytes == 0 ||
         !ue_bits_last_set(bytes, (size_bytes - 1) * 8, size_bytes * 8, &span->end) || span->end <= bit) {
