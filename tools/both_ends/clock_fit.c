@@ -223,6 +223,7 @@ static void choose_drift(struct clock_fit *fit, const struct clock_parts *parts,
         fit->drift = line.slope;
     } else if (room_with(parts, samples, counts, 0) < -INACCURACY_NS) {
         fit->drift = roomiest_drift(parts, samples, counts);
+        fit->is_drift_measured = false;
     }
     fit->has_drift = fit->drift != 0;
 }

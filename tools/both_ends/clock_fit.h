@@ -44,7 +44,7 @@ struct clock_fit {
                              KNOWN, only what the samples have on average */
     double drift;         /* 0 unless has_drift */
     double drift_error;   /* standard error, if is_drift_measured */
-    bool is_drift_measured; /* there are samples enough to show a drift */
+    bool is_drift_measured; /* the samples show the drift, or that there is none: drift_error is set */
     bool has_drift;         /* it differs from 0 by more than chance, or only a drift leaves all delays positive */
     int64_t bound_ns;       /* offset_ns is wrong by at most this: half of the least round trip */
 };

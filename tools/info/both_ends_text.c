@@ -93,11 +93,13 @@ static void print_names(struct text_buffer *out, const struct info_connection *i
 
 static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
     if (fit->has_drift) {
-        text_buffer_add_format(out, " at the beginning, and %s %.1f ppm", fit->drift < 0 ? "loses" : "gains",
-                               fabs(fit->drift) * PPM);
+        text_buffer_add_format(out, " at the beginning, and %s %s%.1f ppm", fit->drift < 0 ? "loses" : "gains",
+                               fit->is_drift_measured ? "" : "about ", fabs(fit->drift) * PPM);
         if (fit->is_drift_measured) {
             text_buffer_add_format(out, " (standard error %.1f, if the least delays do not change)",
                                    fit->drift_error * PPM);
+        } else {
+            text_buffer_add(out, ": with none, some packets would arrive before they are sent");
         }
     } else if (!fit->is_drift_measured) {
         text_buffer_add(out, "; these are too few packets to show a drift");

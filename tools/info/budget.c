@@ -117,17 +117,17 @@ void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_
                            result->peak_bytes, result->peak_second, result->limit_bytes);
 }
 
-/* Whether a class of a connection has this name, and sent something. */
-static bool is_used(const struct limit *limit, const GPtrArray *infos) {
-    bool is_used = limit->class_name == NULL;
+/* Whether a class of a connection is known to have this name. */
+static bool is_known(const struct limit *limit, const GPtrArray *infos) {
+    bool is_found = limit->class_name == NULL;
     for (guint i = 0; i < infos->len; i++) {
         const struct info_connection *info = g_ptr_array_index(infos, i);
         size_t count = info->bandwidth != NULL ? ue_bandwidth_row_count(info->bandwidth, UE_BANDWIDTH_BY_CLASS) : 0;
-        for (size_t row = 0; row < count && !is_used; row++) {
-            is_used = has_name(ue_bandwidth_row_at(info->bandwidth, UE_BANDWIDTH_BY_CLASS, row), limit->class_name);
+        for (size_t row = 0; row < count && !is_found; row++) {
+            is_found = has_name(ue_bandwidth_row_at(info->bandwidth, UE_BANDWIDTH_BY_CLASS, row), limit->class_name);
         }
     }
-    return is_used;
+    return is_found;
 }
 
 static void add_exceeded(struct text_buffer *out, const struct info_connection *info) {
@@ -149,10 +149,10 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
     }
     for (guint i = 0; budgets->limits != NULL && i < budgets->limits->len; i++) {
         const struct limit *limit = &g_array_index(budgets->limits, struct limit, i);
-        if (!is_used(limit, infos)) {
+        if (!is_known(limit, infos)) {
             text_buffer_add(out, "--budget ");
             text_buffer_add_utf8(out, limit->class_name, TEXT_ESCAPE_PLAIN);
-            text_buffer_add(out, ": nothing of this name was sent\n");
+            text_buffer_add(out, ": nothing that was sent is known to have this name\n");
         }
     }
 }

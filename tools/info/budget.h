@@ -40,8 +40,8 @@ bool info_budget_is_exceeded(const struct info_connection *info);
 void info_budget_add_name(struct text_buffer *out, const struct info_budget_result *result);
 void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_result *result);
 
-/* Adds a line for each limit whose name nothing has that was sent, and, with_exceeded, for each that is exceeded.
-   infos: struct info_connection. */
+/* Adds a line for each limit whose name nothing that was sent is known to have, and, with_exceeded, for each that is
+   exceeded. infos: struct info_connection. */
 void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets *budgets, const GPtrArray *infos,
                               bool with_exceeded);
 json_t *info_budget_to_json(const struct info_connection *info);

@@ -116,6 +116,22 @@ static void test_queue(void **state) {
     }
 }
 
+/* A drift beside a queue that grows: that there is one follows from packets that would arrive too early, not from the
+   line, so that it has no standard error. */
+static void test_drift_beside_queue(void **state) {
+    (void)state;
+    fill(3 * MS, 300e-6, (const int64_t[]){MS, MS}, MS / 5);
+    struct clock_fit fit = clock_fit_of(both, counts);
+    assert_true(fit.has_drift && fit.is_drift_measured);
+    for (int i = 0; i < COUNT; i++) {
+        samples[0][i].ahead_ns += i * MS / 10;
+    }
+    fit = clock_fit_of(both, counts);
+    assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+    assert_true(fit.has_drift && !fit.is_drift_measured);
+    assert_true(fit.drift >= 250e-6 && fit.drift <= CLOCK_FIT_DRIFT_MAX);
+}
+
 static void test_step(void **state) {
     (void)state;
     fill(0, 0, (const int64_t[]){10 * MS, 10 * MS}, MS);
@@ -162,10 +178,12 @@ static void test_order_of_a_tie(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offset),       cmocka_unit_test(test_asymmetry), cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_no_drift),     cmocka_unit_test(test_step),      cmocka_unit_test(test_one_way),
-        cmocka_unit_test(test_fast_network), cmocka_unit_test(test_order),     cmocka_unit_test(test_order_of_a_tie),
-        cmocka_unit_test(test_second_clock), cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_offset),         cmocka_unit_test(test_asymmetry),
+        cmocka_unit_test(test_drift),          cmocka_unit_test(test_no_drift),
+        cmocka_unit_test(test_step),           cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_fast_network),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order_of_a_tie), cmocka_unit_test(test_second_clock),
+        cmocka_unit_test(test_queue),          cmocka_unit_test(test_drift_beside_queue),
     };
     return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
 }

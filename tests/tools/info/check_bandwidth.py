@@ -314,7 +314,7 @@ class Orders(unittest.TestCase):
                                     f"--junit={report}", path, status=1)
                 said = result.stdout.decode() + result.stderr.decode()
                 self.assertIn("is_exceeded\":true" if form == ["--json"] else "over budget: Crate_C server to client", said)
-                self.assertEqual(["--budget Shipp_C: nothing of this name was sent"],
+                self.assertEqual(["--budget Shipp_C: nothing that was sent is known to have this name"],
                                  [line for line in result.stderr.decode().splitlines() if "--budget" in line])
                 suite = ElementTree.parse(report).getroot().find("testsuite")
                 cases = {case.get("name"): case.find("failure") for case in suite if case.get("name").startswith("budget")}
@@ -324,6 +324,8 @@ class Orders(unittest.TestCase):
                                  (len(suite.findall("testcase")), len(suite.findall("testcase/failure"))))
         result = uerudp.run("info", "--summary", "--budget=Crate_C=1000000", path)
         self.assertNotIn("budget", result.stderr.decode())
+        ships = uerudp.run("info", "--summary", "--budget=Ship_C=1", CAPTURES / "recognition/middle.pcapng")
+        self.assertIn("is known to have", ships.stderr.decode())  # they were opened before the capture began
 
     def test_wrong_options(self):
         for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],
