@@ -201,20 +201,96 @@ static void only_the_side_that_opened_a_channel_closes_it(void **state) {
     pair_free(&pair);
 }
 
-/* A receiver refuses a single unreliable open that does not close (endpoint.md 16.11), so it is not sent. */
+static bool has_channel(const struct conn_pair *pair, uint32_t index) {
+    return ue_channel_find(&pair->conns[PAIR_SERVER]->channels, index) != NULL ||
+           ue_channel_find(&pair->conns[PAIR_CLIENT]->channels, index) != NULL;
+}
+
+/* Nothing would end a temporary channel whose open was lost, and a receiver refuses a single unreliable open that does
+   not close (endpoint.md 16.11, 23.2). */
 static void an_unreliable_open_must_also_close(void **state) {
-    (void)state;
     static struct conn_pair pair;
-    uint32_t opened;
-    struct ue_outgoing unreliable = {.channel = 2};
-    pair_init(&pair, "5.4", &stock);
-    assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
-    assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'a', 10), UE_E_CONFLICT);
-    unreliable.close = true;
-    assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'b', 10), UE_OK);
+    static const size_t sizes_bytes[] = {10, 2500, 20000};
+    for (size_t i = 0; i < sizeof sizes_bytes / sizeof *sizes_bytes; i++) {
+        uint32_t opened;
+        struct ue_outgoing unreliable = {.channel = 2};
+        pair_init(&pair, *state, &stock);
+        for (unsigned is_lost = 0; is_lost < 2; is_lost++) {
+            assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
+            unreliable.close = false;
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'a', sizes_bytes[i]), UE_E_CONFLICT);
+            unreliable.close = true;
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, is_lost ? 'l' : 'b', sizes_bytes[i]), UE_OK);
+            bool is_reliable = ue_conn_unacked(pair.conns[PAIR_SERVER], 2) != 0; /* many fragments */
+            assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'c'), UE_E_CONFLICT);
+            ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+            (is_lost ? pair_drop : pair_deliver)(&pair, PAIR_SERVER);
+            pair_run(&pair, 12);
+            pair_assert_received(&pair, PAIR_CLIENT, 2, !is_lost ? "b" : is_reliable ? "bl" : "b");
+            assert_false(has_channel(&pair, 2));
+        }
+        pair_free(&pair);
+    }
+}
+
+/* Only the ack of a reliable close ends the channel at the side that closes it (endpoint.md 15.3, 20.2). */
+static void an_unreliable_bunch_closes_only_the_channel_that_it_opens(void **state) {
+    static struct conn_pair pair;
+    static const size_t sizes_bytes[] = {0, 10, 2500, 20000};
+    for (size_t i = 0; i < sizeof sizes_bytes / sizeof *sizes_bytes; i++) {
+        for (unsigned merge = 0; merge < 2; merge++) {
+            struct ue_outgoing close = {.channel = 2, .close = true, .merge = merge};
+            pair_init(&pair, *state, &stock);
+            pair_open_channel(&pair, 2);
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &(struct ue_outgoing){.channel = 2, .merge = true}, 'a', 10),
+                             UE_OK);
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'b', sizes_bytes[i]), UE_E_CONFLICT);
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &(struct ue_outgoing){.channel = 2}, 'c', 10), UE_OK);
+            close.reliable = true;
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'd', sizes_bytes[i]), UE_OK);
+            assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'e', 10), UE_E_CONFLICT);
+            assert_int_equal(pair_send_short(&pair, PAIR_SERVER, 2, 'f'), UE_E_CONFLICT);
+            pair_run(&pair, 12);
+            assert_false(has_channel(&pair, 2));
+            pair_free(&pair);
+        }
+    }
+}
+
+/* Voice is reliable until the peer has the channel, and so is its close (endpoint.md 20.6). */
+static void voice_closes_unreliably_until_its_open_is_acknowledged(void **state) {
+    static struct conn_pair pair;
+    for (unsigned is_acked = 0; is_acked < 2; is_acked++) {
+        struct ue_outgoing close = {.channel = 1, .close = true};
+        uint32_t opened;
+        pair_init(&pair, *state, &stock);
+        assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_VOICE, 1, &opened), UE_OK);
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &(struct ue_outgoing){.channel = 1}, 'a', 10), UE_OK);
+        pair_run(&pair, is_acked ? 3 : 0);
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'b', 10), is_acked ? UE_E_CONFLICT : UE_OK);
+        close.reliable = true;
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'b', 10), is_acked ? UE_OK : UE_E_CONFLICT);
+        pair_run(&pair, 4);
+        pair_assert_received(&pair, PAIR_CLIENT, 1, "ab");
+        assert_false(has_channel(&pair, 1));
+        pair_free(&pair);
+    }
+}
+
+/* endpoint.md 20.5. */
+static void nothing_is_unreliable_on_the_control_channel(void **state) {
+    static struct conn_pair pair;
+    pair_init(&pair, *state, &stock);
+    for (unsigned side = 0; side < 2; side++) {
+        struct ue_outgoing message = {.channel = 0};
+        assert_int_equal(pair_send(&pair, side, &message, 'a', 10), UE_E_CONFLICT);
+        message.close = true;
+        assert_int_equal(pair_send(&pair, side, &message, 'b', 10), UE_E_CONFLICT);
+        assert_int_equal(pair_send_short(&pair, side, 0, 'c'), UE_OK);
+    }
     pair_run(&pair, 3);
-    pair_assert_received(&pair, PAIR_CLIENT, 2, "b");
-    assert_null(ue_channel_find(&pair.conns[PAIR_SERVER]->channels, 2));
+    pair_assert_received(&pair, PAIR_SERVER, 0, "c");
+    pair_assert_received(&pair, PAIR_CLIENT, 0, "c");
     pair_free(&pair);
 }
 
@@ -404,7 +480,12 @@ static void the_deadline_covers_copies_and_probes(void **state) {
     pair_free(&pair);
 }
 
-static char releases[][8] = {"4.18", "4.20"};
+/* Runs a case for each form of acknowledgements. */
+#define EACH_RELEASE(function)                                                                                         \
+    cmocka_unit_test_prestate(function, releases[1]), cmocka_unit_test_prestate(function, releases[2]),                \
+        cmocka_unit_test_prestate(function, releases[3]), cmocka_unit_test_prestate(function, releases[4])
+
+static char releases[][8] = {"4.18", "4.20", "4.25", "5.4", "5.8"};
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -418,7 +499,10 @@ int main(void) {
         cmocka_unit_test(the_deadline_covers_copies_and_probes),
         cmocka_unit_test(copies_wait_for_the_budget),
         cmocka_unit_test(only_the_side_that_opened_a_channel_closes_it),
-        cmocka_unit_test(an_unreliable_open_must_also_close),
+        EACH_RELEASE(an_unreliable_open_must_also_close),
+        EACH_RELEASE(an_unreliable_bunch_closes_only_the_channel_that_it_opens),
+        EACH_RELEASE(voice_closes_unreliably_until_its_open_is_acknowledged),
+        EACH_RELEASE(nothing_is_unreliable_on_the_control_channel),
         cmocka_unit_test(every_fragment_with_content_has_the_must_be_mapped_flag),
         cmocka_unit_test(legacy_closes_carry_dormancy_only),
         cmocka_unit_test_prestate(legacy_acks_carry_the_frame_time, releases[0]),

@@ -191,14 +191,9 @@ static void write_reliable(struct ue_sender *s, uint64_t now_ns, struct ue_chann
     }
 }
 
-static bool write_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel,
-                             const struct ue_outgoing *from, struct ue_view data) {
+static bool write_unreliable(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, struct ue_view data) {
     struct ue_item item = {.bunch = s->send_buffer.last.unreliable};
-    struct ue_bunch *bunch = &item.bunch;
-    bunch->close |= from->close;
-    bunch->control |= from->close;
-    bunch->close_reason = bunch->close && !ue_is_legacy(s->common) ? from->close_reason : 0;
-    bunch->data = data;
+    item.bunch.data = data;
     return send_raw(s, now_ns, channel, &item, NULL, true);
 }
 
@@ -223,7 +218,7 @@ static bool merge_into_last(struct ue_sender *s, uint64_t now_ns, struct ue_chan
         if (out != NULL) {
             write_reliable(s, now_ns, channel, out);
         } else {
-            is_merged = write_unreliable(s, now_ns, channel, from, (struct ue_view){joined, 0, bits});
+            is_merged = write_unreliable(s, now_ns, channel, (struct ue_view){joined, 0, bits});
         }
     }
     ue_share_free_block(&s->common->share, joined);
@@ -342,11 +337,25 @@ static enum ue_status overflow(struct ue_common *common) {
     return UE_E_FULL;
 }
 
+static bool opens(const struct ue_channel *channel) {
+    return channel->opened_locally && !channel->open_sent;
+}
+
+/* Voice is sent reliably, whatever the program says (endpoint.md 20.6). */
+static bool is_early_voice(const struct ue_channel *channel) {
+    return channel->kind == UE_KIND_VOICE && channel->opened_locally && !channel->open_acked;
+}
+
+/* endpoint.md 20.2, 20.5, 23.2. */
+static bool may_be_unreliable(const struct ue_channel *channel, const struct ue_outgoing *bunch) {
+    return is_early_voice(channel) || (channel->index != 0 && bunch->close == opens(channel));
+}
+
 /* All parts, or where memory is short none (endpoint.md 20.2, 23.2, 23.9, 25.1). */
 static enum ue_status send_parts(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
     struct ue_channel *channel = entry->channel;
-    bool open = channel->opened_locally && !channel->open_sent;
+    bool open = opens(channel);
     bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
     struct ue_out_rec *next = bunch->reliable ? new_outs(s->channels, bunch, count, open) : NULL;
     if (bunch->reliable && next == NULL) {
@@ -385,7 +394,7 @@ static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue
     size_t count = count_parts(s->common, bunch);
     bool is_over = count > ue_send_room_parts(s->channels, entry, bunch->close);
     bool has_many = s->common->limits.parts_reliable != 0 && count >= s->common->limits.parts_reliable;
-    if (has_many && !is_over && !ue_has_internal_ack(s->common) && !channel->temporary) {
+    if (has_many && !is_over && !ue_has_internal_ack(s->common)) {
         safe = *bunch;
         safe.reliable = true;
         bunch = &safe;
@@ -393,10 +402,6 @@ static enum ue_status send_split(struct ue_sender *s, uint64_t now_ns, struct ue
     }
     if (bunch->reliable && is_over) {
         return overflow(s->common);
-    }
-    bool opens = channel->opened_locally && !channel->open_sent;
-    if (opens && !bunch->reliable && !bunch->close && count == 1) {
-        return UE_E_CONFLICT; /* a receiver accepts such an open only with a close or in fragments */
     }
     return send_parts(s, now_ns, entry, bunch, count, range);
 }
@@ -412,12 +417,12 @@ static enum ue_status check_sizes(const struct ue_common *common, const struct u
     return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
-/* endpoint.md 20.2, 22.1, 22.2, 23.2. */
+/* endpoint.md 20.2, 22.1, 22.2. */
 enum ue_status ue_send_check(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = entry->channel;
     bool may_close = channel->opened_locally || channel->index == 0;
-    if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
+    if (channel->closing || (bunch->close && !may_close) || !(bunch->reliable || may_be_unreliable(channel, bunch))) {
         return UE_E_CONFLICT;
     }
     bool is_full = !bunch->reliable && ue_send_room_parts(channels, entry, bunch->close) == 0;
@@ -450,7 +455,7 @@ enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_chann
 static enum ue_status send_voice(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;
-    voice.reliable = entry->channel->opened_locally && !entry->channel->open_acked;
+    voice.reliable = is_early_voice(entry->channel);
     return ue_sender_is_ready(s) ? ue_send_now(s, now_ns, entry, &voice, range) : UE_E_FULL;
 }
 

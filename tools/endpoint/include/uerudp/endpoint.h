@@ -128,9 +128,9 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
 /* One bunch to send. `data` is copied. */
 struct ue_outgoing {
     uint32_t channel;
-    bool reliable;
-    bool merge; /* may be appended to the previous bunch */
-    bool close; /* closes the channel */
+    bool reliable; /* voice is, too, until the open of its channel is acknowledged */
+    bool merge;    /* may be appended to the previous bunch */
+    bool close;    /* closes the channel; reliable, unless the bunch also opens it */
     uint8_t close_reason;
     bool has_exports;
     bool has_mapped;
@@ -147,12 +147,12 @@ struct ue_packet_range {
 };
 
 /* Sends on an open channel: writes into the packet being filled, and splits a bunch that is too large (endpoint.md 22
-   to 27). range may be NULL. UE_E_CONFLICT: no such channel, it is closing, not connected, reliable data on a temporary
-   channel, an unreliable open bunch that neither closes nor is split, or the close of a channel that the peer opened;
-   UE_E_LENGTH: larger than the limit, or exports larger than a packet; UE_E_RANGE: close reason above 14; UE_E_FULL: no
-   room. Without room reliable data closes the connection as in the engine, but control messages wait, which is UE_OK;
-   unreliable data is lost, perhaps after some of its parts were sent; voice exceeds the bandwidth; an option refused
-   the bunch; or there is no memory, and nothing was sent. */
+   to 27). range may be NULL. UE_E_CONFLICT: no such channel, it is closing, not connected, the close of a channel that
+   the peer opened, or an unreliable bunch on channel 0, or one that opens a channel without closing it, or closes a
+   channel without opening it; UE_E_LENGTH: larger than the limit, or exports larger than a packet; UE_E_RANGE: close
+   reason above 14; UE_E_FULL: no room. Without room reliable data closes the connection as in the engine, but control
+   messages wait, which is UE_OK; unreliable data is lost, perhaps after some of its parts were sent; voice exceeds the
+   bandwidth; an option refused the bunch; or there is no memory, and nothing was sent. */
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range);
 
