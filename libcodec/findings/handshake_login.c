@@ -3,7 +3,7 @@
    and how they failed. */
 #include <uerudp/message.h>
 #include "libcodec/findings/findings_state.h"
-#include "libcodec/findings/text_writer.h"
+#include "libcodec/base/text_writer.h"
 
 #include <uerudp/text.h>
 

@@ -4,7 +4,7 @@
 
 #include <uerudp/findings.h>
 #include <uerudp/status.h>
-#include "libcodec/findings/text_writer.h"
+#include "libcodec/base/text_writer.h"
 
 /* The most frames that {frames} lists. */
 #define FRAMES_LISTED 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/findings/text_writer.h"
+#include "libcodec/base/text_writer.h"
 
 #include <string.h>
 

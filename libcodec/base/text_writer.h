@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes texts to a buffer of a given size. */
-#ifndef UERUDP_LIBCODEC_FINDINGS_TEXT_WRITER_H
-#define UERUDP_LIBCODEC_FINDINGS_TEXT_WRITER_H
+#ifndef UERUDP_LIBCODEC_BASE_TEXT_WRITER_H
+#define UERUDP_LIBCODEC_BASE_TEXT_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
