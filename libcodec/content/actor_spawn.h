@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_H
 
 #include <uerudp/actor_spawn.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 /* A vector that is reported as location, scale or velocity; `first` is the field of its presence bit. */
 void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,

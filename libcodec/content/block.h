@@ -5,7 +5,7 @@
 #define UERUDP_LIBCODEC_CONTENT_BLOCK_H
 
 #include <uerudp/block.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_block_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_block *m);
 void ue_property_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_property *m);

@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_CONTENT_CLASS_LAYOUT_H
 
 #include <uerudp/class_layout.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_value_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_value *m);
 void ue_live_properties_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,

@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_CONTENT_EXPORTS_H
 
 #include <uerudp/exports.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_exports_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_exports *m);
 void ue_field_export_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_field_export *m);

@@ -5,7 +5,7 @@
 #define UERUDP_LIBCODEC_CONTENT_OBJECT_H
 
 #include <uerudp/object.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_guid_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
                  struct ue_guid *m);

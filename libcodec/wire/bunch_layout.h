@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
 
 #include <uerudp/bunch.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 #define CLOSE_REASONS 15
 #define CHANNEL_TYPE_BITS 3

@@ -3,8 +3,8 @@
 
 #include <uerudp/history.h>
 #include <uerudp/seq.h>
+#include "libcodec/wire/datagram.h"
 #include "libcodec/wire/datagram_layout.h"
-#include "libcodec/wire/datagram_slow.h"
 #include "libcodec/wire/layout_run.h"
 #include "libcodec/wire/message.h"
 

@@ -4,8 +4,8 @@
    the slow path. Gain: 529 instead of 1,076 instructions for the headers of a packet of one bunch, 4,800 instead of
    7,177 for 20 bunches. */
 #include "libcodec/wire/common_context.h"
+#include "libcodec/wire/datagram.h"
 #include "libcodec/wire/datagram_layout.h"
-#include "libcodec/wire/datagram_slow.h"
 
 /* The state of another cursor after it has read. The fast cursor copies it, because the address of the fast cursor must
    not escape. */

@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_WIRE_HANDLERS_H
 
 #include <uerudp/handlers.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_handlers_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the words of layouts (layout.h) do in each operation. op is constant at every call. */
+/* What the words of layouts (layout_words.h) do in each operation. op is constant at every call. */
 #ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_OPS_H
 #define UERUDP_LIBCODEC_WIRE_LAYOUT_OPS_H
 
-#include "libcodec/wire/cursor_fast.h"
+#include "libcodec/wire/bit_cursor_fast.h"
 
 /* Report a field to the trace, unless decoding has failed. */
 void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded);

@@ -3,7 +3,7 @@
 #ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_RUN_H
 #define UERUDP_LIBCODEC_WIRE_LAYOUT_RUN_H
 
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 /* Define name_run from a layout. Each operation is a function of its own with its own copy of the cursor; otherwise
    tracing, which passes the cursor's address, would keep its members out of registers in decoding and encoding, too. */

@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_WIRE_MESSAGE_H
 
 #include <uerudp/message.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m);
 

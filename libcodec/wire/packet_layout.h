@@ -5,7 +5,7 @@
 
 #include <uerudp/packet.h>
 #include <uerudp/seq.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 #define NIBBLE_FLUSH 15
 

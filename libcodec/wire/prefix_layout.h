@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_WIRE_PREFIX_LAYOUT_H
 
 #include <uerudp/prefix.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 
 /* Packets of replays have no prefix. */
 UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {

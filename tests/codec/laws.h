@@ -4,7 +4,7 @@
 #ifndef UERUDP_TESTS_CODEC_LAWS_H
 #define UERUDP_TESTS_CODEC_LAWS_H
 
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 #include "tests/support/rng.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)

@@ -14,7 +14,7 @@
 #include <uerudp/block.h>
 #include <uerudp/exports.h>
 #include <uerudp/voice.h>
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 #include "tests/codec/vectors.h"
 #include "tests/support/content_tally.h"
 #include "tests/support/guarded.h"

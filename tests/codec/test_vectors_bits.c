@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_words.h"
 #include "tests/codec/vectors.h"
 #include "tests/support/guarded.h"
 #include "tests/support/recordings.h"

@@ -4,10 +4,10 @@
    that the compiler decides where the word must be loaded again. ue_cursor_fast_failed tests once per structure whether
    the end was overrun. Structures of a rare form fail as well. The caller decodes what failed again with UE_DECODE,
    which reports the fault. */
-#ifndef UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
-#define UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
+#ifndef UERUDP_LIBCODEC_WIRE_BIT_CURSOR_FAST_H
+#define UERUDP_LIBCODEC_WIRE_BIT_CURSOR_FAST_H
 
-#include "libcodec/wire/cursor.h"
+#include "libcodec/wire/bit_cursor.h"
 
 #define UE_CURSOR_FAST_BITS 57 /* loading a word yields at least this many bits */
 

@@ -3,13 +3,12 @@
    A layout describes one wire structure. It is an always-inlined function whose first argument `op` is a compile-time
    constant, so that the same text yields a decoder, an encoder, a tracer and a builder. After the first fault a reading
    cursor is at its end and yields zeros; therefore layouts contain no error branches. In a layout, op, c (cursor), x
-   (context) and m (structure) are in scope. Only the words test op: this
-   file, layout_ops.h and layout.c.
+   (context) and m (structure) are in scope. Only the words test op: this file, layout_ops.h and layout_ops.c.
 
-   The fast path (UE_DECODE_FAST, cursor_fast.h) knows the words FLAG, UINT, BELOW, PACKED, their forms with _IF, VIEW
-   and those made of them. All other words make it leave the structure to UE_DECODE. */
-#ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_H
-#define UERUDP_LIBCODEC_WIRE_LAYOUT_H
+   The fast path (UE_DECODE_FAST, bit_cursor_fast.h) knows the words FLAG, UINT, BELOW, PACKED, their forms with _IF,
+   VIEW and those made of them. All other words make it leave the structure to UE_DECODE. */
+#ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_WORDS_H
+#define UERUDP_LIBCODEC_WIRE_LAYOUT_WORDS_H
 
 #include "libcodec/wire/layout_ops.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A position in a buffer that is read or written bit by bit, with a sticky fault. */
-#ifndef UERUDP_LIBCODEC_WIRE_CURSOR_H
-#define UERUDP_LIBCODEC_WIRE_CURSOR_H
+#ifndef UERUDP_LIBCODEC_WIRE_BIT_CURSOR_H
+#define UERUDP_LIBCODEC_WIRE_BIT_CURSOR_H
 
 #include <uerudp/profile.h>
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
-/* Operations of a layout. UE_DECODE_FAST decodes valid structures of the common form, see cursor_fast.h. */
+/* Operations of a layout. UE_DECODE_FAST decodes valid structures of the common form, see bit_cursor_fast.h. */
 enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_DECODE_FAST };
 
 struct ue_cursor {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow path of decoding, which handles every datagram. The functions are those of datagram.h. */
-#ifndef UERUDP_LIBCODEC_WIRE_DATAGRAM_SLOW_H
-#define UERUDP_LIBCODEC_WIRE_DATAGRAM_SLOW_H
+/* Private to libcodec: the slow path of decoding, which handles every datagram. The functions are those of
+   <uerudp/datagram.h>. */
+#ifndef UERUDP_LIBCODEC_WIRE_DATAGRAM_H
+#define UERUDP_LIBCODEC_WIRE_DATAGRAM_H
 
 #include <uerudp/datagram.h>
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/wire/layout.h"
+#include "libcodec/wire/layout_ops.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"
 
