@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whom the bunches of a connection belong to: the events of the observer name the actor of each channel, and the bits
    of the datagram are counted after its events. */
-#include "libcodec/observe/bandwidth_state.h"
+#include "libcodec/observe/bandwidth_rows.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the accounting of bandwidth, within a limit of memory. */
-#include "libcodec/observe/bandwidth_state.h"
+#include "libcodec/observe/bandwidth_rows.h"
 
 #include <string.h>
 

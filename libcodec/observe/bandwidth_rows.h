@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the accounting of bandwidth: bandwidth_split.c splits a datagram, bandwidth.c finds whom its bunches
+/* The rows of the accounting of bandwidth. bandwidth_split.c splits a datagram, bandwidth.c finds whom its bunches
    belong to, bandwidth_rows.c adds them up. */
-#ifndef UERUDP_LIBCODEC_OBSERVE_BANDWIDTH_STATE_H
-#define UERUDP_LIBCODEC_OBSERVE_BANDWIDTH_STATE_H
+#ifndef UERUDP_LIBCODEC_OBSERVE_BANDWIDTH_ROWS_H
+#define UERUDP_LIBCODEC_OBSERVE_BANDWIDTH_ROWS_H
 
 #include <uerudp/bandwidth.h>
 
