@@ -32,15 +32,6 @@ static bool has_fragment_within(const struct ue_tracker_step *p, const struct ue
 
 /* ---- fragments ---- */
 
-/* Whether the later of two consecutive bunches does not continue the earlier one; false when one was not captured. */
-static bool is_discontinuous(const struct ue_tracked_bunch *earlier, const struct ue_tracked_bunch *later) {
-    if (earlier == NULL || later == NULL || !later->is_partial) {
-        return false;
-    }
-    bool is_unfinished = earlier->is_partial && !earlier->is_final;
-    return later->is_initial == is_unfinished;
-}
-
 /* Unreliable fragments are in the same packet or in consecutive ones. If the previous packet was not captured, it may
    have held the missing fragment. */
 static bool is_unreliable_discontinuous(struct ue_tracker_step *p, struct ue_channel_state *state,
@@ -138,74 +129,6 @@ static void set_open(struct ue_channel_state *state, int64_t back) {
     }
 }
 
-static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunch *entry, bool is_newest,
-                         struct ue_observed_bunch *event) {
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_bunch *bunch = event->decoded;
-    int64_t id = event->reliable_id;
-    struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
-    transmissions->first_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
-    transmissions->first_packet = entry->last_packet = (uint32_t)p->packet_id;
-    entry->is_partial = bunch->partial;
-    entry->is_initial = bunch->partial_initial;
-    entry->is_final = bunch->partial_final;
-    if (bunch->partial) {
-        event->is_partial_error |= is_discontinuous(ue_reliable_tracker_find(side, bunch->channel, id - 1), entry);
-    }
-    if (!is_newest) {
-        event->is_partial_error |= is_discontinuous(entry, ue_reliable_tracker_find(side, bunch->channel, id + 1));
-    }
-}
-
-static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_state *state,
-                                  struct ue_tracked_bunch *entry, struct ue_observed_bunch *event) {
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    const struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
-    int64_t last_packet = ue_reliable_tracker_last_packet(side, entry);
-    if (last_packet < p->packet_id) {
-        ue_reliable_tracker_retain(state, event->reliable_id);
-        if (is_legacy(p)) {
-            ue_legacy_acks_mark_retransmitted(p, last_packet);
-        }
-    }
-    entry->was_delivered = ue_reliable_tracker_was_delivered(side, entry);
-    entry->was_retransmitted = true;
-    ue_reliable_tracker_add_packet(side, entry, p->packet_id);
-    event->first_frame = transmissions->first_frame;
-    event->previous_frame = transmissions->last_frame;
-    event->previous_item = transmissions->last_item;
-    event->is_spurious =
-        entry->was_delivered && last_packet < p->packet_id; /* else this one is the earlier, but late */
-}
-
-/* Determines which transmission of a reliable bunch this is. */
-static void handle_transmission(struct ue_tracker_step *p, struct ue_channel_state *state, bool is_newest,
-                                struct ue_observed_bunch *event) {
-    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    uint32_t channel = event->decoded->channel;
-    int64_t id = event->reliable_id;
-    struct ue_tracked_bunch *entry = is_newest ? NULL : ue_reliable_tracker_find(side, channel, id);
-    bool is_first = entry == NULL;
-    int64_t back = state->newest - id;
-    bool was_evicted = is_first && back < state->first_back && back >= state->evicted_back;
-    if (is_first && !was_evicted) {
-        entry = ue_reliable_tracker_add(p->tracker, side, channel, id);
-    }
-    if (entry == NULL) {
-        event->copy = is_newest ? 1 : 2; /* a retransmission of an evicted bunch */
-        return;
-    }
-    if (is_first) {
-        handle_first(p, entry, is_newest, event);
-    } else {
-        handle_retransmission(p, state, entry, event);
-    }
-    struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
-    event->copy = ++transmissions->count;
-    transmissions->last_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
-    transmissions->last_item = event->item & ((UINT32_C(1) << UE_TRACKER_REST_BITS) - 1);
-}
-
 /* Checks the partial flags against the newest bunch, which the channel state remembers even after its eviction. */
 static bool contradicts_newest(const struct ue_channel_state *state, const struct ue_bunch *bunch, int64_t step) {
     bool is_neighbour = step == 1 && state->first_back != 0;
@@ -217,17 +140,6 @@ static bool contradicts_newest(const struct ue_channel_state *state, const struc
 static bool is_opening(const struct ue_channel_state *state, const struct ue_bunch *bunch, int64_t step) {
     bool continues = step == 1 && state->is_unfinished && bunch->partial && !bunch->partial_initial;
     return bunch->open || (continues && state->is_opening);
-}
-
-/* The sender's buffer when it sent this bunch, which is one of the bunches in it. */
-static struct ue_observed_bounds in_flight(const struct ue_channel_state *state, int64_t id) {
-    int64_t at_least = id - (state->newest - state->maybe_released_back);
-    int64_t at_most = id - (state->newest - state->released_back);
-    bool is_bounded = state->released_back < UE_TRACKER_CHANNEL_SPAN_MAX;
-    return (struct ue_observed_bounds){.at_least = at_least > 1 ? (uint32_t)at_least : 1,
-                                       .at_most = !is_bounded   ? UE_OBSERVED_UNBOUNDED
-                                                  : at_most > 1 ? (uint32_t)at_most
-                                                                : 1};
 }
 
 /* Whether bunches after the newest of a channel may be in packets that could not be read. */
@@ -280,12 +192,12 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     if (event->decoded->open) {
         set_open(state, step < 0 ? -step : 0);
     }
-    handle_transmission(p, state, step > 0, event);
+    ue_reliable_tracker_handle_transmission(p, state, step > 0, event);
     if (state->released_back > step) { /* else no earlier bunch is unreleased */
         ue_reliable_tracker_release(p->tracker, &p->tracker->sides[p->in->side], state, event->decoded->channel,
                                     step > 0);
     }
-    event->in_flight = in_flight(state, id);
+    event->in_flight = ue_reliable_tracker_in_flight(state, id);
     if (event->in_flight.at_least > limit || !is_in_sequence(p, event)) {
         event->in_flight.at_least = 1; /* above the limit the sender would have closed the connection */
     }

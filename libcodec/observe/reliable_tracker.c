@@ -41,8 +41,8 @@ struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *
 
 /* ---- the packets that carry a bunch ---- */
 
-void ue_reliable_tracker_add_packet(const struct ue_tracker_side *side, struct ue_tracked_bunch *bunch,
-                                    int64_t packet_id) {
+/* A packet carries the bunch again; it may be earlier than the latest that does. */
+static void add_packet(const struct ue_tracker_side *side, struct ue_tracked_bunch *bunch, int64_t packet_id) {
     uint32_t *earlier = &ue_reliable_tracker_transmissions(side, bunch)->earlier_packets;
     int64_t step = packet_id - ue_reliable_tracker_last_packet(side, bunch);
     if (step > 0) {
@@ -187,7 +187,8 @@ void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct 
     }
 }
 
-void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id) {
+/* The sender retransmits a bunch: it has not released it. */
+static void retain(struct ue_channel_state *state, int64_t id) {
     int64_t back = state->newest - id + 1;
     if (back <= UE_TRACKER_CHANNEL_SPAN_MAX && back > state->maybe_released_back) {
         state->maybe_released_back = (uint32_t)back & UE_CHANNEL_BACK_MASK;
@@ -333,8 +334,10 @@ static uint32_t free_entry(struct ue_tracker *tracker, struct ue_tracker_side *s
     return index;
 }
 
-struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, struct ue_tracker_side *side,
-                                                 uint32_t channel, int64_t id) {
+/* Adds a reliable bunch of a channel that exists. Pointers to other entries become invalid. NULL when there is no
+   memory. */
+static struct ue_tracked_bunch *add(struct ue_tracker *tracker, struct ue_tracker_side *side, uint32_t channel,
+                                    int64_t id) {
     struct ue_tracked_bunches *table = &side->reliables;
     uint32_t index = table->capacity != 0 ? last_of_full_chain(table, channel, id) : NONE;
     if (index != NONE) {
@@ -350,4 +353,92 @@ struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, str
     table->transmissions[index] = (struct ue_tracked_transmissions){0};
     insert(table, index);
     return &table->entries[index];
+}
+
+/* ---- transmissions ---- */
+
+/* Whether the later of two consecutive bunches does not continue the earlier one; false when one was not captured. */
+static bool is_discontinuous(const struct ue_tracked_bunch *earlier, const struct ue_tracked_bunch *later) {
+    if (earlier == NULL || later == NULL || !later->is_partial) {
+        return false;
+    }
+    bool is_unfinished = earlier->is_partial && !earlier->is_final;
+    return later->is_initial == is_unfinished;
+}
+
+static void handle_first(const struct ue_tracker_step *p, struct ue_tracked_bunch *entry, bool is_newest,
+                         struct ue_observed_bunch *event) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    const struct ue_bunch *bunch = event->decoded;
+    int64_t id = event->reliable_id;
+    struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
+    transmissions->first_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
+    transmissions->first_packet = entry->last_packet = (uint32_t)p->packet_id;
+    entry->is_partial = bunch->partial;
+    entry->is_initial = bunch->partial_initial;
+    entry->is_final = bunch->partial_final;
+    if (bunch->partial) {
+        event->is_partial_error |= is_discontinuous(ue_reliable_tracker_find(side, bunch->channel, id - 1), entry);
+    }
+    if (!is_newest) {
+        event->is_partial_error |= is_discontinuous(entry, ue_reliable_tracker_find(side, bunch->channel, id + 1));
+    }
+}
+
+static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_state *state,
+                                  struct ue_tracked_bunch *entry, struct ue_observed_bunch *event) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    const struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
+    int64_t last_packet = ue_reliable_tracker_last_packet(side, entry);
+    if (last_packet < p->packet_id) {
+        retain(state, event->reliable_id);
+        if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
+            ue_legacy_acks_mark_retransmitted(p, last_packet);
+        }
+    }
+    entry->was_delivered = ue_reliable_tracker_was_delivered(side, entry);
+    entry->was_retransmitted = true;
+    add_packet(side, entry, p->packet_id);
+    event->first_frame = transmissions->first_frame;
+    event->previous_frame = transmissions->last_frame;
+    event->previous_item = transmissions->last_item;
+    event->is_spurious =
+        entry->was_delivered && last_packet < p->packet_id; /* else this one is the earlier, but late */
+}
+
+void ue_reliable_tracker_handle_transmission(struct ue_tracker_step *p, struct ue_channel_state *state, bool is_newest,
+                                             struct ue_observed_bunch *event) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    uint32_t channel = event->decoded->channel;
+    int64_t id = event->reliable_id;
+    struct ue_tracked_bunch *entry = is_newest ? NULL : ue_reliable_tracker_find(side, channel, id);
+    bool is_first = entry == NULL;
+    int64_t back = state->newest - id;
+    bool was_evicted = is_first && back < state->first_back && back >= state->evicted_back;
+    if (is_first && !was_evicted) {
+        entry = add(p->tracker, side, channel, id);
+    }
+    if (entry == NULL) {
+        event->copy = is_newest ? 1 : 2; /* a retransmission of an evicted bunch */
+        return;
+    }
+    if (is_first) {
+        handle_first(p, entry, is_newest, event);
+    } else {
+        handle_retransmission(p, state, entry, event);
+    }
+    struct ue_tracked_transmissions *transmissions = ue_reliable_tracker_transmissions(side, entry);
+    event->copy = ++transmissions->count;
+    transmissions->last_frame = p->in->frame & UE_TRACKER_FRAME_MASK;
+    transmissions->last_item = event->item & ((UINT32_C(1) << UE_TRACKER_REST_BITS) - 1);
+}
+
+struct ue_observed_bounds ue_reliable_tracker_in_flight(const struct ue_channel_state *state, int64_t id) {
+    int64_t at_least = id - (state->newest - state->maybe_released_back);
+    int64_t at_most = id - (state->newest - state->released_back);
+    bool is_bounded = state->released_back < UE_TRACKER_CHANNEL_SPAN_MAX;
+    return (struct ue_observed_bounds){.at_least = at_least > 1 ? (uint32_t)at_least : 1,
+                                       .at_most = !is_bounded   ? UE_OBSERVED_UNBOUNDED
+                                                  : at_most > 1 ? (uint32_t)at_most
+                                                                : 1};
 }

@@ -379,11 +379,6 @@ struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *tracker,
 /* Finds a reliable bunch; NULL when it was not captured, or was evicted. */
 struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
 
-/* Adds a reliable bunch of a channel that exists. Pointers to other entries become invalid. NULL when there is no
-   memory. */
-struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, struct ue_tracker_side *side,
-                                                 uint32_t channel, int64_t id);
-
 UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(const struct ue_tracker_side *side,
                                                                              const struct ue_tracked_bunch *bunch) {
     return &side->reliables.transmissions[bunch - side->reliables.entries];
@@ -399,10 +394,6 @@ UE_INLINE int64_t ue_reliable_tracker_first_packet(const struct ue_tracker_side 
     return ue_tracker_expand(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet);
 }
 
-/* A packet carries the bunch again; it may be earlier than the latest that does. */
-void ue_reliable_tracker_add_packet(const struct ue_tracker_side *side, struct ue_tracked_bunch *bunch,
-                                    int64_t packet_id);
-
 /* Whether a transmission of the bunch is known to be delivered. */
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 
@@ -411,8 +402,12 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
 void ue_reliable_tracker_release(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
                                  struct ue_channel_state *state, uint32_t channel, bool is_new);
 
-/* The sender retransmits a bunch: it has not released it. */
-void ue_reliable_tracker_retain(struct ue_channel_state *state, int64_t id);
+/* Determines which transmission of a reliable bunch this is, and remembers it. */
+void ue_reliable_tracker_handle_transmission(struct ue_tracker_step *pass, struct ue_channel_state *state,
+                                             bool is_newest, struct ue_observed_bunch *event);
+
+/* The sender's reliable buffer when it sent this bunch, which is one of the bunches in it. */
+struct ue_observed_bounds ue_reliable_tracker_in_flight(const struct ue_channel_state *state, int64_t id);
 
 /* Processes a bunch: emits BUNCH, CHANNEL_OPENED and CHANNEL_CLOSED. */
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *pass, const struct ue_bunch *bunch);
