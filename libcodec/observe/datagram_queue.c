@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/observer_state.h"
 
 /* Bits set after the captured part of a cut datagram, so that it can be decoded as far as it goes. */
@@ -116,7 +117,8 @@ static void remove_first(struct ue_observer *observer, struct ue_waiting_datagra
     }
 }
 
-const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *observer) {
+/* The next datagram that is ready; NULL: none. It is valid until the next call. */
+static const struct ue_waiting_datagram *pop(struct ue_observer *observer) {
     free_datagram(observer, observer->latest_out);
     observer->latest_out = NULL;
     if (observer->waiting_count > observer->pending_max) {
@@ -135,7 +137,7 @@ const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *obse
     return has_direct ? &observer->direct : NULL;
 }
 
-void ue_datagram_queue_flush(struct ue_observer *observer) {
+void ue_observer_flush(struct ue_observer *observer) {
     for (const struct ue_list_link *link = observer->datagrams.first; link != NULL; link = link->next) {
         ue_connection_stop_waiting(observer, ((struct ue_waiting_datagram *)link->element)->connection);
     }
@@ -145,7 +147,74 @@ void ue_datagram_queue_flush(struct ue_observer *observer) {
 }
 
 void ue_datagram_queue_clear(struct ue_observer *observer) {
-    ue_datagram_queue_flush(observer);
-    while (ue_datagram_queue_pop(observer) != NULL) {
+    ue_observer_flush(observer);
+    while (pop(observer) != NULL) {
     }
+}
+
+/* ---- what is returned ---- */
+
+/* A cut datagram is terminated, so that its captured part can be decoded. */
+static void terminate(struct ue_observed_datagram *out) {
+    uint8_t *after = (uint8_t *)out->bytes + out->captured_bytes;
+    *after = out->context.settings.terminators > 1 ? 3 : 1;
+    out->size_bytes++;
+}
+
+/* While nothing shows which side is the server, it is assumed to be the one with the lower port, since clients mostly
+   have ports that their system chose. */
+static unsigned role_of(const struct ue_observed_connection *connection, enum ue_direction direction, unsigned side) {
+    const struct ue_address *sides = connection->sides;
+    bool is_lower = sides[side].port < sides[!side].port;
+    bool is_assumed_server = sides[0].port == sides[1].port ? side : is_lower;
+    return direction == UE_DIRECTION_UNKNOWN ? is_assumed_server : direction == UE_SERVER_TO_CLIENT;
+}
+
+/* What the detection decoded is of the datagram that does not wait, with its result of then. */
+static const struct ue_datagram_start *start_of(const struct ue_observer *observer,
+                                                const struct ue_waiting_datagram *datagram,
+                                                const struct ue_observed_datagram *out) {
+    const struct ue_detection *detection = &datagram->connection->shown.detection;
+    bool is_same = datagram == &observer->direct && observer->start.is_valid &&
+                   ue_detection_is_resolved(detection, &out->record.decode.result) &&
+                   detection->resolved.direction == out->context.direction;
+    return is_same ? &observer->start : NULL;
+}
+
+static void describe(const struct ue_observer *observer, const struct ue_waiting_datagram *datagram,
+                     struct ue_observed_datagram *out) {
+    const struct ue_detection *detection = &datagram->connection->shown.detection;
+    struct ue_decode_state *decode = &out->record.decode;
+    out->record = (struct ue_datagram_record){&datagram->connection->shown, datagram->decode};
+    out->frame = datagram->frame;
+    out->time_ns = datagram->time_ns;
+    out->tag = datagram->tag;
+    out->point = datagram->point;
+    out->bytes = datagram->bytes;
+    out->captured_bytes = out->size_bytes = datagram->captured_bytes;
+    out->length_bytes = datagram->length_bytes;
+    out->is_cut = datagram->captured_bytes < datagram->length_bytes;
+    decode->packet_ids = ue_detection_packet_ids(detection, decode);
+    ue_detection_context(detection, decode, &out->context);
+    out->start = start_of(observer, datagram, out);
+    if (out->is_cut) {
+        terminate(out);
+    }
+    out->role = role_of(&datagram->connection->shown, out->context.direction, decode->side);
+    out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes);
+}
+
+const struct ue_observed_datagram *ue_observer_next(struct ue_observer *observer) {
+    bool is_wanted = observer->options.order != UE_OBSERVER_NEVER;
+    const struct ue_waiting_datagram *datagram = is_wanted ? pop(observer) : NULL;
+    if (datagram == NULL) {
+        return NULL;
+    }
+    describe(observer, datagram, &observer->out);
+    return &observer->out;
+}
+
+uint64_t ue_observer_oldest_frame(const struct ue_observer *observer) {
+    const struct ue_waiting_datagram *oldest = ue_list_first(&observer->datagrams);
+    return oldest != NULL ? oldest->frame : UINT64_MAX;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of an observer: connection_table.c finds connections, recognition.c those
    without handshake, connection_readiness.c has the state of one, datagram_queue.c holds datagrams until they are
-   ready, stream_analysis.c tracks streams, observer.c is the interface. */
+   ready and returns them, stream_analysis.c tracks streams, observer.c creates an observer and feeds it. */
 #ifndef UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
 #define UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
 
@@ -158,10 +158,6 @@ struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
 bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *connection,
                            const struct ue_captured_datagram *captured, const struct ue_decode_state *decode);
 
-/* The next datagram that is ready; NULL: none. It is valid until the next call. */
-const struct ue_waiting_datagram *ue_datagram_queue_pop(struct ue_observer *observer);
-
-void ue_datagram_queue_flush(struct ue_observer *observer);
 void ue_datagram_queue_clear(struct ue_observer *observer);
 
 /* ---- stream_analysis.c ---- */
