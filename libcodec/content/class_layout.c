@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/content/class_layout.h"
-
-#include "libcodec/content/actor_spawn.h"
-#include "libcodec/content/object.h"
-#include "libcodec/wire/layout_run.h"
+#include <uerudp/class_layout.h>
 
 /* The fields of a class are in the order of their names up to this EngineNetVer; later its properties precede its
    functions (protocol.md 23.7). */
@@ -102,65 +98,3 @@ unsigned ue_class_spawn_bits(const struct ue_context *context, const struct ue_c
     unsigned with_handshake_id = ue_context_netver(context) >= 41 ? 40 : 8;
     return layout->is_player_controller ? with_handshake_id : 0;
 }
-
-/* ---- layouts ---- */
-
-UE_INLINE void number_layout(enum ue_op op, struct ue_cursor *c, struct ue_value *m) {
-    switch (m->type) {
-    case UE_VALUE_BOOL: UINT(m->number, PROPERTY_DATA, 1); break;
-    case UE_VALUE_BYTE: UINT(m->number, PROPERTY_DATA, 8); break;
-    case UE_VALUE_INT32:
-    case UE_VALUE_FLOAT: UINT(m->number, PROPERTY_DATA, 32); break;
-    default: break;
-    }
-}
-
-UE_INLINE void value_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_value *m) {
-    REQUIRE(m->type < UE_VALUE_TYPE_COUNT, UE_E_TYPE, PROPERTY_DATA);
-    number_layout(op, c, m);
-    switch (m->type) {
-    case UE_VALUE_STRING: TEXT(m->text, PROPERTY_DATA); break;
-    case UE_VALUE_OBJECT: ue_reference_run(op, c, x, UE_F_PROPERTY_DATA, &m->object); break;
-    case UE_VALUE_VECTOR: ue_packed_vector_run(op, c, x, &m->vector); break;
-    case UE_VALUE_ROTATION: ue_rotation_run(op, c, x, &m->rotation); break;
-    default: break;
-    }
-}
-
-UE_INLINE void live_properties_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
-                                      struct ue_live_properties *m) {
-    (void)x;
-    FLAG(m->do_checksum, BLOCK_DO_CHECKSUM);
-}
-
-UE_INLINE void live_property_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
-                                    struct ue_live_property *m) {
-    PACKED(m->handle, PROPERTY_HANDLE);
-    const struct ue_class_property *property = ue_class_property_at(m->layout, m->handle);
-    REQUIRE(property != NULL || m->handle == 0, UE_E_RANGE, PROPERTY_HANDLE);
-    if (property != NULL) {
-        IMPLIED(m->value.type, PROPERTY_HANDLE, property->type);
-        ue_value_run(op, c, x, &m->value);
-    }
-}
-
-UE_INLINE void parameter_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
-                                struct ue_parameter *m) {
-    if (m->value.type == UE_VALUE_BOOL) {
-        IMPLIED(m->is_present, PROPERTY_DATA, true);
-    } else {
-        FLAG(m->is_present, PROPERTY_DATA);
-    }
-    if (m->is_present) {
-        ue_value_run(op, c, x, &m->value);
-    }
-}
-
-UE_DEFINE_CONTENT_RUN(ue_value, value_layout, struct ue_value)
-UE_DEFINE_CONTENT_CODEC(ue_value, struct ue_value)
-UE_DEFINE_CONTENT_RUN(ue_live_properties, live_properties_layout, struct ue_live_properties)
-UE_DEFINE_CONTENT_CODEC(ue_live_properties, struct ue_live_properties)
-UE_DEFINE_CONTENT_RUN(ue_live_property, live_property_layout, struct ue_live_property)
-UE_DEFINE_CONTENT_CODEC(ue_live_property, struct ue_live_property)
-UE_DEFINE_CONTENT_RUN(ue_parameter, parameter_layout, struct ue_parameter)
-UE_DEFINE_CONTENT_CODEC(ue_parameter, struct ue_parameter)

@@ -11,7 +11,6 @@
 #include "tests/codec/laws.h"
 #include "libcodec/content/actor_spawn.h"
 #include "libcodec/content/block.h"
-#include "libcodec/content/class_layout.h"
 #include "libcodec/content/exports.h"
 #include "libcodec/content/object.h"
 #include "libcodec/content/voice.h"
