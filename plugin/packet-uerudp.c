@@ -18,7 +18,6 @@
 #include "plugin/taps/export_pdu.h"
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
-#include "plugin/taps/tap_data.h"
 #include "plugin/tree/datagram_tree.h"
 #include "plugin/tree/subdissectors.h"
 
@@ -41,7 +40,7 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
     bool wants_items = proto_field_is_referenced(tree, uerudp_proto) || uerudp_expert_items_are_wanted(tree, NULL);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
-    uerudp_tap_data_queue(tvb, pinfo, state, bytes);
+    uerudp_tap_queue(tvb, pinfo, state, bytes);
     if (!wants_items && !wants_line && !uerudp_subdissectors_exist() && !uerudp_expert_items_are_collected()) {
         return;
     }

@@ -132,12 +132,16 @@ struct uerudp_tap_message {
     const struct uerudp_tap_data *data; /* for the function above */
 };
 
-/* Whether a tap has listeners; only then queue its data. */
-bool uerudp_tap_is_wanted(void);
-bool uerudp_tap_message_is_wanted(void);
+/* ---- for the dissector ---- */
+
+struct uerudp_frame_state;
+struct uerudp_captured_bytes;
 
 void uerudp_tap_register(void);
-void uerudp_tap_queue(packet_info *pinfo, const struct uerudp_tap *tap);
-void uerudp_tap_message_queue(packet_info *pinfo, const struct uerudp_tap_message *message);
+
+/* Fills the taps with the data of a datagram: its content and its analysis results. Returns at once if no tap has
+   listeners. */
+void uerudp_tap_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
+                      const struct uerudp_captured_bytes *bytes);
 
 #endif
