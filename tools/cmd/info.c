@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tools/both_ends/capture_ends.h"
+#include "tools/both_ends/vantage_points.h"
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
@@ -29,7 +29,7 @@ struct info_arguments {
     int findings_max;
     char *color;
     char *junit; /* the file; NULL: none */
-    struct capture_ends ends;
+    struct vantage_points points;
     struct info_fail_rules rules;
     struct text_buffer out;
 };
@@ -68,7 +68,7 @@ static void add_options(struct info_arguments *command, GOptionContext *context)
          "findings, "
          "as rates",
          NULL},
-        CAPTURE_ENDS_OPTION(&command->ends),
+        VANTAGE_POINTS_OPTION(&command->points),
         {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
@@ -105,7 +105,7 @@ static const char description[] =
 
 static bool check_compare(const struct info_arguments *command, int path_count) {
     bool has_other = command->summary || command->bits || command->bandwidth.is_wanted || command->junit != NULL ||
-                     command->ends.vantage != NULL;
+                     command->points.vantage != NULL;
     if (command->compare && (path_count != 2 || has_other)) {
         return cli_error(
             "--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
@@ -261,7 +261,7 @@ static enum cli_exit judge(const struct info_arguments *command, enum cli_exit s
 /* ---- the report ---- */
 
 static void print_ends(const struct info_arguments *command, int file_count) {
-    const struct both_ends *ends = command->ends.found;
+    const struct both_ends *ends = command->points.found;
     if (ends != NULL) {
         cli_print_line(stderr, "%s and %s have the same packets of %s: both ends are compared", ends->captures[0]->name,
                        ends->captures[1]->name, phrase_count(ends->connections->len, "connection").text);
@@ -312,11 +312,11 @@ static enum cli_exit report_ends(struct info_arguments *command, int file_count)
     struct capture_reader reader, other;
     options.findings_max = INFO_OTHER_END_FINDINGS;
     struct info_capture *infos = info_capture_new(&options), *other_infos = info_capture_new(&other_options);
-    capture_ends_start(&command->ends, 0, &reader, &command->reader);
+    vantage_points_start(&command->points, 0, &reader, &command->reader);
     read_all(&reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, &reader, &command->selection);
-    info_other_end_read(&command->ends, &command->selection, &other, &command->reader, other_infos);
-    info_other_end_join(command->ends.found, list, finish(other_infos, &other, &command->selection),
+    info_other_end_read(&command->points, &command->selection, &other, &command->reader, other_infos);
+    info_other_end_join(command->points.found, list, finish(other_infos, &other, &command->selection),
                         (unsigned)command->findings_max);
     enum cli_exit status = report(command, &reader, list, file_count);
     enum cli_exit other_status = capture_reader_exit_status(&other);
@@ -332,8 +332,8 @@ static enum cli_exit report_files(struct info_arguments *command, int path_count
     struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(&command->reader, path_count, paths);
     read_all(&command->reader, &command->selection, infos);
-    bool is_usable = capture_ends_of_interfaces(&command->ends, &command->reader, &command->selection);
-    bool is_report = is_usable && command->ends.found == NULL;
+    bool is_usable = vantage_points_of_interfaces(&command->points, &command->reader, &command->selection);
+    bool is_report = is_usable && command->points.found == NULL;
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (is_report) {
         status = report(command, &command->reader, finish(infos, &command->reader, &command->selection), path_count);
@@ -343,10 +343,10 @@ static enum cli_exit report_files(struct info_arguments *command, int path_count
 }
 
 static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
-    if (!capture_ends_of_files(&command->ends, &command->reader, &command->selection, paths, path_count)) {
+    if (!vantage_points_of_files(&command->points, &command->reader, &command->selection, paths, path_count)) {
         return CLI_EXIT_UNUSABLE;
     }
-    return command->ends.found != NULL ? report_ends(command, path_count) : report_files(command, path_count, paths);
+    return command->points.found != NULL ? report_ends(command, path_count) : report_files(command, path_count, paths);
 }
 
 /* ---- comparison ---- */
@@ -394,7 +394,7 @@ int cmd_info(int argc, char **argv) {
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
         status = command.compare ? compare(&command, argv + 1) : run(&command, argc - 1, argv + 1);
     }
-    capture_ends_clear(&command.ends);
+    vantage_points_clear(&command.points);
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);

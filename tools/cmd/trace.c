@@ -2,7 +2,7 @@
 /* uerudp trace: draws connections as HTML pages or SVG files. */
 #include <string.h>
 
-#include "tools/both_ends/capture_ends.h"
+#include "tools/both_ends/vantage_points.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/datagram_selection.h"
 #include "tools/info/other_end.h"
@@ -27,7 +27,7 @@ struct trace_command {
     GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
     GHashTable *streams;
     struct trace_plot_limits limits;
-    struct capture_ends ends;
+    struct vantage_points points;
     uint64_t left_out; /* datagrams of connections without a picture */
 };
 
@@ -208,15 +208,16 @@ static enum cli_exit draw_ends(struct trace_command *t) {
                                          .is_part = !time_range_is_all(&t->selection.range)};
     struct info_capture *infos = info_capture_new(&options);
     struct capture_reader reader, other;
-    capture_ends_start(&t->ends, 0, &reader, &t->reader);
+    vantage_points_start(&t->points, 0, &reader, &t->reader);
     collect(t, &reader, INFO_OTHER_END_FINDINGS);
     finish_plots(t, &reader);
-    info_other_end_read(&t->ends, &t->selection, &other, &t->reader, infos);
+    info_other_end_read(&t->points, &t->selection, &other, &t->reader, infos);
     g_autoptr(GPtrArray) drawn = g_ptr_array_new();
     for (guint i = 0; i < t->plots->len; i++) {
         g_ptr_array_add(drawn, ((struct trace_plot *)t->plots->pdata[i])->info);
     }
-    info_other_end_join(t->ends.found, drawn, info_capture_finish(infos, capture_reader_end_ns(&other, &t->selection)),
+    info_other_end_join(t->points.found, drawn,
+                        info_capture_finish(infos, capture_reader_end_ns(&other, &t->selection)),
                         TRACE_PLOT_FINDINGS_MAX);
     enum cli_exit status = draw(t, &reader), other_status = capture_reader_exit_status(&other);
     info_capture_free(infos);
@@ -228,10 +229,10 @@ static enum cli_exit draw_ends(struct trace_command *t) {
 static enum cli_exit draw_files(struct trace_command *t, int path_count, char **paths) {
     capture_reader_start(&t->reader, path_count, paths);
     collect(t, &t->reader, TRACE_PLOT_FINDINGS_MAX);
-    if (!capture_ends_of_interfaces(&t->ends, &t->reader, &t->selection)) {
+    if (!vantage_points_of_interfaces(&t->points, &t->reader, &t->selection)) {
         return CLI_EXIT_UNUSABLE;
     }
-    if (t->ends.found != NULL) {
+    if (t->points.found != NULL) {
         return draw_ends(t);
     }
     finish_plots(t, &t->reader);
@@ -239,10 +240,10 @@ static enum cli_exit draw_files(struct trace_command *t, int path_count, char **
 }
 
 static enum cli_exit run(struct trace_command *t, int path_count, char **paths) {
-    if (!capture_ends_of_files(&t->ends, &t->reader, &t->selection, paths, path_count)) {
+    if (!vantage_points_of_files(&t->points, &t->reader, &t->selection, paths, path_count)) {
         return CLI_EXIT_UNUSABLE;
     }
-    return t->ends.found != NULL ? draw_ends(t) : draw_files(t, path_count, paths);
+    return t->points.found != NULL ? draw_ends(t) : draw_files(t, path_count, paths);
 }
 
 static bool resolve(struct trace_command *t, int argc) {
@@ -270,7 +271,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
          "draw at most this number of packets and other elements each by itself; rates include what comes later; "
          "default 4000000",
          "NUMBER"},
-        CAPTURE_ENDS_OPTION(&t->ends),
+        VANTAGE_POINTS_OPTION(&t->points),
         {"hex", 0, 0, G_OPTION_ARG_NONE, &t->reader.is_hex, "the files are hex dumps, hex lines or C arrays", NULL},
         {0},
     };
@@ -280,7 +281,7 @@ static void add_options(struct trace_command *t, GOptionContext *context) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX, .ends.with_paths = true};
+    struct trace_command t = {.elements_max = TRACE_PLOT_ROWS_MAX, .points.with_paths = true};
     GOptionContext *context = g_option_context_new("FILE... - draw connections");
     capture_reader_init(&t.reader, UE_OBSERVER_IN_CAPTURE_ORDER);
     g_option_context_set_description(context, description);
@@ -291,7 +292,7 @@ int cmd_trace(int argc, char **argv) {
     }
     g_clear_pointer(&t.plots, g_ptr_array_unref);
     g_clear_pointer(&t.streams, g_hash_table_unref);
-    capture_ends_clear(&t.ends);
+    vantage_points_clear(&t.points);
     capture_reader_clear(&t.reader);
     selection_clear(&t.selection);
     g_free(t.path);

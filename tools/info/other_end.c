@@ -155,14 +155,14 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
     }
 }
 
-void info_other_end_read(const struct capture_ends *ends, const struct selection *selection,
+void info_other_end_read(const struct vantage_points *points, const struct selection *selection,
                          struct capture_reader *reader, const struct capture_reader *options,
                          struct info_capture *infos) {
     bool is_all = time_range_is_all(&selection->range);
     struct input_datagram captured;
-    capture_ends_start(ends, 1, reader, options);
+    vantage_points_start(points, 1, reader, options);
     while (capture_reader_next(reader, &captured)) {
-        if (is_all || both_ends_selects(ends->found, captured.connection->stream, captured.observed->time_ns)) {
+        if (is_all || both_ends_selects(points->found, captured.connection->stream, captured.observed->time_ns)) {
             info_capture_on_datagram(infos, &captured);
         }
     }

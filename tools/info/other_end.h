@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_INFO_OTHER_END_H
 #define UERUDP_TOOLS_INFO_OTHER_END_H
 
-#include "tools/both_ends/capture_ends.h"
+#include "tools/both_ends/vantage_points.h"
 #include "tools/info/capture_info.h"
 #include "tools/print/text_buffer.h"
 
@@ -13,7 +13,7 @@
 
 /* Starts a reader of capture 1 with the options of the reader of capture 0, and reads the datagrams that are at the
    times that are selected of capture 0. Clear the reader. */
-void info_other_end_read(const struct capture_ends *ends, const struct selection *selection,
+void info_other_end_read(const struct vantage_points *points, const struct selection *selection,
                          struct capture_reader *reader, const struct capture_reader *options,
                          struct info_capture *infos);
 

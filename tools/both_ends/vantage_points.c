@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/both_ends/capture_points.h"
+#include "tools/both_ends/vantage_points.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool parse(const char *vantage, unsigned count, const char *things, unsig
 
 /* ---- files ---- */
 
-static void set_sources(struct capture_points *points) {
+static void set_sources(struct vantage_points *points) {
     points->are_two = true;
     for (unsigned i = 0; i < 2; i++) {
         points->sources[i] = (struct end_source){.paths = (char **)(void *)points->paths[i]->pdata,
@@ -55,12 +55,14 @@ static int client_end_of(const unsigned *roles) {
     return (int)*roles;
 }
 
-bool capture_points_of_files(struct capture_points *points, const char *vantage, char **paths, int path_count) {
+static bool find_files(struct vantage_points *points, char **paths, int path_count) {
     g_autofree unsigned *groups = g_new0(unsigned, (gsize)path_count);
     bool is_good = true, are_two = false;
-    *points = (struct capture_points){.client_end = -1, .paths = {g_ptr_array_new(), g_ptr_array_new()}};
-    if (vantage != NULL) {
-        is_good = are_two = parse(vantage, (unsigned)path_count, "files", groups);
+    points->client_end = -1;
+    points->paths[0] = g_ptr_array_new();
+    points->paths[1] = g_ptr_array_new();
+    if (points->vantage != NULL) {
+        is_good = are_two = parse(points->vantage, (unsigned)path_count, "files", groups);
         points->client_end = are_two ? client_end_of(groups) : -1;
     } else {
         are_two = capture_groups_find(paths, path_count, groups);
@@ -89,17 +91,16 @@ static bool are_one_each(const unsigned *roles, uint32_t count) {
     return counts[0] == 1 && counts[1] == 1;
 }
 
-bool capture_points_of_interfaces(struct capture_points *points, const char *vantage, char **path,
-                                  uint32_t interface_count) {
+static bool find_interfaces(struct vantage_points *points, char **path, uint32_t interface_count) {
     g_autofree unsigned *roles = g_new0(unsigned, interface_count + 2);
     bool is_good = true;
-    *points = (struct capture_points){.client_end = -1};
+    points->client_end = -1;
     roles[1] = 1;
-    if (vantage != NULL) {
-        is_good = parse(vantage, interface_count, "interfaces", roles) && are_one_each(roles, interface_count);
+    if (points->vantage != NULL) {
+        is_good = parse(points->vantage, interface_count, "interfaces", roles) && are_one_each(roles, interface_count);
         points->client_end = is_good ? client_end_of(roles) : -1;
     }
-    points->are_two = is_good && interface_count >= 2 && (vantage != NULL || interface_count == 2);
+    points->are_two = is_good && interface_count >= 2 && (points->vantage != NULL || interface_count == 2);
     for (uint32_t i = 0; points->are_two && i < interface_count; i++) {
         if (roles[i] != LEFT_OUT) {
             points->sources[roles[i] ^ (unsigned)(points->client_end == 1)] =
@@ -110,9 +111,51 @@ bool capture_points_of_interfaces(struct capture_points *points, const char *van
     return is_good;
 }
 
-void capture_points_clear(struct capture_points *points) {
+/* ---- both ---- */
+
+/* Compares the two capture points, if they are. False after a message. */
+static bool compare(struct vantage_points *points, const struct capture_reader *reader,
+                    const struct selection *selection) {
+    const struct both_ends_options options = {
+        .reader = reader, .selection = selection, .client_end = points->client_end, .with_paths = points->with_paths};
+    if (points->are_two) {
+        points->found = both_ends_read(&options, points->sources);
+    }
+    if (points->found == NULL && points->vantage != NULL) {
+        cli_error("--vantage=%s: the capture points have no connection in common", points->vantage);
+    }
+    return points->found != NULL || points->vantage == NULL;
+}
+
+bool vantage_points_of_files(struct vantage_points *points, const struct capture_reader *reader,
+                             const struct selection *selection, char **paths, int path_count) {
+    if (path_count < 2 || reader->is_hex) {
+        return true;
+    }
+    return find_files(points, paths, path_count) && compare(points, reader, selection);
+}
+
+bool vantage_points_of_interfaces(struct vantage_points *points, const struct capture_reader *reader,
+                                  const struct selection *selection) {
+    uint32_t count = reader->next_point;
+    bool is_candidate = points->found == NULL && reader->path_count == 1 && !capture_reader_is_live(reader);
+    if (!is_candidate || (count < 2 && points->vantage == NULL)) {
+        return true;
+    }
+    return find_interfaces(points, reader->paths, count) && compare(points, reader, selection);
+}
+
+void vantage_points_start(const struct vantage_points *points, unsigned end, struct capture_reader *reader,
+                          const struct capture_reader *options) {
+    const struct end_source *source = &points->sources[end];
+    end_source_start(source, reader, options);
+    reader->summary.progress.is_silent = source->has_interface;
+}
+
+void vantage_points_clear(struct vantage_points *points) {
+    both_ends_free(points->found);
     for (unsigned i = 0; i < 2; i++) {
         g_clear_pointer(&points->paths[i], g_ptr_array_unref);
     }
-    *points = (struct capture_points){0};
+    g_free(points->vantage);
 }
