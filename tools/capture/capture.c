@@ -3,9 +3,9 @@
 
 #include <glib.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "tools/capture/format.h"
+#include "tools/capture/pcap.h"
+#include "tools/capture/pcapng.h"
 
 /* One of pcap and pcapng is not NULL. */
 struct capture {
@@ -18,22 +18,6 @@ struct capture {
     char error[CAPTURE_ERROR_BYTES];
 };
 
-static bool is_pcapng(const uint8_t magic[4]) {
-    return memcmp(magic, "\x0a\x0d\x0d\x0a", 4) == 0;
-}
-
-/* The magic numbers for microseconds, for nanoseconds, and for the longer packet headers of an old Linux patch, in
-   either byte order. */
-static bool is_pcap(const uint8_t magic[4]) {
-    static const char magics[][5] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
-                                     "\x4d\x3c\xb2\xa1", "\xa1\xb2\xcd\x34", "\x34\xcd\xb2\xa1"};
-
-    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
-        if (memcmp(magic, magics[i], 4) == 0)
-            return true;
-    return false;
-}
-
 static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]) {
     size_t available = byte_source_fill(&capture->source, 4);
     const uint8_t *magic = capture->source.window;
@@ -42,9 +26,9 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
         snprintf(error, CAPTURE_ERROR_BYTES, "the file is empty");
     else if (available < 4)
         snprintf(error, CAPTURE_ERROR_BYTES, "too short for a capture file: %zu bytes", available);
-    else if (is_pcapng(magic))
+    else if (capture_pcapng_begins_with(magic))
         capture->pcapng = capture_pcapng_new(&capture->source);
-    else if (is_pcap(magic))
+    else if (capture_pcap_begins_with(magic))
         capture->pcap = capture_pcap_open(&capture->source, error);
     else
         snprintf(error, CAPTURE_ERROR_BYTES, "neither pcap nor pcapng: the file begins with %02x %02x %02x %02x",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Classic pcap, parsed by libpcap, which reads through a stdio stream over a byte source. */
 #define _GNU_SOURCE /* fopencookie */
-#include "tools/capture/format.h"
+#include "tools/capture/pcap.h"
 #include "tools/capture/pcapng_layout.h"
 
 #include <glib.h>
@@ -26,6 +26,18 @@ struct capture_pcap {
     uint64_t buffered_offset; /* its offset in the file */
     uint64_t offset;          /* of the next packet */
 };
+
+/* The magic numbers for microseconds, for nanoseconds, and for the longer packet headers of an old Linux patch, in
+   either byte order. */
+bool capture_pcap_begins_with(const uint8_t magic[4]) {
+    static const char magics[][5] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
+                                     "\x4d\x3c\xb2\xa1", "\xa1\xb2\xcd\x34", "\x34\xcd\xb2\xa1"};
+
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+        if (memcmp(magic, magics[i], 4) == 0)
+            return true;
+    return false;
+}
 
 /* Drops the bytes before the next packet. */
 static void drop_read(struct capture_pcap *pcap) {

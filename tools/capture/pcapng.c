@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "tools/capture/format.h"
+#include "tools/capture/pcapng.h"
 #include "tools/capture/pcapng_layout.h"
 
 #define SECTION_BYTES 16  /* magic, major, minor, length of the section */
@@ -47,6 +47,10 @@ struct option {
     uint16_t code, size_bytes;
     const uint8_t *value;
 };
+
+bool capture_pcapng_begins_with(const uint8_t magic[4]) {
+    return memcmp(magic, "\x0a\x0d\x0d\x0a", 4) == 0;
+}
 
 /* Sets the message about the current block. Returns false, so that callers can return the result. */
 __attribute__((format(printf, 2, 3))) static bool damaged(struct capture_pcapng *pcapng, const char *format, ...) {
