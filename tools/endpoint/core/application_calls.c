@@ -2,33 +2,9 @@
 /* The calls of endpoint.h that only look, or pass on. */
 #include "tools/endpoint/core/connection.h"
 
-#define VOICE_INDEX 1
-#define FIRST_FREE_INDEX 2 /* 0 is the index of Control, 1 of Voice */
-/* endpoint.md 20.5, 20.7, 20.8. */
-bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind) {
-    if (ue_has_internal_ack(common) || common->config.no_login) {
-        return true;
-    }
-    switch (kind) {
-    case UE_KIND_CONTROL: return !ue_is_server(common);
-    case UE_KIND_ACTOR: return ue_is_server(common);
-    default: return true;
-    }
-}
-
-/* endpoint.md 20.5, 20.6, 20.7. */
-static int64_t free_index(const struct ue_channel_table *channels, enum ue_channel_kind kind) {
-    int64_t index = kind == UE_KIND_CONTROL ? 0 : kind == UE_KIND_VOICE ? VOICE_INDEX : FIRST_FREE_INDEX;
-    while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < channels->common->config.max_channels &&
-           ue_channel_find(channels, (uint32_t)index) != NULL) {
-        index++;
-    }
-    return index;
-}
-
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened) {
     ue_conn_begin_input(c);
-    index = index >= 0 ? index : free_index(&c->channels, kind);
+    index = index >= 0 ? index : ue_channel_free_index(&c->channels, kind);
     if (!ue_is_up(&c->common) || !ue_may_open(&c->common, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
         return UE_E_CONFLICT;
     }

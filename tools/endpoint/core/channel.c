@@ -3,6 +3,8 @@
 
 #define CAPACITY_FIRST 8
 #define SPARE_OUT_RECS 4
+#define VOICE_INDEX 1
+#define FIRST_FREE_INDEX 2 /* 0 is the index of Control, 1 of Voice */
 
 void ue_channel_table_init(struct ue_channel_table *table, struct ue_common *common, int32_t in_first,
                            int32_t out_first) {
@@ -396,6 +398,28 @@ bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct
 struct ue_channel *ue_channel_find(const struct ue_channel_table *channels, uint32_t index) {
     const struct ue_channel_entry *entry = ue_channel_entry_find(channels, index);
     return entry != NULL ? entry->channel : NULL;
+}
+
+/* endpoint.md 20.5, 20.7, 20.8. */
+bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind) {
+    if (ue_has_internal_ack(common) || common->config.no_login) {
+        return true;
+    }
+    switch (kind) {
+    case UE_KIND_CONTROL: return !ue_is_server(common);
+    case UE_KIND_ACTOR: return ue_is_server(common);
+    default: return true;
+    }
+}
+
+/* endpoint.md 20.5, 20.6, 20.7. */
+int64_t ue_channel_free_index(const struct ue_channel_table *channels, enum ue_channel_kind kind) {
+    int64_t index = kind == UE_KIND_CONTROL ? 0 : kind == UE_KIND_VOICE ? VOICE_INDEX : FIRST_FREE_INDEX;
+    while (kind != UE_KIND_CONTROL && kind != UE_KIND_VOICE && index < channels->common->config.max_channels &&
+           ue_channel_find(channels, (uint32_t)index) != NULL) {
+        index++;
+    }
+    return index;
 }
 
 static uint32_t name_of(enum ue_channel_kind kind) {

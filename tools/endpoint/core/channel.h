@@ -216,6 +216,11 @@ bool ue_sent_packets_pop(struct ue_sent_packets *sent, int64_t packet_id, struct
 /* ---- channels of a connection ---- */
 
 struct ue_channel *ue_channel_find(const struct ue_channel_table *channels, uint32_t index);
+/* Whether this side may open channels of this kind. */
+bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind);
+/* The index of the next channel of this kind: the lowest that is free, at most max_channels; of Control and Voice
+   always the same. */
+int64_t ue_channel_free_index(const struct ue_channel_table *channels, enum ue_channel_kind kind);
 /* NULL: no memory. */
 struct ue_channel *ue_channel_create(struct ue_channel_table *channels, uint32_t index, enum ue_channel_kind kind);
 static inline bool ue_kind_both_open(enum ue_channel_kind kind) {

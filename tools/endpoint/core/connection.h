@@ -42,11 +42,11 @@ static inline bool ue_conn_is_client_restarting(const struct ue_conn *c) {
     return !ue_is_server(&c->common) && c->handshake.client.restarting;
 }
 
-/* receive.c */
+/* incoming_packet.c */
 /* Handles a datagram that is not encrypted. Returns whether it was a packet that counts as delivered. */
 bool ue_receive_datagram(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 
-/* connection_begin.c */
+/* connection.c */
 /* The sequences of both sides are known (endpoint.md 10): in is the peer's first, out the own. */
 void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
 void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
@@ -54,8 +54,6 @@ void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t
 void ue_conn_send_handshake(struct ue_conn *c);
 
 /* application_calls.c */
-/* Whether this side may open channels of this kind. */
-bool ue_may_open(const struct ue_common *common, enum ue_channel_kind kind);
 /* ue_conn_send for a message on channel 0. */
 enum ue_status ue_conn_send_message(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 

@@ -99,7 +99,7 @@ void ue_out_bunch_fill_reliable(const struct ue_common *common, const struct ue_
 /* Whether the bandwidth budget is not exceeded (endpoint.md 30.3). */
 bool ue_sender_is_ready(const struct ue_sender *s);
 
-/* send.c: bunches */
+/* outgoing_bunch.c */
 /* On an entry with a channel. range may be NULL. */
 enum ue_status ue_send(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry,
                        const struct ue_outgoing *bunch, struct ue_packet_range *range);
@@ -109,6 +109,9 @@ enum ue_status ue_send_now(struct ue_sender *s, uint64_t now_ns, struct ue_chann
 /* Whether such a bunch may be sent at all. */
 enum ue_status ue_send_check(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                              const struct ue_outgoing *bunch);
+/* How many more fragments OutRec of the channel has space for (endpoint.md 22.1); one more when the last of them closes
+   it. */
+uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struct ue_channel_entry *entry, bool closes);
 /* Whether OutRec has space for all fragments of a bunch. */
 bool ue_send_has_room(const struct ue_channel_table *channels, const struct ue_channel_entry *entry,
                       const struct ue_outgoing *bunch);
@@ -136,10 +139,6 @@ enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, st
 void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 /* On the entry of channel 0, which is there. */
 void ue_control_tick(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry);
-
-/* How many more fragments OutRec of the channel has space for (endpoint.md 22.1); one more when the last of them closes
-   it. */
-uint32_t ue_send_room_parts(const struct ue_channel_table *channels, const struct ue_channel_entry *entry, bool closes);
 
 /* acks.c */
 /* Handles what a header reports of own packets (endpoint.md 11, 15). False: the connection is closed. */
