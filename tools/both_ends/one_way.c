@@ -8,6 +8,9 @@
 /* By how much a packet may seem to arrive before it was sent. */
 #define TOLERANCE_NS INT64_C(1000000)
 
+/* Among how many arrivals one that was changed is sought. */
+#define CHANGED_SEARCH_MAX 1000
+
 void one_way_init(struct one_way *way, bool with_paths) {
     *way = (struct one_way){.losses = g_array_new(FALSE, FALSE, sizeof(struct one_way_loss)),
                             .paths = with_paths ? g_array_new(FALSE, FALSE, sizeof(struct one_way_path)) : NULL,
@@ -70,7 +73,9 @@ struct computing {
     GArray *reports;           /* sorted */
     GArray *arrivals;          /* struct packet_arrival, by index in arrived */
     guint *places;             /* by index in sent: index in arrived; NONE: it did not arrive */
-    int64_t least_ns, most_ns; /* delays */
+    bool *is_changed;          /* by index in arrived: it seems to be a packet that was sent with other bytes */
+    guint next_stranger;       /* in arrived: earlier ones are no arrivals of what is sent later */
+    int64_t least_ns, most_ns; /* delays; 0 if nothing arrived */
 };
 
 static bool is_in_range(const struct computing *computing, bool is_sender, int64_t time_ns) {
@@ -98,6 +103,7 @@ static void match(struct computing *computing) {
     computing->arrivals = packet_arrivals_find(input->sent, input->arrived, receiver_ahead_ns, input,
                                                is_known ? TOLERANCE_NS : PACKET_MATCH_SPAN_NS);
     computing->places = g_new(guint, (gsize)input->sent->len + 1);
+    computing->is_changed = g_new0(bool, (gsize)input->arrived->len + 1);
     for (guint i = 0; i < input->sent->len; i++) {
         computing->places[i] = PACKET_MATCH_NONE;
     }
@@ -112,6 +118,42 @@ static void match(struct computing *computing) {
             computing->most_ns = MAX(computing->most_ns, delay);
         }
     }
+    if (computing->least_ns == INT64_MAX) {
+        computing->least_ns = 0;
+        computing->most_ns = 0;
+    }
+}
+
+/* ---- packets that were changed on the way ---- */
+
+/* Whether an arrival is not known from the sender's capture. */
+static bool is_stranger(const struct computing *computing, guint arrived) {
+    const struct packet_arrival *arrival = &g_array_index(computing->arrivals, struct packet_arrival, arrived);
+    return arrival->sent == PACKET_MATCH_NONE && !arrival->is_copy && !computing->is_changed[arrived];
+}
+
+static bool have_same_id(const struct end_datagram *sent, const struct end_datagram *arrived, int64_t id_shift) {
+    return sent->packet_id < 0 || arrived->packet_id < 0 || sent->packet_id + id_shift == arrived->packet_id;
+}
+
+/* The arrival of the time in which a packet would have arrived that has its length and no other id, and that was not
+   sent as it is; NONE: there is none. */
+static guint changed_arrival(struct computing *computing, guint index, int64_t id_shift) {
+    const struct end_datagram *sent = sent_at(computing, index);
+    guint count = computing->input->arrived->len;
+    while (computing->next_stranger < count &&
+           delay_ns(computing, index, computing->next_stranger) < computing->least_ns - TOLERANCE_NS) {
+        computing->next_stranger++;
+    }
+    guint end = MIN(count, computing->next_stranger + CHANGED_SEARCH_MAX);
+    for (guint i = computing->next_stranger;
+         i < end && delay_ns(computing, index, i) <= computing->most_ns + TOLERANCE_NS; i++) {
+        const struct end_datagram *arrived = arrived_at(computing, i);
+        if (is_stranger(computing, i) && arrived->bytes == sent->bytes && have_same_id(sent, arrived, id_shift)) {
+            return i;
+        }
+    }
+    return PACKET_MATCH_NONE;
 }
 
 /* ---- what was sent ---- */
@@ -145,30 +187,58 @@ static bool is_acknowledged(const struct computing *computing, const struct end_
 }
 
 static void add_path(const struct computing *computing, const struct end_datagram *sent,
-                     const struct end_datagram *arrived, bool is_lost) {
+                     const struct end_datagram *arrived, enum one_way_fate fate) {
     struct one_way_path path = {.sent_ns = to_first_ns(computing->input, true, sent->time_ns),
                                 .sent_frame = sent->frame,
                                 .packet_id = sent->packet_id,
-                                .fate = is_lost ? ONE_WAY_LOST : ONE_WAY_ONLY_ACKNOWLEDGED};
+                                .fate = fate};
     path.arrived_ns = path.sent_ns;
     if (arrived != NULL) {
-        bool is_dropped = reported(computing->reports, arrived->packet_id) == REPORTED_LOST;
         path.arrived_ns = to_first_ns(computing->input, false, arrived->time_ns);
         path.arrived_frame = arrived->frame;
-        path.fate = is_dropped ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
     }
     g_array_append_val(computing->way->paths, path);
 }
 
-static void count_sent(struct computing *computing) {
+/* What became of a packet. *place: its arrival; NONE: there is none. */
+static enum one_way_fate find_fate(struct computing *computing, guint index, int64_t id_shift, guint *place) {
+    *place = computing->places[index];
+    if (*place != PACKET_MATCH_NONE) {
+        bool is_dropped = reported(computing->reports, arrived_at(computing, *place)->packet_id) == REPORTED_LOST;
+        return is_dropped ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
+    }
+    *place = changed_arrival(computing, index, id_shift);
+    if (*place != PACKET_MATCH_NONE) {
+        computing->is_changed[*place] = true;
+        return ONE_WAY_CHANGED;
+    }
+    return is_acknowledged(computing, sent_at(computing, index), id_shift) ? ONE_WAY_ONLY_ACKNOWLEDGED : ONE_WAY_LOST;
+}
+
+static void count_fate(struct computing *computing, const struct end_datagram *sent, enum one_way_fate fate,
+                       bool is_next) {
     struct one_way_counts *counts = &computing->way->counts;
+    counts->sent++;
+    counts->sent_bytes += sent->bytes;
+    switch (fate) {
+    case ONE_WAY_ARRIVED:
+    case ONE_WAY_NOT_ACCEPTED:
+        counts->arrived++;
+        counts->arrived_bytes += sent->bytes;
+        break;
+    case ONE_WAY_LOST: add_loss(computing, sent, is_next); break;
+    case ONE_WAY_CHANGED: counts->changed++; break;
+    case ONE_WAY_ONLY_ACKNOWLEDGED: counts->not_captured++; break;
+    }
+}
+
+static void count_sent(struct computing *computing) {
     int64_t id_shift = 0;
     bool is_next = false; /* the packet before was lost */
     for (guint i = 0; i < computing->input->sent->len; i++) {
         const struct end_datagram *sent = sent_at(computing, i);
         guint place = computing->places[i];
         const struct end_datagram *arrived = place != PACKET_MATCH_NONE ? arrived_at(computing, place) : NULL;
-        bool is_lost = false;
         if (arrived != NULL && arrived->packet_id >= 0 && sent->packet_id >= 0) {
             id_shift = arrived->packet_id - sent->packet_id;
         }
@@ -176,24 +246,15 @@ static void count_sent(struct computing *computing) {
             continue;
         }
         if (arrived == NULL && !is_in_receiver(computing, sent)) {
-            counts->outside++;
+            computing->way->counts.outside++;
             continue;
         }
-        counts->sent++;
-        counts->sent_bytes += sent->bytes;
-        if (arrived != NULL) {
-            counts->arrived++;
-            counts->arrived_bytes += sent->bytes;
-        } else if (is_acknowledged(computing, sent, id_shift)) {
-            counts->not_captured++;
-        } else {
-            is_lost = true;
-            add_loss(computing, sent, is_next);
-        }
+        enum one_way_fate fate = find_fate(computing, i, id_shift, &place);
+        count_fate(computing, sent, fate, is_next);
         if (computing->way->paths != NULL) {
-            add_path(computing, sent, arrived, is_lost);
+            add_path(computing, sent, place != PACKET_MATCH_NONE ? arrived_at(computing, place) : NULL, fate);
         }
-        is_next = is_lost;
+        is_next = fate == ONE_WAY_LOST;
     }
 }
 
@@ -236,7 +297,7 @@ static void count_unmatched(const struct computing *computing, guint index) {
     }
     if (g_array_index(computing->arrivals, struct packet_arrival, index).is_copy) {
         computing->way->counts.copies++;
-    } else if (is_in_sender(computing, arrived)) {
+    } else if (!computing->is_changed[index] && is_in_sender(computing, arrived)) {
         computing->way->counts.unsent++;
     }
 }
@@ -300,15 +361,12 @@ void one_way_compute(struct one_way *way, const struct one_way_input *input) {
     }
     g_array_sort(computing.reports, compare_reports);
     match(&computing);
-    if (computing.least_ns == INT64_MAX) { /* nothing arrived */
-        computing.least_ns = 0;
-        computing.most_ns = 0;
-    }
     count_sent(&computing);
     count_arrived(&computing);
     g_array_unref(computing.reports);
     g_array_unref(computing.arrivals);
     g_free(computing.places);
+    g_free(computing.is_changed);
 }
 
 int64_t one_way_delay_ns(const struct one_way *way, unsigned percent) {

@@ -18,6 +18,7 @@ enum one_way_fate {
     ONE_WAY_ARRIVED,
     ONE_WAY_NOT_ACCEPTED, /* arrived, but the receiver reported it as not received */
     ONE_WAY_LOST,
+    ONE_WAY_CHANGED,          /* arrived with other bytes */
     ONE_WAY_ONLY_ACKNOWLEDGED /* the receiver's capture lacks it */
 };
 
@@ -32,8 +33,9 @@ struct one_way_path {
 struct one_way_counts {
     uint64_t sent, sent_bytes;       /* in the sender's capture, while the receiver's capture lasted */
     uint64_t arrived, arrived_bytes; /* of them, those in the receiver's capture */
-    uint64_t lost;                   /* of them, those that are not, and that the receiver did not acknowledge */
-    uint64_t not_captured; /* of them, those that are not, although the receiver acknowledged them: its capture is
+    uint64_t changed;                /* of them, those that it seems to have with other bytes */
+    uint64_t lost;                   /* of them, those that it lacks, and that the receiver did not acknowledge */
+    uint64_t not_captured; /* of them, those that it lacks, although the receiver acknowledged them: its capture is
                               incomplete */
     uint64_t outside;      /* sent when the receiver's capture had not begun or was over; not in sent */
     uint64_t copies;       /* arrivals of packets that had arrived before */

@@ -43,13 +43,13 @@ static json_t *way_object(const struct info_connection *info, unsigned role) {
     const struct one_way *way = &info->both_ends->ways[role];
     const struct one_way_counts *counts = &way->counts;
     json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent", info_count(counts->sent),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent", info_count(counts->sent),
                   "sent_bytes", info_count(counts->sent_bytes), "arrived", info_count(counts->arrived), "arrived_bytes",
-                  info_count(counts->arrived_bytes), "lost", info_count(counts->lost), "only_acknowledged",
-                  info_count(counts->not_captured), "not_accepted", info_count(counts->dropped), "not_accepted_late",
-                  info_count(counts->dropped_late), "arrived_again", info_count(counts->copies), "not_seen_leaving",
-                  info_count(counts->unsent), "not_comparable", info_count(counts->outside), "out_of_order",
-                  info_count(counts->reordered));
+                  info_count(counts->arrived_bytes), "lost", info_count(counts->lost), "changed",
+                  info_count(counts->changed), "only_acknowledged", info_count(counts->not_captured), "not_accepted",
+                  info_count(counts->dropped), "not_accepted_late", info_count(counts->dropped_late), "arrived_again",
+                  info_count(counts->copies), "not_seen_leaving", info_count(counts->unsent), "not_comparable",
+                  info_count(counts->outside), "out_of_order", info_count(counts->reordered));
     json_object_set_new(object, "delay_ms", delays(way));
     json_object_set_new(object, "jitter_ms", counts->arrived > 1 ? milliseconds(way->jitter_ns) : json_null());
     json_object_set_new(object, "losses", losses(info, way));

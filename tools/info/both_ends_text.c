@@ -52,6 +52,9 @@ static void print_table(struct text_buffer *out, const struct both_ends_connecti
     info_print_row(out, "arrived", packets_and_bytes(up->arrived, up->arrived_bytes),
                    packets_and_bytes(down->arrived, down->arrived_bytes));
     info_print_row(out, "lost on the way", share(up->lost, up->sent), share(down->lost, down->sent));
+    if (up->changed + down->changed != 0) {
+        info_print_row(out, "changed on the way", share(up->changed, up->sent), share(down->changed, down->sent));
+    }
     if (up->not_captured + down->not_captured != 0) {
         info_print_row(out, "only acknowledged", share(up->not_captured, up->sent),
                        share(down->not_captured, down->sent));

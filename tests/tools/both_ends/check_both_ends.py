@@ -83,7 +83,7 @@ class Folder(unittest.TestCase):
             self.assertEqual(len(arrived), counts["arrived"])
             self.assertEqual(sum(sent["length"] for sent in arrived), counts["arrived_bytes"])
             self.assertEqual(sum(len(sent["arrived"]) - 1 for sent in arrived), counts["arrived_again"])
-            self.assertEqual((0, 0), (counts["only_acknowledged"], counts["not_seen_leaving"]))
+            self.assertEqual((0, 0, 0), (counts["changed"], counts["only_acknowledged"], counts["not_seen_leaving"]))
             self.assertEqual(len(datagrams) - len(arrived), counts["lost"] + counts["not_comparable"])
             self.assertGreaterEqual(counts["sent"], least * len(datagrams))
             self.assertEqual(counts["lost"], sum(loss["count"] for loss in counts["losses"]))
@@ -301,6 +301,38 @@ class Captures(Folder):
         counts = connection["both_ends"]["c2s"]
         self.assertEqual((0, 0, 7), (counts["lost"], counts["only_acknowledged"], counts["not_seen_leaving"]))
 
+    def test_changed(self):
+        """Packets that were changed on the way are neither lost nor only acknowledged, unless their id was changed, and the
+        sender's capture does not lack what arrived."""
+        changed = found = 0  # as the simulator knows, and by info
+        for seed in range(1, 21):
+            ends = self.generate("mixed", f"--seed={seed}", "--loss=0.03", "--corrupt=0.03", "--jitter=10", "--dup=0")
+            (connection,), _ = info(ends.client, ends.server)
+            for way in WAYS:
+                fates = [" ".join(sent["fate"]) for sent in ends.sent["datagrams"] if sent["dir"] == way]
+                counts, truth = connection["both_ends"][way], sum("corrupted" in fate for fate in fates)
+                missing = truth - counts["changed"]
+                self.assertGreaterEqual(missing, 0)
+                self.assertLessEqual(counts["not_seen_leaving"], missing)
+                self.assertLessEqual(counts["lost"] + counts["only_acknowledged"],
+                                     sum("lost" in fate for fate in fates) + missing)
+                changed, found = changed + truth, found + counts["changed"]
+        self.assertGreater(changed, 50)
+        self.assertGreater(found, 0.9 * changed)
+        self.assertIn("changed on the way", text_of(ends.client, ends.server))
+
+    def test_lost_and_not_captured(self):
+        """A lost packet is not a changed one because the sender's capture lacks another packet of that time."""
+        ends = self.generate("stream", "--loss=0.1")
+        packets = pcapng.read(ends.client)
+        dropped = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][100:400:3]
+        lacking = self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in dropped])
+        (connection,), _ = info(lacking, ends.server)
+        self.assertEqual([0, 0], [connection["both_ends"][way]["changed"] for way in WAYS])
+        self.assertGreater(connection["both_ends"]["c2s"]["not_seen_leaving"], 50)
+        self.assertGreater(connection["both_ends"]["c2s"]["lost"], 0)
+        self.assertNotIn("changed on the way", text_of(lacking, ends.server))
+
     def test_part(self):
         """A capture of a part of the time: what it cannot have is neither sent nor lost."""
         ends = self.generate("stream", "--loss", "0.1")
@@ -479,6 +511,38 @@ class OtherEnd(Folder):
         suites = xml.etree.ElementTree.parse(report).getroot().findall("testsuite")
         self.assertEqual([name.rsplit(", ", 1)[1] for name in (suite.get("name") for suite in suites)], ["server.pcapng", "client.pcapng"])
         self.assertEqual(["1", "0"], [suite.get("failures") for suite in suites])
+
+    def test_changed(self):
+        """Packets that were changed on the way are neither lost nor only acknowledged, unless their id was changed, and the
+        sender's capture does not lack what arrived."""
+        changed = found = 0  # as the simulator knows, and by info
+        for seed in range(1, 21):
+            ends = self.generate("mixed", f"--seed={seed}", "--loss=0.03", "--corrupt=0.03", "--jitter=10", "--dup=0")
+            (connection,), _ = info(ends.client, ends.server)
+            for way in WAYS:
+                fates = [" ".join(sent["fate"]) for sent in ends.sent["datagrams"] if sent["dir"] == way]
+                counts, truth = connection["both_ends"][way], sum("corrupted" in fate for fate in fates)
+                missing = truth - counts["changed"]
+                self.assertGreaterEqual(missing, 0)
+                self.assertLessEqual(counts["not_seen_leaving"], missing)
+                self.assertLessEqual(counts["lost"] + counts["only_acknowledged"],
+                                     sum("lost" in fate for fate in fates) + missing)
+                changed, found = changed + truth, found + counts["changed"]
+        self.assertGreater(changed, 50)
+        self.assertGreater(found, 0.9 * changed)
+        self.assertIn("changed on the way", text_of(ends.client, ends.server))
+
+    def test_lost_and_not_captured(self):
+        """A lost packet is not a changed one because the sender's capture lacks another packet of that time."""
+        ends = self.generate("stream", "--loss=0.1")
+        packets = pcapng.read(ends.client)
+        dropped = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][100:400:3]
+        lacking = self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in dropped])
+        (connection,), _ = info(lacking, ends.server)
+        self.assertEqual([0, 0], [connection["both_ends"][way]["changed"] for way in WAYS])
+        self.assertGreater(connection["both_ends"]["c2s"]["not_seen_leaving"], 50)
+        self.assertGreater(connection["both_ends"]["c2s"]["lost"], 0)
+        self.assertNotIn("changed on the way", text_of(lacking, ends.server))
 
     def test_part(self):
         """A part of one capture by time or frame is compared with the same time of the other, whatever its clock says."""

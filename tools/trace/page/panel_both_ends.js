@@ -4,7 +4,7 @@
 "use strict";
 
 (function () {
-  const NEAR_MAX = 300, MARGIN = 12, NOT_ACCEPTED = 1, LOST = 2;
+  const NEAR_MAX = 300, MARGIN = 12, NOT_ACCEPTED = 1, LOST = 2, CHANGED = 3;
   const ways = [data.tables.paths0, data.tables.paths1].map(rows => rows || { length: 0, t: new Float64Array(0) });
   const ends = data.info.both_ends, isKnown = ways[0].length + ways[1].length > 0;
   const names = isKnown ? [ends.captures[ends.client_end], ends.captures[1 - ends.client_end]] : [];
@@ -46,7 +46,8 @@
       };
       pen.shape({ stroke: side === 0 ? "up" : "down", name: "arrived" + key }, lines(one => one === 0));
       pen.shape({ stroke: "late", name: "not-accepted" + key }, lines(one => one === NOT_ACCEPTED));
-      pen.shape({ stroke: "open", dash: [2, 2], name: "only-acknowledged" + key }, lines(one => one > LOST));
+      pen.shape({ stroke: "late", dash: [2, 2], name: "changed" + key }, lines(one => one === CHANGED));
+      pen.shape({ stroke: "open", dash: [2, 2], name: "only-acknowledged" + key }, lines(one => one > CHANGED));
       pen.shape({ stroke: "lost", dash: [3, 2], name: "lost-way" + key }, lines(one => one === LOST));
       pen.shape({ stroke: "lost", width: 2, name: "lost" + key }, path => {
         for (let i = first; i < last; i++) {
@@ -89,7 +90,7 @@
       return [sent, rows.fate[i] === LOST ? "lost on the way" : `acknowledged, but not in ${names[1 - side]}`];
     }
     return [sent, `arrived after ${duration(rows.ms[i])}, frame ${rows.arrived_frame[i]} of ${names[1 - side]}`]
-      .concat(rows.fate[i] === NOT_ACCEPTED ? ["the receiver did not accept it"] : []);
+      .concat(rows.fate[i] === NOT_ACCEPTED ? ["the receiver did not accept it"] : rows.fate[i] === CHANGED ? ["with other bytes"] : []);
   }
 
   function nearest(view, px, py) {
