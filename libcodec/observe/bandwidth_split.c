@@ -95,3 +95,7 @@ const char *ue_bandwidth_kind_name(enum ue_bandwidth_kind kind) {
                                         "duplicate", "headers", "acks",    "handshake", "unread"};
     return names[kind];
 }
+
+const char *ue_bandwidth_unnamed(bool is_actor) {
+    return is_actor ? "class not known" : "name not known";
+}

@@ -65,9 +65,7 @@ static struct uerudp_tap_bunch bunch_of(struct bandwidth_counting *counting, uin
 static void count_owner(const struct bandwidth_counting *counting, const struct uerudp_tap_bunch *bunch,
                         enum ue_bandwidth_kind kind, uint64_t bits) {
     const struct uerudp_tap_actor actor = counting->tap->actor(counting->tap, bunch);
-    const char *class_name = actor.name != NULL ? actor.name
-                             : actor.is_actor   ? "Actor, class not known"
-                                                : "Name not known";
+    const char *class_name = actor.name != NULL ? actor.name : ue_bandwidth_unnamed(actor.is_actor);
     add(counting->st, add_parent(counting->st, add_parent(counting->st, ROOT, CLASSES, bits), class_name, bits),
         ue_bandwidth_kind_name(kind), bits);
     char name[NAME_BYTES];

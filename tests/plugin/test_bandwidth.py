@@ -23,7 +23,7 @@ def of_info(path):
 def name_of(row):
     name = row["class"]
     if name is None:
-        return "Actor, class not known" if row["is_actor"] else "Name not known"
+        return "class not known" if row["is_actor"] else "name not known"
     name = name.replace(":", "/").replace(".", "/").rsplit("/")[-1]
     return name.removeprefix("Default__")
 

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/print/phrase.h"
+
 /* ---- the hash ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -115,11 +117,13 @@ void end_source_start(const struct end_source *source, struct capture_reader *re
     capture_reader_start(reader, source->path_count, source->paths);
 }
 
-/* "server.pcapng", "server1.pcapng and others" */
+/* "server.pcapng", "server1.pcapng (with 2 more files)" */
 static char *names_of(const struct end_source *source) {
     g_autofree char *base = g_path_get_basename(source->paths[0]);
-    g_autofree char *shown = g_strconcat(base, source->path_count > 1 ? " and others" : "", NULL);
-    return g_utf8_make_valid(shown, -1);
+    g_autofree char *name = g_utf8_make_valid(base, -1);
+    return source->path_count > 1
+               ? g_strdup_printf("%s (with %s)", name, phrase_count((uint64_t)source->path_count - 1, "more file").text)
+               : g_steal_pointer(&name);
 }
 
 struct end_capture *end_capture_read(const struct capture_reader *options, const struct selection *selection,

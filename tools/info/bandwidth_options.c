@@ -20,6 +20,18 @@ static gboolean parse_order(const char *option, const char *value, void *user, G
     return FALSE;
 }
 
+static gboolean parse_top(const char *option, const char *value, void *user, GError **error) {
+    uint64_t rows_max;
+    (void)option;
+    if (!cli_parse_number(value, ROWS_MAX, &rows_max) || rows_max == 0) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--top %s: must be a number from 1 to %d", value,
+                    ROWS_MAX);
+        return FALSE;
+    }
+    ((struct info_bandwidth_options *)user)->rows_max = (int)rows_max;
+    return TRUE;
+}
+
 static gboolean parse_budget(const char *option, const char *value, void *user, GError **error) {
     (void)option;
     return info_budgets_add(&((struct info_bandwidth_options *)user)->budgets, value, error);
@@ -29,7 +41,7 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
     const GOptionEntry entries[] = {
         {"bandwidth", 0, 0, G_OPTION_ARG_NONE, &options->is_wanted,
          "also count who used the bandwidth: by kind of bunch, class, actor and channel", NULL},
-        {"top", 0, 0, G_OPTION_ARG_INT, &options->rows_max,
+        {"top", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_top,
          "at most this number of classes, actors and channels, and the sum of all others; default 10 as text, else all",
          "NUMBER"},
         {"by", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_order,
@@ -47,9 +59,6 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
 }
 
 bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json) {
-    if (options->rows_max < 0 || options->rows_max > ROWS_MAX) {
-        return cli_error("--top=%d: must be a number from 1 to %d", options->rows_max, ROWS_MAX);
-    }
     if (options->is_csv && is_json) {
         return cli_error("--csv and --json exclude each other");
     }

@@ -86,7 +86,7 @@ static void print_name(struct text_buffer *out, enum ue_bandwidth_by by, const s
     if (name != NULL) {
         text_buffer_add_utf8(out, ue_actor_class_name(name), TEXT_ESCAPE_PLAIN);
     } else {
-        text_buffer_add(out, row->is_actor ? "class not known" : "name not known");
+        text_buffer_add(out, ue_bandwidth_unnamed(row->is_actor));
     }
     if (by == UE_BANDWIDTH_BY_ACTOR && row->guid != 0) {
         text_buffer_add_format(out, " guid %" PRIu64, row->guid);

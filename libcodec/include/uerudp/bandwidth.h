@@ -35,6 +35,9 @@ enum ue_bandwidth_kind {
 /* "content", "open", "exports", ... Static. */
 const char *ue_bandwidth_kind_name(enum ue_bandwidth_kind kind);
 
+/* What stands for the class of an actor, or for the name of an object that is none, that is not known. Static. */
+const char *ue_bandwidth_unnamed(bool is_actor);
+
 /* ---- one datagram ---- */
 
 /* Receives the parts of a datagram, in wire order; they are valid during the call. */

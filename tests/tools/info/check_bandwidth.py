@@ -328,7 +328,7 @@ class Orders(unittest.TestCase):
         self.assertIn("is known to have", ships.stderr.decode())  # they were opened before the capture began
 
     def test_wrong_options(self):
-        for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],
+        for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--bandwidth", "--top", "0"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],
                         ["--budget", "Crate=0"]):
             result = uerudp.run("info", *options, LOSS, status=2)
             self.assertIn(options[0 if options[0] != "--bandwidth" else 1], result.stderr.decode())

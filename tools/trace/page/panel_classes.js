@@ -6,7 +6,7 @@
   const OUTSIDE = [["headers", "packet headers, acks"], ["acks", "packets without bunches"], ["handshake", "handshake"],
     ["unread", "not readable"]];
   const series = data.bandwidth.series, bin_ms = series === null ? 1000 : series.bin_s * 1000;
-  const nameOf = row => row.others ? "other classes" : row.class === null ? "not known" : row.class.split(/[./:]/).pop();
+  const nameOf = row => row.others ? "other classes" : row.class === null ? "class or name not known" : row.class.split(/[./:]/).pop();
   const bands = series === null ? [] : series.classes.map(row => ({ name: nameOf(row), bits: [row.c2s, row.s2c] }))
     .concat(OUTSIDE.filter(([kind]) => series.kinds[kind] !== undefined)
       .map(([kind, name]) => ({ name, bits: [series.kinds[kind].c2s, series.kinds[kind].s2c] })));
