@@ -58,6 +58,7 @@ static void compute_way(const struct both_ends *ends, struct both_ends_connectio
                                   .sender = ends->captures[sender],
                                   .receiver = ends->captures[!sender],
                                   .is_from_first = sender == 0,
+                                  .is_one_place = connection->order == CLOCK_ORDER_SAME,
                                   .fit = &connection->fit,
                                   .from_ns = connection->from_ns,
                                   .to_ns = connection->to_ns};

@@ -200,12 +200,17 @@ static void add_path(const struct computing *computing, const struct end_datagra
     g_array_append_val(computing->way->paths, path);
 }
 
+/* Whether the receiver reported a packet that arrived as not received. */
+static bool is_dropped(const struct computing *computing, guint arrived) {
+    return !computing->input->is_one_place &&
+           reported(computing->reports, arrived_at(computing, arrived)->packet_id) == REPORTED_LOST;
+}
+
 /* What became of a packet. *place: its arrival; NONE: there is none. */
 static enum one_way_fate find_fate(struct computing *computing, guint index, int64_t id_shift, guint *place) {
     *place = computing->places[index];
     if (*place != PACKET_MATCH_NONE) {
-        bool is_dropped = reported(computing->reports, arrived_at(computing, *place)->packet_id) == REPORTED_LOST;
-        return is_dropped ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
+        return is_dropped(computing, *place) ? ONE_WAY_NOT_ACCEPTED : ONE_WAY_ARRIVED;
     }
     *place = changed_arrival(computing, index, id_shift);
     if (*place != PACKET_MATCH_NONE) {
@@ -315,7 +320,7 @@ static void count_match(const struct computing *computing, guint index, guint se
     }
     way->counts.reordered += by_ns >= 0;
     way->reordered_by_ns = MAX(way->reordered_by_ns, by_ns);
-    if (reported(computing->reports, arrived->packet_id) == REPORTED_LOST) {
+    if (is_dropped(computing, index)) {
         way->counts.dropped++;
         way->counts.dropped_late += by_ns >= 0;
     }

@@ -60,6 +60,7 @@ struct one_way_input {
     const GArray *reports;        /* struct end_report of the receiver, in its capture */
     const struct end_capture *sender, *receiver;
     bool is_from_first;          /* the sender's capture is the first of the fit */
+    bool is_one_place;           /* no packet needs time between the captures: none arrived at its receiver's end */
     const struct clock_fit *fit; /* of the second clock against the first */
     int64_t from_ns, to_ns;      /* of the first clock: only packets sent in this time */
 };
