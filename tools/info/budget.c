@@ -130,6 +130,15 @@ static bool is_known(const struct limit *limit, const GPtrArray *infos) {
     return is_found;
 }
 
+static void add_unjudged(struct text_buffer *out, const struct info_connection *info) {
+    if (info->course->implausible != 0) {
+        text_buffer_add_format(out,
+                               "connection %" PRIu32 ": --budget is not judged, because times of the capture are "
+                               "implausible\n",
+                               info->stream);
+    }
+}
+
 static void add_exceeded(struct text_buffer *out, const struct info_connection *info) {
     g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {
@@ -146,6 +155,9 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
                               bool with_exceeded) {
     for (guint i = 0; with_exceeded && i < infos->len; i++) {
         add_exceeded(out, g_ptr_array_index(infos, i));
+    }
+    for (guint i = 0; budgets->limits != NULL && i < infos->len; i++) {
+        add_unjudged(out, g_ptr_array_index(infos, i));
     }
     for (guint i = 0; budgets->limits != NULL && i < budgets->limits->len; i++) {
         const struct limit *limit = &g_array_index(budgets->limits, struct limit, i);

@@ -355,6 +355,8 @@ class Program(unittest.TestCase):
                 self.assertEqual(1, text.count("implausible"))
                 for wrong in ("2116", "2262", "1970-"):
                     self.assertNotIn(wrong, text.replace("before 1970 or after 2116", ""))
+                budget = uerudp.run("info", "--budget=1", "-", data=conv.capture())
+                self.assertIn("connection 0: --budget is not judged", budget.stderr.decode())
 
     def test_plausible_times(self):
         """Times of 0, relative and absolute times are valid."""
@@ -367,6 +369,8 @@ class Program(unittest.TestCase):
                 self.assertEqual(str(first_ns), connection["start"])
                 self.assertAlmostEqual((len(conv.objects) - 1) * step_ns / 1e9, connection["duration_s"], places=6)
                 self.assertNotIn("times_implausible", [finding["kind"] for finding in connection["findings"]])
+                budget = uerudp.run("info", "--budget=1", "-", data=conv.capture(), status=1)
+                self.assertNotIn("not judged", budget.stderr.decode())
 
     def test_damage_of_every_kind(self):
         """Flipped bytes cause no crash, and the sums still hold."""
