@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tools/endpoint/core/connection.h"
-#include "tools/endpoint/replication/replication_content.h"
 #include "tools/endpoint/replication/actor_on_connection.h"
+#include "tools/endpoint/replication/package_map_exports.h"
 #include "tools/endpoint/replication/replication_update.h"
 
 void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue_package_map *map) {
@@ -136,18 +136,8 @@ enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, st
 
 /* ---- events ---- */
 
-static void handle_exports(struct ue_replicator *r, int64_t packet_id, bool delivered) {
-    for (uint32_t i = 0; i < r->export_count; i++) {
-        struct ue_export_state *e = &r->exports[i];
-        if (e->is_pending && packet_id >= e->range.first && packet_id <= e->range.last) {
-            e->is_pending = delivered && packet_id < e->range.last;
-            e->is_acked |= delivered && packet_id == e->range.last;
-        }
-    }
-}
-
 static void handle_report(struct ue_replicator *r, int64_t packet_id, bool delivered) {
-    handle_exports(r, packet_id, delivered);
+    ue_package_map_exports_handle_report(r, packet_id, delivered);
     if (delivered) {
         r->out_ack = packet_id;
         return;
