@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Who used the bandwidth, as columns for spreadsheets (RFC 4180): one table, whose column "by" says what a line is
-   about. */
+/* One table, whose column "by" says what a line is about. */
+#include "tools/info/bandwidth_csv.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/info/bandwidth_report.h"
+#include "tools/info/bandwidth_rows.h"
 #include "tools/print/phrase.h"
 
 static const char columns[] = "stream,by,name,guid,channel,time_s,direction,bits,bytes,bunch_header_bits,bunches,"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Who used the bandwidth, as JSON. */
+#include "tools/info/bandwidth_json.h"
+
 #include <inttypes.h>
 
-#include "tools/info/bandwidth_report.h"
+#include "tools/info/bandwidth_rows.h"
 #include "tools/info/json_values.h"
 
 /* Kinds without bits are left out. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of the accounting of bandwidth. */
+#include "tools/info/bandwidth_options.h"
+
 #include <string.h>
 
 #include "tools/cli/command_line.h"
-#include "tools/info/bandwidth_report.h"
 
 #define ROWS_MAX 100000
 

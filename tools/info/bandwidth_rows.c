@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection and order of the rows of the accounting of bandwidth. */
-#include "tools/info/bandwidth_report.h"
+#include "tools/info/bandwidth_rows.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Who used the bandwidth, as text. */
+#include "tools/info/bandwidth_text.h"
+
 #include <inttypes.h>
 
 #include <uerudp/actor_class.h>
-#include "tools/info/bandwidth_report.h"
+#include "tools/info/bandwidth_rows.h"
 #include "tools/print/phrase.h"
 
 #define PART_CHARS 24

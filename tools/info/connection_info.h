@@ -3,8 +3,9 @@
 #ifndef UERUDP_TOOLS_INFO_CONNECTION_INFO_H
 #define UERUDP_TOOLS_INFO_CONNECTION_INFO_H
 
+#include <uerudp/bandwidth.h>
 #include "tools/both_ends/both_ends.h"
-#include "tools/info/bandwidth_report.h"
+#include "tools/info/bandwidth_options.h"
 #include "tools/info/bit_cost.h"
 #include "tools/info/channel_usage.h"
 #include "tools/info/talkers.h"

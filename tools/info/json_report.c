@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tools/info/bandwidth_json.h"
 #include "tools/info/both_ends_report.h"
 #include "tools/info/json_values.h"
 #include "tools/print/json.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include <uerudp/actor_class.h>
+#include "tools/info/bandwidth_text.h"
 #include "tools/print/phrase.h"
 
 #define TALKERS_SHOWN 20

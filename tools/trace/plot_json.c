@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <uerudp/time_ns.h>
+#include "tools/info/bandwidth_json.h"
 #include "tools/info/json_report.h"
 #include "tools/print/json.h"
 #include "tools/trace/page.h"
