@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "tools/cli/command_line.h"
-#include "tools/input/json_defaults.h"
 
 #define DEFAULT_GENERATION "5.5"
 #define DEFAULT_STEP_NS INT64_C(10000000)

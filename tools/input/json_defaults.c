@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/input/json_defaults.h"
 
-#include "tools/input/json_lookup.h"
-
 #define JITTER_NOT_USABLE 1023
 #define RANDOM_BYTES 8
 #define HANDSHAKE_MIN_VERSION 3
@@ -11,7 +9,7 @@
 #define UNIQUE_ID_NONE (UE_UNIQUE_ID_ENCODED | UE_UNIQUE_ID_EMPTY)
 
 static bool has(const struct input_json_fields *source, enum ue_field field) {
-    return input_json_lookup_has(source, field);
+    return input_json_fields_have(source, field);
 }
 
 static bool item_implies(const struct input_json_fields *source, const char *key) {
@@ -19,18 +17,6 @@ static bool item_implies(const struct input_json_fields *source, const char *key
 }
 
 /* ---- handshake ---- */
-
-int input_json_handshake_type(const json_t *handshake) {
-    json_t *type = json_object_get(handshake, "type");
-    if (json_is_integer(type)) {
-        return (int)json_integer_value(type);
-    }
-    if (json_object_get(handshake, "orig_cookie") != NULL) {
-        return UE_HANDSHAKE_RESTART_RESPONSE;
-    }
-    bool bare = json_object_get(handshake, "timestamp") == NULL && json_object_get(handshake, "cookie") == NULL;
-    return bare && json_is_true(json_object_get(handshake, "restart")) ? UE_HANDSHAKE_RESTART_REQUEST : -1;
-}
 
 static enum ue_handshake_type handshake_type(const struct input_json_fields *source) {
     return source->type >= 0 ? (enum ue_handshake_type)source->type : UE_HANDSHAKE_INITIAL;

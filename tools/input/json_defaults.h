@@ -11,9 +11,6 @@ bool input_json_default(const struct input_json_fields *source, struct ue_record
 /* Whether an optional part is present. */
 bool input_json_default_presence(const struct input_json_fields *source, enum ue_field field);
 
-/* The type of a handshake as given or as other keys imply; -1: unknown. */
-int input_json_handshake_type(const json_t *handshake);
-
 /* Whether the key names a control message. */
 bool input_json_is_message(const char *key);
 

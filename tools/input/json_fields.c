@@ -2,11 +2,56 @@
 #include "tools/input/json_fields.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/input/json_defaults.h"
-#include "tools/input/json_lookup.h"
 
 #define KEY_BYTES 64
+
+/* ---- keys ---- */
+
+/* The part of a field name after the name of its array element. */
+static const char *name_in_element(const char *name) {
+    static const char *const prefixes[] = {"bunch.", "legacy.", "control."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (g_str_has_prefix(name, prefixes[i])) {
+            return name + strlen(prefixes[i]);
+        }
+    }
+    return name;
+}
+
+struct position {
+    json_t *object; /* NULL: absent */
+    const char *key;
+};
+
+/* Where the value of the field with this dotted name belongs. */
+static struct position position_of(const struct input_json_fields *source, const char *name) {
+    json_t *object = source->datagram;
+    const char *key = name_in_element(name);
+    if (g_str_has_prefix(name, "control.")) {
+        object = source->message;
+    } else if (key != name) {
+        object = source->item;
+    }
+    const char *dot = strchr(key, '.');
+    if (dot != NULL) {
+        object = json_object_getn(object, key, (size_t)(dot - key));
+        key = dot + 1;
+    }
+    return (struct position){json_is_object(object) ? object : NULL, key};
+}
+
+/* The value of a field; NULL: its key is absent. */
+static json_t *value_of(const struct input_json_fields *source, enum ue_field field) {
+    struct position position = position_of(source, ue_field_row(field)->name);
+    return json_object_get(position.object, position.key);
+}
+
+bool input_json_fields_have(const struct input_json_fields *source, enum ue_field field) {
+    return value_of(source, field) != NULL;
+}
 
 /* ---- errors ---- */
 
@@ -18,7 +63,7 @@ void input_json_fields_set_error(struct input_json_fields *source, const char *k
 
 void input_json_fields_set_fault(struct input_json_fields *source, const struct ue_fault *fault) {
     const char *name = ue_field_row(fault->field)->name;
-    input_json_fields_set_error(source, source->where[0] != '\0' ? input_json_lookup_name(name) : name,
+    input_json_fields_set_error(source, source->where[0] != '\0' ? name_in_element(name) : name,
                                 ue_status_text(fault->status));
 }
 
@@ -26,7 +71,7 @@ void input_json_fields_set_fault(struct input_json_fields *source, const struct 
 
 static void fail_field(struct input_json_fields *source, enum ue_field field, const char *what) {
     const char *name = ue_field_row(field)->name;
-    input_json_fields_set_error(source, source->where[0] != '\0' ? input_json_lookup_name(name) : name, what);
+    input_json_fields_set_error(source, source->where[0] != '\0' ? name_in_element(name) : name, what);
 }
 
 /* The size of a field with a fixed number of bytes, which the codec would pad. */
@@ -55,7 +100,7 @@ static void read_value(struct input_json_fields *source, json_t *value, struct u
 }
 
 static bool read_history(struct input_json_fields *source, struct ue_record *record) {
-    json_t *words = input_json_lookup_value(source, UE_F_PACKET_HISTORY);
+    json_t *words = value_of(source, UE_F_PACKET_HISTORY);
     size_t index = source->history++;
     if (words == NULL || index >= json_array_size(words)) {
         return false;
@@ -65,7 +110,7 @@ static bool read_history(struct input_json_fields *source, struct ue_record *rec
 }
 
 /* Bits that a decimal number cannot hold are in a key of their own. */
-static bool read_real(struct input_json_fields *source, struct input_json_position position, struct ue_record *record) {
+static bool read_real(struct input_json_fields *source, struct position position, struct ue_record *record) {
     char raw_key[KEY_BYTES];
     snprintf(raw_key, sizeof raw_key, "%s_raw", position.key);
     json_t *raw = json_object_get(position.object, raw_key);
@@ -90,7 +135,7 @@ static bool read_data(struct input_json_fields *source, struct ue_record *record
 static bool on_field(void *user, struct ue_record *record) {
     static const uint8_t nothing;
     struct input_json_fields *source = user;
-    struct input_json_position position = input_json_lookup_position(source, ue_field_row(record->field)->name);
+    struct position position = position_of(source, ue_field_row(record->field)->name);
     record->text.units.base = &nothing; /* an absent text is empty, with a non-NULL pointer */
     if (record->field == UE_F_PACKET_HISTORY) {
         return read_history(source, record);
@@ -121,15 +166,27 @@ void input_json_fields_bind(struct input_json_fields *source, struct ue_field_so
     *binding = (struct ue_field_source){on_field, on_more, source};
 }
 
+int input_json_handshake_type(const json_t *handshake) {
+    json_t *type = json_object_get(handshake, "type");
+    if (json_is_integer(type)) {
+        return (int)json_integer_value(type);
+    }
+    if (json_object_get(handshake, "orig_cookie") != NULL) {
+        return UE_HANDSHAKE_RESTART_RESPONSE;
+    }
+    bool bare = json_object_get(handshake, "timestamp") == NULL && json_object_get(handshake, "cookie") == NULL;
+    return bare && json_is_true(json_object_get(handshake, "restart")) ? UE_HANDSHAKE_RESTART_REQUEST : -1;
+}
+
 void input_json_fields_begin(struct input_json_fields *source, const struct ue_context *context,
                              struct input_arena *arena, json_t *datagram) {
     *source = (struct input_json_fields){.context = context, .arena = arena, .datagram = datagram};
     json_t *handshake = json_object_get(datagram, "handshake");
     json_t *restart = json_object_get(handshake, "restart");
     source->type = input_json_handshake_type(handshake);
-    source->has_body_field = input_json_lookup_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
-                             input_json_lookup_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
-                             input_json_lookup_has(source, UE_F_HANDSHAKE_COOKIE);
+    source->has_body_field = input_json_fields_have(source, UE_F_HANDSHAKE_SECRET_ID) ||
+                             input_json_fields_have(source, UE_F_HANDSHAKE_TIMESTAMP) ||
+                             input_json_fields_have(source, UE_F_HANDSHAKE_COOKIE);
     source->restart =
         restart != NULL ? json_is_true(restart)
                         : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;

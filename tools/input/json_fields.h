@@ -30,6 +30,12 @@ struct input_json_fields {
 void input_json_fields_begin(struct input_json_fields *source, const struct ue_context *context,
                              struct input_arena *arena, json_t *datagram);
 
+/* Whether the key of a field is present. */
+bool input_json_fields_have(const struct input_json_fields *source, enum ue_field field);
+
+/* The type of a handshake as given or as other keys imply; -1: unknown. */
+int input_json_handshake_type(const json_t *handshake);
+
 /* Gives the codec access to the fields. */
 void input_json_fields_bind(struct input_json_fields *source, struct ue_field_source *binding);
 
