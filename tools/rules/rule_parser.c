@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/rules/rule_parser.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "tools/cli/suggestion.h"
 #include "tools/rules/number_ranges.h"
 
+#define TEXT_BYTES_MAX (1 << 20)
 #define NS_PER_MS 1e6
 #define NS_PER_SECOND 1e9
 #define TIME_SECONDS_MAX 9e9 /* the limit of int64_t nanoseconds */
@@ -297,7 +299,16 @@ static struct rule *new_rule(const char *text) {
     return rule;
 }
 
-struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
+static void free_rule(struct rule *rule) {
+    for (size_t i = 0; i < RULE_NUMBERS; i++) {
+        g_clear_pointer(&rule->numbers[i], g_array_unref);
+    }
+    g_free(rule->text);
+    g_free(rule);
+}
+
+/* NULL: the text is not a rule; the wrong word is in error. */
+static struct rule *parse_rule(const char *text, char error[RULES_ERROR_BYTES]) {
     struct rule *rule = new_rule(text);
     g_auto(GStrv) words = g_strsplit_set(rule->text, " \t\r", -1);
     uint32_t given = 0;
@@ -313,17 +324,9 @@ struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
         }
     }
     if (!good) {
-        g_clear_pointer(&rule, rule_free);
+        g_clear_pointer(&rule, free_rule);
     }
     return rule;
-}
-
-void rule_free(struct rule *rule) {
-    for (size_t i = 0; i < RULE_NUMBERS; i++) {
-        g_clear_pointer(&rule->numbers[i], g_array_unref);
-    }
-    g_free(rule->text);
-    g_free(rule);
 }
 
 bool rule_needs_bunch(const struct rule *rule) {
@@ -332,4 +335,78 @@ bool rule_needs_bunch(const struct rule *rule) {
         wants |= rule->numbers[i] != NULL;
     }
     return wants;
+}
+
+/* ---- lists of rules ---- */
+
+struct rules *rules_new(uint64_t seed) {
+    struct rules *rules = g_new0(struct rules, 1);
+    rules->seed = seed;
+    rules->list = g_ptr_array_new_with_free_func((GDestroyNotify)free_rule);
+    return rules;
+}
+
+void rules_free(struct rules *rules) {
+    if (rules != NULL) {
+        g_ptr_array_unref(rules->list);
+        g_free(rules);
+    }
+}
+
+bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYTES]) {
+    struct rule *rule = parse_rule(text, error);
+    if (rule != NULL) {
+        rule->rng.state = sim_rng_mix(rules->seed, rules->list->len);
+        g_ptr_array_add(rules->list, rule);
+    }
+    return rule != NULL;
+}
+
+/* Adds the rule in a line, unless the line is empty. */
+static bool add_line(struct rules *rules, char *line, char error[RULES_ERROR_BYTES]) {
+    line[strcspn(line, "#")] = '\0';
+    g_strstrip(line);
+    return line[0] == '\0' || rules_add(rules, line, error);
+}
+
+/* Reads a whole file, which the caller frees; limited, because a device may never end. */
+static char *read_text(const char *path, char error[RULES_ERROR_BYTES]) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+        return NULL;
+    }
+    char *text = g_malloc(TEXT_BYTES_MAX + 1);
+    size_t size_bytes = fread(text, 1, TEXT_BYTES_MAX + 1, file);
+    bool good = ferror(file) == 0 && size_bytes <= TEXT_BYTES_MAX;
+    if (ferror(file) != 0) {
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+    } else if (!good) {
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: longer than %d bytes", path, TEXT_BYTES_MAX);
+    } else {
+        text[size_bytes] = '\0';
+    }
+    fclose(file);
+    if (!good) {
+        g_clear_pointer(&text, g_free);
+    }
+    return text;
+}
+
+bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]) {
+    char *text = read_text(path, error);
+    if (text == NULL) {
+        return false;
+    }
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    char wrong[RULES_ERROR_BYTES];
+    bool good = true;
+    for (size_t i = 0; good && lines[i] != NULL; i++) {
+        good = add_line(rules, lines[i], wrong);
+        if (!good) {
+            g_snprintf(error, RULES_ERROR_BYTES, "%s:%zu: %s", path, i + 1, wrong);
+        }
+    }
+    g_free(text);
+    return good;
 }

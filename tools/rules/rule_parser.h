@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: parses one rule from its text. */
+/* Private: parses rules from their text.
+   A rule is a text, `ACTION [CONDITION...]`, with words separated by blanks; all conditions must hold. Rules are
+   tried in order, and each rule that matches acts, until one drops or passes.
+   Actions: drop, duplicate[=N], delay=MS, reorder, corrupt[=BITS], corrupt@KEY[=BITS] (bits of that field, named as
+   in fields.def), pass.
+   Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id, or the number on the wire if that
+   is unknown), seq= (as on the wire), kind= (tools/rules/datagram_kind.h), time=FROM-TO (seconds), size=MIN-MAX
+   (bytes).
+   Conditions on a bunch, which the same bunch must meet: channel=, ch_seq= (as on the wire), reliable, unreliable,
+   copy=, message=NAME, and kind= with a kind of bunches.
+   Chance and count, applied to datagrams that meet all other conditions: p=PROBABILITY, then every=N (the N-th,
+   2N-th, ...), then first=N or max=N (act at most N times).
+   Numbers are lists of numbers and ranges: 3 or 100-110 or 7,9-12,100- (no end). */
 #ifndef UERUDP_TOOLS_RULES_RULE_PARSER_H
 #define UERUDP_TOOLS_RULES_RULE_PARSER_H
 
@@ -42,9 +54,10 @@ struct rule {
     uint64_t matched, acted;
 };
 
-/* Returns NULL if the text is not a rule, with the wrong word in error. */
-struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]);
-void rule_free(struct rule *rule);
+struct rules {
+    uint64_t seed;
+    GPtrArray *list; /* struct rule */
+};
 
 /* Whether the rule has a condition on a bunch. */
 bool rule_needs_bunch(const struct rule *rule);

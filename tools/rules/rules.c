@@ -1,96 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/rules/rules.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <uerudp/time_ns.h>
 #include "tools/rules/number_ranges.h"
 #include "tools/rules/rule_parser.h"
 
-#define TEXT_BYTES_MAX (1 << 20)
 #define ANY_ITEM UINT32_MAX
-
-struct rules {
-    uint64_t seed;
-    GPtrArray *list; /* struct rule */
-};
 
 static struct rule *rule_at(const struct rules *rules, size_t index) {
     return g_ptr_array_index(rules->list, index);
-}
-
-struct rules *rules_new(uint64_t seed) {
-    struct rules *rules = g_new0(struct rules, 1);
-    rules->seed = seed;
-    rules->list = g_ptr_array_new_with_free_func((GDestroyNotify)rule_free);
-    return rules;
-}
-
-void rules_free(struct rules *rules) {
-    if (rules != NULL) {
-        g_ptr_array_unref(rules->list);
-        g_free(rules);
-    }
-}
-
-bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYTES]) {
-    struct rule *rule = rule_parse(text, error);
-    if (rule != NULL) {
-        rule->rng.state = sim_rng_mix(rules->seed, rules->list->len);
-        g_ptr_array_add(rules->list, rule);
-    }
-    return rule != NULL;
-}
-
-/* Adds the rule in a line, unless the line is empty. */
-static bool add_line(struct rules *rules, char *line, char error[RULES_ERROR_BYTES]) {
-    line[strcspn(line, "#")] = '\0';
-    g_strstrip(line);
-    return line[0] == '\0' || rules_add(rules, line, error);
-}
-
-/* Reads a whole file, which the caller frees; limited, because a device may never end. */
-static char *read_text(const char *path, char error[RULES_ERROR_BYTES]) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
-        return NULL;
-    }
-    char *text = g_malloc(TEXT_BYTES_MAX + 1);
-    size_t size_bytes = fread(text, 1, TEXT_BYTES_MAX + 1, file);
-    bool good = ferror(file) == 0 && size_bytes <= TEXT_BYTES_MAX;
-    if (ferror(file) != 0) {
-        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
-    } else if (!good) {
-        g_snprintf(error, RULES_ERROR_BYTES, "%s: longer than %d bytes", path, TEXT_BYTES_MAX);
-    } else {
-        text[size_bytes] = '\0';
-    }
-    fclose(file);
-    if (!good) {
-        g_clear_pointer(&text, g_free);
-    }
-    return text;
-}
-
-bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]) {
-    char *text = read_text(path, error);
-    if (text == NULL) {
-        return false;
-    }
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    char wrong[RULES_ERROR_BYTES];
-    bool good = true;
-    for (size_t i = 0; good && lines[i] != NULL; i++) {
-        good = add_line(rules, lines[i], wrong);
-        if (!good) {
-            g_snprintf(error, RULES_ERROR_BYTES, "%s:%zu: %s", path, i + 1, wrong);
-        }
-    }
-    g_free(text);
-    return good;
 }
 
 /* ---- bits to corrupt ---- */

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that drop, duplicate, delay, reorder or corrupt the datagrams that meet their conditions.
-   A rule is a text, `ACTION [CONDITION...]`, with words separated by blanks; all conditions must hold. Rules are
-   tried in order, and each rule that matches acts, until one drops or passes.
-   Actions: drop, duplicate[=N], delay=MS, reorder, corrupt[=BITS], corrupt@KEY[=BITS] (bits of that field, named as
-   in fields.def), pass.
-   Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id, or the number on the wire if that
-   is unknown), seq= (as on the wire), kind= (tools/rules/datagram_kind.h), time=FROM-TO (seconds), size=MIN-MAX
-   (bytes).
-   Conditions on a bunch, which the same bunch must meet: channel=, ch_seq= (as on the wire), reliable, unreliable,
-   copy=, message=NAME, and kind= with a kind of bunches.
-   Chance and count, applied to datagrams that meet all other conditions: p=PROBABILITY, then every=N (the N-th,
-   2N-th, ...), then first=N or max=N (act at most N times).
-   Numbers are lists of numbers and ranges: 3 or 100-110 or 7,9-12,100- (no end). */
+/* Rules that drop, duplicate, delay, reorder or corrupt the datagrams that meet their conditions. rule_parser.h
+   describes their text. */
 #ifndef UERUDP_TOOLS_RULES_RULES_H
 #define UERUDP_TOOLS_RULES_RULES_H
 
