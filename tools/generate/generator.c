@@ -27,8 +27,8 @@ bool generator_init(struct generator *generator, const struct generator_config *
     for (uint32_t i = 0; i < config->connections; i++) {
         struct sim_scenario scenario = config->scenario;
         scenario.seed = i == 0 ? scenario.seed : sim_rng_mix(scenario.seed, i);
-        if (!frame_stream_init(&generator->connections[i].source, &scenario, config->point, i * STAGGER_NS,
-                               config->with_run_log)) {
+        if (!connection_frames_init(&generator->connections[i].source, &scenario, config->point, i * STAGGER_NS,
+                                    config->with_run_log)) {
             return false;
         }
     }
@@ -41,13 +41,13 @@ void generator_init_second(struct generator *generator, const struct generator *
     generator->config.point = point;
     generator->connections = g_new0(struct generator_connection, first->config.connections);
     for (uint32_t i = 0; i < first->config.connections; i++) {
-        frame_stream_init_second(&generator->connections[i].source, &first->connections[i].source, point);
+        connection_frames_init_second(&generator->connections[i].source, &first->connections[i].source, point);
     }
 }
 
 void generator_clear(struct generator *generator) {
     for (uint32_t i = 0; generator->connections != NULL && i < generator->config.connections; i++) {
-        frame_stream_clear(&generator->connections[i].source);
+        connection_frames_clear(&generator->connections[i].source);
     }
     g_free(generator->connections);
     *generator = (struct generator){0};
@@ -58,7 +58,7 @@ static uint32_t earliest_connection(struct generator *generator) {
     uint32_t best = generator->config.connections;
     uint64_t time_ns = UINT64_MAX;
     for (uint32_t i = 0; i < generator->config.connections; i++) {
-        const struct frame_stream_frame *frame = frame_stream_peek(&generator->connections[i].source);
+        const struct connection_frame *frame = connection_frames_peek(&generator->connections[i].source);
         if (frame != NULL && frame->time_ns < time_ns) {
             time_ns = frame->time_ns;
             best = i;
@@ -67,22 +67,22 @@ static uint32_t earliest_connection(struct generator *generator) {
     return best;
 }
 
-static void write_frame(struct generator *generator, uint32_t index, const struct frame_stream_frame *frame,
+static void write_frame(struct generator *generator, uint32_t index, const struct connection_frame *frame,
                         struct pcapng_writer *writer, uint32_t interface) {
-    const struct frame_stream *source = &generator->connections[index].source;
+    const struct connection_frames *source = &generator->connections[index].source;
     struct generate_fuzz *fuzz = generator->config.fuzz;
-    const uint8_t *bytes = frame_stream_bytes(source, frame);
+    const uint8_t *bytes = connection_frames_bytes(source, frame);
     size_t size_bytes = frame->size_bytes;
     struct capture_address addresses[2]; /* [role] */
     char outcome_comment[PACKET_COMMENT_BYTES];
-    frame_stream_comment(source, frame, outcome_comment);
+    connection_frames_comment(source, frame, outcome_comment);
     const char *comment = outcome_comment[0] != '\0' ? outcome_comment : NULL;
     if (fuzz != NULL && generate_fuzz_datagram(fuzz, &source->contexts[frame->from], bytes, size_bytes)) {
         bytes = fuzz->bytes;
         size_bytes = ue_bits_bytes(fuzz->bits);
         comment = fuzz->text;
     }
-    uint32_t place = frame_stream_outcome(source, frame)->address;
+    uint32_t place = connection_frames_outcome(source, frame)->address;
     uint32_t *newest = &generator->connections[index].place;
     *newest = place > *newest ? place : *newest;
     generator_addresses(source->scenario.driver, index, place, &addresses[UE_ROLE_CLIENT], &addresses[UE_ROLE_SERVER]);
@@ -96,13 +96,13 @@ bool generator_step(struct generator *generator, struct pcapng_writer *writer, u
         return false;
     }
     struct generator_connection *connection = &generator->connections[index];
-    const struct frame_stream_frame *frame = frame_stream_peek(&connection->source);
+    const struct connection_frame *frame = connection_frames_peek(&connection->source);
     generator->now_ns = frame->time_ns;
     write_frame(generator, index, frame, writer, interface);
     if (connection->frames++ == 0) {
         connection->stream = generator->streams++;
     }
-    frame_stream_pop(&connection->source, ++generator->frames);
+    connection_frames_pop(&connection->source, ++generator->frames);
     return true;
 }
 

@@ -4,7 +4,7 @@
 #define UERUDP_TOOLS_GENERATE_GENERATOR_H
 
 #include "tools/capture/pcapng_writer.h"
-#include "tools/generate/frame_stream.h"
+#include "tools/generate/connection_frames.h"
 #include "tools/generate/fuzz.h"
 
 #define GENERATE_CONNECTIONS_MAX 5000
@@ -25,7 +25,7 @@ struct generator_config {
 };
 
 struct generator_connection {
-    struct frame_stream source;
+    struct connection_frames source;
     uint64_t frames;
     uint32_t place;  /* of the client's address, in the newest frame */
     uint32_t stream; /* as readers number it: by the first frame */

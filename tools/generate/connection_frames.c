@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/generate/frame_stream.h"
+#include "tools/generate/connection_frames.h"
 
 #define FRAMES_TAKEN_MAX 4096 /* that were popped and are still in front of the waiting ones */
 
-static bool leaves_here(const struct frame_stream *source, enum ue_role from) {
+static bool leaves_here(const struct connection_frames *source, enum ue_role from) {
     return source->point == GENERATE_CAPTURE_SENDER ||
            (source->point == GENERATE_CAPTURE_CLIENT) == (from == UE_ROLE_CLIENT);
 }
 
-static void capture(struct frame_stream *source, const struct sim_datagram *datagram) {
+static void capture(struct connection_frames *source, const struct sim_datagram *datagram) {
     const struct sim_link_report *report = datagram->report;
-    struct frame_stream_frame frame = {.time_ns = report->now_ns + source->offset_ns,
-                                       .from = datagram->from,
-                                       .number = report->number,
-                                       .copy = report->copy,
-                                       .is_corrupted = report->corrupted,
-                                       .begin = source->bytes->len,
-                                       .size_bytes = report->size_bytes};
+    struct connection_frame frame = {.time_ns = report->now_ns + source->offset_ns,
+                                     .from = datagram->from,
+                                     .number = report->number,
+                                     .copy = report->copy,
+                                     .is_corrupted = report->corrupted,
+                                     .begin = source->bytes->len,
+                                     .size_bytes = report->size_bytes};
     g_byte_array_append(source->bytes, report->bytes, (guint)report->size_bytes);
     g_array_append_val(source->frames, frame);
 }
 
 /* A server has no context before it accepts; it encodes as the client does, in the other direction. */
-static void learn_context(struct frame_stream *source, const struct sim_datagram *datagram) {
+static void learn_context(struct connection_frames *source, const struct sim_datagram *datagram) {
     struct ue_context *other = &source->contexts[!datagram->from];
     source->contexts[datagram->from] = *datagram->context;
     if (other->direction == UE_DIRECTION_UNKNOWN) {
@@ -31,7 +31,7 @@ static void learn_context(struct frame_stream *source, const struct sim_datagram
     }
 }
 
-static void see_datagram(struct frame_stream *source, const struct sim_datagram *datagram) {
+static void see_datagram(struct connection_frames *source, const struct sim_datagram *datagram) {
     const struct sim_link_report *report = datagram->report;
     struct datagram_outcome *outcome = datagram_outcome_ring_update(&source->outcomes[datagram->from], datagram);
     if (datagram->context != NULL && report->event == SIM_DATAGRAM_SENT) {
@@ -49,42 +49,42 @@ static void see_datagram(struct frame_stream *source, const struct sim_datagram 
 /* ---- events of the run, for each of its streams ---- */
 
 static void see(void *user, const struct sim_datagram *datagram) {
-    for (struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (struct connection_frames *source = user; source != NULL; source = source->second) {
         see_datagram(source, datagram);
     }
 }
 
 static void on_message_sent(void *user, const struct sim_message *sent) {
-    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (const struct connection_frames *source = user; source != NULL; source = source->second) {
         run_log_add_message(source->run_log, sent);
     }
 }
 
 static void deliver(void *user, const struct sim_delivery *delivery) {
-    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (const struct connection_frames *source = user; source != NULL; source = source->second) {
         run_log_add_delivery(source->run_log, delivery);
     }
 }
 
 static void on_packet_reported(void *user, enum ue_role side, int64_t packet_id, bool delivered) {
-    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (const struct connection_frames *source = user; source != NULL; source = source->second) {
         run_log_add_ack(source->run_log, side, packet_id, delivered);
     }
 }
 
 static void on_game(void *user, const struct sim_game_event *event) {
-    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (const struct connection_frames *source = user; source != NULL; source = source->second) {
         game_sidecar_add(source->game_sidecar, event);
     }
 }
 
 static void end(void *user, enum ue_role side, enum ue_close_reason reason) {
-    for (const struct frame_stream *source = user; source != NULL; source = source->second) {
+    for (const struct connection_frames *source = user; source != NULL; source = source->second) {
         run_log_add_close(source->run_log, side, reason);
     }
 }
 
-static void step(struct frame_stream *source) {
+static void step(struct connection_frames *source) {
     bool is_over = !sim_step(source->sim);
     for (source = source->first != NULL ? source->first : source; source != NULL; source = source->second) {
         source->is_over = is_over;
@@ -94,18 +94,18 @@ static void step(struct frame_stream *source) {
 /* ---- streams ---- */
 
 /* Everything but the run. */
-static void init_capture(struct frame_stream *source, const struct sim_scenario *scenario,
+static void init_capture(struct connection_frames *source, const struct sim_scenario *scenario,
                          enum generate_capture_point point, uint64_t offset_ns, bool with_run_log) {
-    *source = (struct frame_stream){.scenario = *scenario, .point = point, .offset_ns = offset_ns};
+    *source = (struct connection_frames){.scenario = *scenario, .point = point, .offset_ns = offset_ns};
     source->scenario.unchecked = !with_run_log;
     source->run_log = with_run_log ? run_log_new() : NULL;
     source->game_sidecar = with_run_log && scenario->game ? game_sidecar_new() : NULL;
-    source->frames = g_array_new(FALSE, FALSE, sizeof(struct frame_stream_frame));
+    source->frames = g_array_new(FALSE, FALSE, sizeof(struct connection_frame));
     source->bytes = g_byte_array_new();
 }
 
-bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *scenario,
-                       enum generate_capture_point point, uint64_t offset_ns, bool with_run_log) {
+bool connection_frames_init(struct connection_frames *source, const struct sim_scenario *scenario,
+                            enum generate_capture_point point, uint64_t offset_ns, bool with_run_log) {
     struct sim_callbacks watch = {.datagram = see, .user = source};
     if (with_run_log) {
         watch = (struct sim_callbacks){on_message_sent, deliver, see, on_packet_reported, end, on_game, source};
@@ -115,15 +115,15 @@ bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *s
     return source->sim != NULL;
 }
 
-void frame_stream_init_second(struct frame_stream *source, struct frame_stream *first,
-                              enum generate_capture_point point) {
+void connection_frames_init_second(struct connection_frames *source, struct connection_frames *first,
+                                   enum generate_capture_point point) {
     init_capture(source, &first->scenario, point, first->offset_ns, first->run_log != NULL);
     source->sim = first->sim;
     source->first = first;
     first->second = source;
 }
 
-void frame_stream_clear(struct frame_stream *source) {
+void connection_frames_clear(struct connection_frames *source) {
     if (source->first == NULL) {
         sim_free(source->sim);
     }
@@ -135,20 +135,20 @@ void frame_stream_clear(struct frame_stream *source) {
         g_array_unref(source->frames);
         g_byte_array_unref(source->bytes);
     }
-    *source = (struct frame_stream){0};
+    *source = (struct connection_frames){0};
 }
 
 /* A datagram that is captured where it leaves waits until its outcome is known, for the comment. */
-static bool is_ready(const struct frame_stream *source, const struct frame_stream_frame *frame) {
+static bool is_ready(const struct connection_frames *source, const struct connection_frame *frame) {
     return source->is_over || !leaves_here(source, frame->from) ||
-           frame_stream_outcome(source, frame)->copies_in_link == 0;
+           connection_frames_outcome(source, frame)->copies_in_link == 0;
 }
 
-const struct frame_stream_frame *frame_stream_peek(struct frame_stream *source) {
+const struct connection_frame *connection_frames_peek(struct connection_frames *source) {
     while (true) {
         if (source->head < source->frames->len) {
-            const struct frame_stream_frame *frame =
-                &g_array_index(source->frames, struct frame_stream_frame, source->head);
+            const struct connection_frame *frame =
+                &g_array_index(source->frames, struct connection_frame, source->head);
             if (is_ready(source, frame)) {
                 return frame;
             }
@@ -159,31 +159,31 @@ const struct frame_stream_frame *frame_stream_peek(struct frame_stream *source) 
     }
 }
 
-void frame_stream_comment(const struct frame_stream *source, const struct frame_stream_frame *frame,
-                          char text[PACKET_COMMENT_BYTES]) {
-    packet_comment_write(frame_stream_outcome(source, frame), leaves_here(source, frame->from), frame->copy,
+void connection_frames_comment(const struct connection_frames *source, const struct connection_frame *frame,
+                               char text[PACKET_COMMENT_BYTES]) {
+    packet_comment_write(connection_frames_outcome(source, frame), leaves_here(source, frame->from), frame->copy,
                          frame->is_corrupted, frame->time_ns - source->offset_ns, text);
 }
 
 /* Moves the waiting frames to the front once enough were popped. */
-static void drop_popped_frames(struct frame_stream *source) {
+static void drop_popped_frames(struct connection_frames *source) {
     bool is_empty = source->head == source->frames->len;
     if (!is_empty && source->head < FRAMES_TAKEN_MAX) {
         return;
     }
     size_t begin =
-        is_empty ? source->bytes->len : g_array_index(source->frames, struct frame_stream_frame, source->head).begin;
+        is_empty ? source->bytes->len : g_array_index(source->frames, struct connection_frame, source->head).begin;
     g_array_remove_range(source->frames, 0, source->head);
     g_byte_array_remove_range(source->bytes, 0, (guint)begin);
     for (guint i = 0; i < source->frames->len; i++) {
-        g_array_index(source->frames, struct frame_stream_frame, i).begin -= begin;
+        g_array_index(source->frames, struct connection_frame, i).begin -= begin;
     }
     source->head = 0;
 }
 
-void frame_stream_pop(struct frame_stream *source, uint64_t frame_number) {
-    const struct frame_stream_frame *frame = &g_array_index(source->frames, struct frame_stream_frame, source->head);
-    struct datagram_outcome *outcome = frame_stream_outcome(source, frame);
+void connection_frames_pop(struct connection_frames *source, uint64_t frame_number) {
+    const struct connection_frame *frame = &g_array_index(source->frames, struct connection_frame, source->head);
+    struct datagram_outcome *outcome = connection_frames_outcome(source, frame);
     outcome->frames--;
     outcome->frame = outcome->frame == 0 ? frame_number : outcome->frame;
     if (source->run_log != NULL) {
