@@ -6,8 +6,8 @@
 #include "tools/cli/output_file.h"
 #include "tools/cli/datagram_selection.h"
 #include "tools/info/other_end.h"
-#include "tools/trace/connection_index.h"
-#include "tools/trace/page.h"
+#include "tools/trace/index_rows.h"
+#include "tools/trace/page_template.h"
 #include "tools/trace/svg.h"
 
 /* The first connections get a picture, up to this limit. */

@@ -8,7 +8,7 @@
 #include "tools/info/bandwidth_json.h"
 #include "tools/info/json_report.h"
 #include "tools/print/json.h"
-#include "tools/trace/page.h"
+#include "tools/trace/page_template.h"
 #include "tools/trace/page_table.h"
 
 #define NS_PER_MS 1e6

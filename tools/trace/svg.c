@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* page.js puts the picture between two of these marks. */
+/* page_head.js puts the picture between two of these marks. */
 #define MARK "SVG:"
 #define MARK_END ":SVG"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page that lists the connections of a capture, with a row each that links to its page. */
-#ifndef UERUDP_TOOLS_TRACE_CONNECTION_INDEX_H
-#define UERUDP_TOOLS_TRACE_CONNECTION_INDEX_H
+#ifndef UERUDP_TOOLS_TRACE_INDEX_ROWS_H
+#define UERUDP_TOOLS_TRACE_INDEX_ROWS_H
 
 #include "tools/trace/plot_rows.h"
 

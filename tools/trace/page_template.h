@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Self-contained HTML pages: data, style, scripts, and the library d3 with its licence, all built into the program.
-   page/frame.js describes how a panel is added. */
-#ifndef UERUDP_TOOLS_TRACE_PAGE_H
-#define UERUDP_TOOLS_TRACE_PAGE_H
+   page/page.js describes how a panel is added. */
+#ifndef UERUDP_TOOLS_TRACE_PAGE_TEMPLATE_H
+#define UERUDP_TOOLS_TRACE_PAGE_TEMPLATE_H
 
 #include <jansson.h>
 

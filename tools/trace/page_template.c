@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/trace/page.h"
+#include "tools/trace/page_template.h"
 
 #include <glib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/trace/connection_index.h"
+#include "tools/trace/index_rows.h"
 
 #include "tools/info/json_report.h"
-#include "tools/trace/page.h"
+#include "tools/trace/page_template.h"
 
 /* Points of a sparkline. */
 #define POINTS_MAX 60
