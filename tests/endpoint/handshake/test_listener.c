@@ -258,15 +258,20 @@ static void packets_from_unknown_addresses_get_a_restart_request(void **state) {
 
 static void a_response_with_another_session_id_is_refused(void **state) {
     (void)state;
-    struct listener_fixture fixture;
-    listener_fixture_init(&fixture, "5.1", (struct ue_listener_config){0});
-    struct handshake_datagram response = listener_encode_response(&fixture, NULL);
-    response.bytes[0] ^= 3;
-    assert_int_equal(listener_receive(&fixture, &response), UE_LISTENER_NOTHING);
-    assert_int_equal(listener_counters(&fixture)->wrong_session, 1);
-    response.bytes[0] ^= 3;
-    assert_int_equal(listener_receive(&fixture, &response), UE_LISTENER_ACCEPT);
-    listener_fixture_free(&fixture);
+    static const uint8_t original[UE_COOKIE_BYTES] = {0x11};
+    for (unsigned restarts = 0; restarts < 2; restarts++) {
+        struct listener_fixture fixture;
+        listener_fixture_init(&fixture, "5.1", (struct ue_listener_config){0});
+        struct handshake_datagram response = listener_encode_response(&fixture, restarts ? original : NULL);
+        response.bytes[0] ^= 3;
+        assert_int_equal(listener_receive(&fixture, &response), UE_LISTENER_NOTHING);
+        assert_int_equal(fixture.reply_bytes, 0);
+        assert_int_equal(listener_counters(&fixture)->wrong_session, 1);
+        response.bytes[0] ^= 3;
+        assert_int_equal(listener_receive(&fixture, &response), UE_LISTENER_ACCEPT);
+        assert_int_equal(listener_read_reply(&fixture).handshake.type, UE_HANDSHAKE_ACK);
+        listener_fixture_free(&fixture);
+    }
 }
 
 static void messages_that_no_client_sends_are_dropped(void **state) {

@@ -123,6 +123,7 @@ static void a_connection_without_memory_is_refused(void **state) {
     server_run(2 * SECOND_NS);
     assert_int_equal(ue_server_count(server_fixture.server), 0);
     assert_true(is_within(ue_server_counters(server_fixture.server)->refused_full, 1, 2));
+    assert_int_equal(ue_conn_state(server_fixture.players[0].conn), UE_CONN_HANDSHAKE); /* it received no Ack */
     server_fixture_free();
 }
 
@@ -320,9 +321,43 @@ static void a_late_response_opens_no_second_connection(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_counters(server_fixture.server)->rebound, 1);
     server_receive(&old, copy, copy_bytes);
+    server_deliver_datagrams();
+    assert_int_equal(server_fixture.restart_requests, 0); /* nothing was sent to the old address */
     assert_int_equal(ue_server_count(server_fixture.server), 1);
     assert_int_equal(ue_server_listener_counters(server_fixture.server)->accepted, 3); /* the cookie was still valid */
     server_fixture_free();
+}
+
+/* Delivers the next datagram of a client to the server, without the server's reply. */
+static void pass_on(uint32_t number) {
+    struct ue_bytes bytes;
+    assert_true(ue_conn_next_datagram(server_fixture.players[number].conn, &bytes));
+    server_receive(&server_fixture.players[number].address, bytes.bytes, bytes.size_bytes);
+}
+
+/* The queue of replies is full: the connection begins without an Ack, which the repeated Response gets. */
+static void an_ack_without_space_in_the_queue_is_sent_later(void **state) {
+    (void)state;
+    for (uint32_t max_replies = 1; max_replies <= 2; max_replies++) {
+        struct ue_server_config c = server_config("5.4");
+        c.max_replies = max_replies;
+        server_fixture_init(&c);
+        player_connect(0);
+        player_connect(1);
+        pass_on(0);
+        server_deliver_datagrams();
+        pass_on(1); /* its Challenge waits */
+        pass_on(0); /* a Response */
+        assert_int_equal(ue_server_count(server_fixture.server), 1);
+        assert_int_equal(ue_server_counters(server_fixture.server)->replies_lost, 2 - max_replies);
+        server_deliver_datagrams();
+        assert_int_equal(ue_conn_state(server_fixture.players[0].conn),
+                         max_replies == 1 ? UE_CONN_HANDSHAKE : UE_CONN_PENDING);
+        server_run(2 * SECOND_NS);
+        assert_true(player_has_joined(0));
+        assert_int_equal(ue_server_counters(server_fixture.server)->accepted, 2);
+        server_fixture_free();
+    }
 }
 
 static void unusable_configurations_are_refused(void **state) {
@@ -362,6 +397,7 @@ int main(void) {
         cmocka_unit_test(repeated_address_changes_keep_one_connection),
         cmocka_unit_test(a_restart_of_an_ended_connection_is_refused),
         cmocka_unit_test(a_late_response_opens_no_second_connection),
+        cmocka_unit_test(an_ack_without_space_in_the_queue_is_sent_later),
         cmocka_unit_test(unusable_configurations_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,10 @@ static void connections_per_machine_are_limited(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(server_fixture.server), 4);
     assert_true(player_has_joined(5));
+    for (uint32_t i = 0; i < 5; i++) { /* the others received no Ack */
+        bool has_ack = ue_conn_state(server_fixture.players[i].conn) != UE_CONN_HANDSHAKE;
+        assert_int_equal(has_ack, player_has_joined(i));
+    }
     assert_true(ue_server_counters(server_fixture.server)->refused_machine >= 2);
     assert_int_equal(ue_server_counters(server_fixture.server)->refused_full, 0);
     for (uint32_t i = 0; i < 5; i++) {

@@ -337,7 +337,7 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
     return true;
 }
 
-/* endpoint.md 5.1, 7.3, 7.4. */
+/* endpoint.md 2.2, 5.1, 7.3, 7.4. */
 static void receive_from_unknown(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
                                  size_t size_bytes) {
     bool left = has_left(s, now_ns, from);
