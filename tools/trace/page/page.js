@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page below its head, and the object `frame`: panels that share one time axis.
+/* The frame of the page: panels below each other that share one time axis.
 
    How to add a panel:
    1. Its data. What uerudp info --json prints is in data.info. Numbers with a row for each element are a table: an array
