@@ -148,6 +148,7 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
     }
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
+    ue_head_of_line_finish(findings);
     ue_silence_finish(findings);
     ue_timing_finish(findings);
     ue_handshake_login_finish(findings);

@@ -45,6 +45,8 @@ struct ue_reliable_stalls {
     size_t first[2];              /* index in in_flight of the first entry that is not acknowledged */
     bool has_copies[2];           /* a bunch was sent more than once */
     bool is_refused[2];           /* the latest packet, see struct ue_observed_packet */
+    int64_t missing_ids[2];       /* the newest packet that is missing in the capture; 0: none */
+    int64_t reported_ids[2];      /* the newest packet that was reported; 0: none */
     struct ue_array overdue[2];   /* struct ue_overdue_bunch */
 
     bool has_group; /* bunches that arrived with the same packet */
@@ -205,13 +207,17 @@ struct ue_reliable_arrival {
     int64_t reliable_id;
     int64_t time_ns; /* of capture */
     uint64_t frame;
+    bool is_unsure; /* no report of its packet was captured: it may not have arrived */
 };
 
 void ue_head_of_line_init(struct ue_head_of_line *lines);
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_reliable_arrival *arrival);
+/* Its packet was skipped: more may wait for it than what is counted. */
+void ue_head_of_line_on_unreported(struct ue_findings *findings, const struct ue_reliable_arrival *arrival);
 /* Packets of a side may have arrived that were not captured: then what its bunches wait for is not known. */
 void ue_head_of_line_forget(struct ue_findings *findings, unsigned side);
+void ue_head_of_line_finish(struct ue_findings *findings);
 void ue_head_of_line_clear(struct ue_findings *findings);
 
 /* Only a bunch that was captured for the first time can fill a gap or open one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long reliable bunches that arrived waited for one that was lost. A bunch arrived if its packet was acknowledged.
- */
+   If its packet was not reported, it may have arrived: then what waits for it, and its own wait, is not counted. */
 #include "libcodec/findings/findings_state.h"
 
 /* Limit for one side of a stream; above it nothing that waits is remembered. */
@@ -13,6 +13,7 @@ struct ue_waiting_bunch {
     int64_t arrived_ns;
     uint64_t frame;
     uint32_t channel;
+    bool is_unsure;
 };
 
 void ue_head_of_line_init(struct ue_head_of_line *lines) {
@@ -29,7 +30,9 @@ void ue_head_of_line_clear(struct ue_findings *findings) {
 void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
     struct ue_head_of_line *lines = &findings->head_of_line;
     for (size_t i = 0; i < lines->channels.count; i++) {
-        ((struct ue_channel_order *)ue_array_at(&lines->channels, i))->next_ids[side] = -1;
+        struct ue_channel_order *order = ue_array_at(&lines->channels, i);
+        order->next_ids[side] = -1;
+        order->waits[side].is_at_least = true;
     }
     lines->waiting[side].count = 0;
 }
@@ -40,18 +43,22 @@ static struct ue_channel_order *require_channel(struct ue_findings *findings, ui
     return ue_array_require(&findings->memory, &findings->head_of_line.channels, &added);
 }
 
-/* The first bunch that is sent is the next one to take effect, also if it is lost. */
+/* The first bunch that is sent is the next one to take effect, also if it is lost. One before it may have been sent
+   before the capture. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (findings->callbacks->wait == NULL) {
         return;
     }
     struct ue_channel_order *order = require_channel(findings, event->bunch.decoded->channel);
-    if (order != NULL && order->next_ids[event->side] < 0 && event->bunch.copy == 1 && !event->bunch.is_jump) {
-        order->next_ids[event->side] = event->bunch.reliable_id;
+    if (order == NULL || event->bunch.copy != 1 || event->bunch.is_jump) {
+        return;
     }
+    int64_t *next_id = &order->next_ids[event->side];
+    order->waits[event->side].is_at_least |= event->bunch.reliable_id < *next_id;
+    *next_id = *next_id < 0 ? event->bunch.reliable_id : *next_id;
 }
 
-/* The place of a waiting bunch; the number of bunches if it does not wait. */
+/* The place of a waiting bunch; the number of waiting bunches if it does not wait. */
 static size_t find_waiting(const struct ue_array *waiting, uint32_t channel, int64_t reliable_id) {
     for (size_t i = 0; i < waiting->count; i++) {
         const struct ue_waiting_bunch *at = ue_array_at(waiting, i);
@@ -64,20 +71,24 @@ static size_t find_waiting(const struct ue_array *waiting, uint32_t channel, int
 
 static void wait(struct ue_findings *findings, const struct ue_reliable_arrival *arrival) {
     struct ue_array *waiting = &findings->head_of_line.waiting[arrival->side];
-    const struct ue_waiting_bunch bunch = {arrival->reliable_id, arrival->time_ns, arrival->frame, arrival->channel};
-    if (waiting->count == WAITING_MAX) {
-        ue_head_of_line_forget(findings, arrival->side);
-    } else if (find_waiting(waiting, arrival->channel, arrival->reliable_id) == waiting->count &&
-               !ue_array_insert(&findings->memory, waiting, waiting->count, &bunch)) {
+    const struct ue_waiting_bunch bunch = {arrival->reliable_id, arrival->time_ns, arrival->frame, arrival->channel,
+                                           arrival->is_unsure};
+    size_t place = find_waiting(waiting, arrival->channel, arrival->reliable_id);
+    if (place < waiting->count) {
+        struct ue_waiting_bunch *earlier = ue_array_at(waiting, place);
+        *earlier = earlier->is_unsure ? bunch : *earlier;
+    } else if (place == WAITING_MAX || !ue_array_insert(&findings->memory, waiting, place, &bunch)) {
         ue_head_of_line_forget(findings, arrival->side);
     }
 }
 
 static void count_wait(const struct ue_findings *findings, struct ue_channel_wait *wait,
-                       const struct ue_waiting_bunch *bunch, int64_t now_ns) {
-    struct ue_finding_value known_ns = ue_findings_span(findings, bunch->arrived_ns, now_ns);
-    if (known_ns.at_least != known_ns.at_most) {
-        return; /* the clock may have been set meanwhile */
+                       const struct ue_waiting_bunch *bunch, const struct ue_reliable_arrival *end) {
+    struct ue_finding_value known_ns = ue_findings_span(findings, bunch->arrived_ns, end->time_ns);
+    bool is_set = known_ns.at_least != known_ns.at_most; /* the clock may have been set meanwhile */
+    if (bunch->is_unsure || end->is_unsure || is_set) {
+        wait->is_at_least = true;
+        return;
     }
     int64_t span_ns = known_ns.at_least;
     if (span_ns <= 0) {
@@ -104,22 +115,25 @@ static void report(struct ue_findings *findings, struct ue_channel_waits *waits,
 static void release(struct ue_findings *findings, struct ue_channel_order *order,
                     const struct ue_reliable_arrival *arrival) {
     struct ue_array *waiting = &findings->head_of_line.waiting[arrival->side];
+    struct ue_channel_waits *waits = &order->waits[arrival->side];
     struct ue_channel_wait wait = {.frame = arrival->frame,
                                    .channel = arrival->channel,
                                    .ch_seq = arrival->ch_seq,
-                                   .side = (uint8_t)arrival->side};
+                                   .side = (uint8_t)arrival->side,
+                                   .is_at_least = waits->is_at_least};
     order->next_ids[arrival->side] = arrival->reliable_id + 1;
     while (waiting->count != 0) {
         size_t place = find_waiting(waiting, arrival->channel, order->next_ids[arrival->side]);
         if (place == waiting->count) {
             break;
         }
-        count_wait(findings, &wait, ue_array_at(waiting, place), arrival->time_ns);
+        count_wait(findings, &wait, ue_array_at(waiting, place), arrival);
         ue_array_remove(&findings->memory, waiting, place, 1);
         order->next_ids[arrival->side]++;
     }
+    waits->is_at_least = wait.is_at_least;
     if (wait.bunches != 0) {
-        report(findings, &order->waits[arrival->side], &wait);
+        report(findings, waits, &wait);
     }
 }
 
@@ -136,6 +150,30 @@ void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_re
         release(findings, order, arrival);
     } else if (arrival->reliable_id > next_id && arrival->reliable_id - next_id <= AHEAD_MAX) {
         wait(findings, arrival);
+    }
+}
+
+static void mark_at_least(struct ue_findings *findings, unsigned side, uint32_t channel) {
+    struct ue_channel_order *order = require_channel(findings, channel);
+    if (order != NULL) {
+        order->waits[side].is_at_least = true;
+    }
+}
+
+void ue_head_of_line_on_unreported(struct ue_findings *findings, const struct ue_reliable_arrival *arrival) {
+    ue_head_of_line_on_arrival(findings, arrival);
+    if (findings->callbacks->wait != NULL) {
+        mark_at_least(findings, arrival->side, arrival->channel);
+    }
+}
+
+/* What still waits is not counted. */
+void ue_head_of_line_finish(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_array *waiting = &findings->head_of_line.waiting[side];
+        for (size_t i = 0; i < waiting->count; i++) {
+            mark_at_least(findings, side, ((const struct ue_waiting_bunch *)ue_array_at(waiting, i))->channel);
+        }
     }
 }
 

@@ -132,6 +132,8 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
 void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event) {
     if (event->type == UE_OBSERVED_PACKET) {
         stalls->is_refused[event->side] = event->packet.is_refused;
+    } else if (event->type == UE_OBSERVED_LOST) {
+        stalls->missing_ids[event->side] = event->lost.last_id;
     }
 }
 
@@ -225,6 +227,16 @@ static void mark_copies(struct ue_reliable_stalls *stalls, unsigned side, const 
     }
 }
 
+static struct ue_reliable_arrival arrival_of(const struct ue_unacked_bunch *in_flight, unsigned side, bool is_unsure) {
+    return (struct ue_reliable_arrival){.side = side,
+                                        .channel = in_flight->channel,
+                                        .ch_seq = in_flight->ch_seq,
+                                        .reliable_id = in_flight->reliable_id,
+                                        .time_ns = in_flight->time_ns,
+                                        .frame = in_flight->frame,
+                                        .is_unsure = is_unsure};
+}
+
 static void end_flight(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_reliable_stalls *stalls = &findings->stalls;
@@ -232,18 +244,12 @@ static void end_flight(struct ue_findings *findings, const struct ue_observed_ev
     while (*first < stalls->in_flight[side].count &&
            in_flight_at(stalls, side, *first)->packet_id <= event->ack.packet_id) {
         const struct ue_unacked_bunch *reported = in_flight_at(stalls, side, *first);
+        const struct ue_reliable_arrival arrival =
+            arrival_of(reported, side, reported->packet_id < event->ack.packet_id);
         ++*first;
-        if (reported->packet_id < event->ack.packet_id) {
-            ue_head_of_line_forget(findings, side); /* that packet was never reported */
-            continue;
-        }
-        if (event->type == UE_OBSERVED_ACK) {
-            const struct ue_reliable_arrival arrival = {.side = side,
-                                                        .channel = reported->channel,
-                                                        .ch_seq = reported->ch_seq,
-                                                        .reliable_id = reported->reliable_id,
-                                                        .time_ns = reported->time_ns,
-                                                        .frame = reported->frame};
+        if (arrival.is_unsure) {
+            ue_head_of_line_on_unreported(findings, &arrival);
+        } else if (event->type == UE_OBSERVED_ACK) {
             arrive(findings, side, reported);
             mark_copies(stalls, side, reported);
             ue_head_of_line_on_arrival(findings, &arrival);
@@ -253,9 +259,17 @@ static void end_flight(struct ue_findings *findings, const struct ue_observed_ev
     }
 }
 
+/* Whether a packet that is not in the capture may have arrived: it can have held any bunch. */
+static bool may_have_arrived_unseen(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event) {
+    int64_t *reported_id = &stalls->reported_ids[!event->side], last_id = *reported_id;
+    *reported_id = event->ack.packet_id > last_id ? event->ack.packet_id : last_id;
+    return (event->type == UE_OBSERVED_ACK && event->ack.frame == 0) ||
+           (event->ack.packet_id > last_id + 1 && stalls->missing_ids[!event->side] > last_id);
+}
+
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
-    if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0) {
-        ue_head_of_line_forget(findings, !event->side); /* it can have held any bunch */
+    if (may_have_arrived_unseen(&findings->stalls, event)) {
+        ue_head_of_line_forget(findings, !event->side);
     }
     if (!event->ack.is_withdrawn) {
         end_flight(findings, event);
@@ -270,12 +284,23 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
         ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
         findings->stalls.first[side] = 0;
         findings->stalls.has_copies[side] = false;
+        findings->stalls.missing_ids[side] = findings->stalls.reported_ids[side] = 0;
+    }
+}
+
+/* What is not reported yet may have arrived. */
+static void end_last_flight(struct ue_findings *findings, unsigned side) {
+    const struct ue_reliable_stalls *stalls = &findings->stalls;
+    for (size_t place = stalls->first[side]; place < stalls->in_flight[side].count; place++) {
+        const struct ue_reliable_arrival arrival = arrival_of(in_flight_at(stalls, side, place), side, true);
+        ue_head_of_line_on_arrival(findings, &arrival);
     }
 }
 
 void ue_reliable_stalls_finish(struct ue_findings *findings) {
     end_group(findings);
     for (unsigned side = 0; side < 2; side++) {
+        end_last_flight(findings, side);
         for (size_t i = 0; i < findings->stalls.overdue[side].count; i++) {
             report_undelivered(findings, overdue_at(&findings->stalls, side, i), side, findings->course.last_ns);
         }

@@ -9,6 +9,9 @@
 /* In the dependencies of a packet: a packet that is older than the other bits cover, or that is not known. */
 #define DEPENDS_ON_OTHER (UINT64_C(1) << 63)
 
+/* So many acks, new or repeated, fit into a packet: each has less than 7 bytes. */
+#define UNFILLED_ACKS_MAX 64
+
 enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL when there is none, or it was replaced. */
@@ -212,6 +215,26 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
     mark_acked(other, id);
 }
 
+/* Whether an ack may skip others that were not captured, because both packets with each of them are missing. Of two
+   packets with acks in a row the second can repeat some acks of a packet before both, and leave the rest to the packet
+   after it. A packet that is full of acks is followed by one that begins with a new ack, and then repeats others. */
+static bool may_skip_unread(const struct ue_tracker_step *p, const struct ue_tracker_side *side, int64_t id) {
+    bool is_first = side->last_ack_carrier_id != p->packet_id; /* later acks of a packet follow its repeated ones */
+    uint32_t missing = side->missing_since_ack + side->missing_before_ack;
+    bool is_full = side->missing_since_ack != 0 && id - side->acked_before_id > UNFILLED_ACKS_MAX;
+    return side->unread_since_ack != 0 || (is_first && (missing >= UE_LEGACY_ACK_CARRIERS || is_full));
+}
+
+/* acked_id: the newest ack before this one. */
+static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *side, int64_t acked_id) {
+    if (side->last_ack_carrier_id != p->packet_id) {
+        side->missing_before_ack = side->missing_since_ack;
+        side->missing_since_ack = 0;
+        side->acked_before_id = acked_id;
+        side->last_ack_carrier_id = p->packet_id;
+    }
+}
+
 /* One ack for each delivered packet; packets that are skipped were not delivered. An ack of an older packet is a
    repetition, or comes too late to change anything. */
 static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
@@ -219,8 +242,9 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
     bool is_first = !other->has_reported;
     other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
-    if (id > other->reported_id) {
-        if (side->unread_since_ack != 0 || side->missing_since_ack != 0) {
+    int64_t acked_id = other->reported_id;
+    if (id > acked_id) {
+        if (may_skip_unread(p, side, id)) {
             skip_unread(p, other, id - 1);
         } else if (is_first) {
             begin_in_the_middle(p, other, id - 1);
@@ -237,8 +261,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
         add_carrier(p, id);
     }
     ue_tracker_store_ack(p, ue_seq_of(id));
-    side->last_ack_carrier_id = p->packet_id;
-    side->missing_since_ack = 0;
+    store_carrier(p, side, acked_id);
 }
 
 /* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.

@@ -184,6 +184,7 @@ struct ue_tracker_side {
     int64_t reported_id;    /* the other side has reported all packets up to this one, by ack or nak */
     int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
+    int64_t acked_before_id;     /* legacy: the newest ack before that packet */
     int64_t shown_id;            /* this side is shown to have received the reports of all its packets up to this one */
     int64_t freed_id;   /* shown_id, or while packets are awaited, what it was before them: bunches that appear now may
                            have been sent first in one of them */
@@ -192,12 +193,13 @@ struct ue_tracker_side {
     int64_t unread_id;  /* packets up to this one may have been acknowledged by packets that were not captured */
     int64_t last_ns;    /* time of the latest packet */
     uint16_t first_seq; /* from the handshake */
-    uint32_t missing_since_ack; /* packets missing since the last packet that carried an ack */
-    uint32_t damaged_count;     /* malformed datagrams without an id since the newest packet */
-    uint32_t jump_damaged;      /* likewise before the packet with jump_id */
-    uint32_t opaque_count;      /* opaque packets without a place among the ids */
-    int64_t opaque_id;          /* the newest id when the latest of them was captured */
-    uint32_t recent_missing;    /* packets that count as missing in the latest gaps, up to recent_id */
+    uint32_t missing_since_ack;  /* packets missing since the last packet that carried an ack */
+    uint32_t missing_before_ack; /* legacy: those missing between that packet and the one with an ack before it */
+    uint32_t damaged_count;      /* malformed datagrams without an id since the newest packet */
+    uint32_t jump_damaged;       /* likewise before the packet with jump_id */
+    uint32_t opaque_count;       /* opaque packets without a place among the ids */
+    int64_t opaque_id;           /* the newest id when the latest of them was captured */
+    uint32_t recent_missing;     /* packets that count as missing in the latest gaps, up to recent_id */
     int64_t recent_id;
     int64_t unreadable_id;     /* the highest id that a packet with unknown acks or bunches can have */
     uint32_t unread_since_ack; /* packets with unknown acks since the last known ack */

@@ -50,6 +50,7 @@ static void test_two_wait(void **state) {
     assert_int_equal(2, waits->longest.first_frame);
     assert_int_equal(5, waits->longest.frame);
     assert_int_equal(70, waits->longest.ch_seq);
+    assert_false(waits->is_at_least);
 }
 
 /* At the receiver: packet 2 comes late, after its receiver reported it as not delivered, or in time before the report.
@@ -165,6 +166,7 @@ static void test_not_captured(void **state) {
     findings_fixture_packet(140, SERVER, 2);
     findings_fixture_ack(5, 5, 30);
     assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
 }
 
 /* A bunch that is sent again although its packet was not reported may have arrived before. */
@@ -178,6 +180,128 @@ static void test_not_reported(void **state) {
     findings_fixture_packet(140, SERVER, 2);
     findings_fixture_ack(3, 4, 30);
     assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+/* The packet of 71 is not reported. 72 waits for 70, and perhaps for 71 after that; 74 waits for 73. */
+static void test_not_reported_before(void **state) {
+    (void)state;
+    for (int64_t id = 1; id <= 5; id++) {
+        send(10 * id, id, 69 + id);
+    }
+    findings_fixture_packet(60, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(3, 3, 30);
+    findings_fixture_nak(4, 4);
+    findings_fixture_ack(5, 5, 10);
+    send(100, 6, 70);
+    send(110, 7, 73);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(6, 7, 40);
+    findings_fixture_ack(7, 8, 30);
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(2, waits->bunches);
+    assert_int_equal((70 + 60) * MS, waits->total_ns);
+    assert_true(waits->is_at_least);
+    assert_true(waits->longest.is_at_least);
+}
+
+/* A copy of 71 that is reported waits from then on at the latest. */
+static void test_reported_later(void **state) {
+    (void)state;
+    for (int64_t id = 1; id <= 3; id++) {
+        send(10 * id, id, 69 + id);
+    }
+    findings_fixture_packet(60, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(3, 3, 30);
+    send(100, 4, 71);
+    send(115, 5, 70);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(4, 5, 40);
+    findings_fixture_ack(5, 6, 25);
+    assert_int_equal(2, waits_of_channel()->bunches);
+    assert_int_equal((15 + 85) * MS, waits_of_channel()->total_ns);
+}
+
+/* A packet that was neither captured nor reported can have held the bunch that is missing. */
+static void test_neither_captured_nor_reported(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    findings_fixture_lost(CLIENT, 2, 2);
+    send(30, 3, 72);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(1, 1, 40);
+    findings_fixture_ack(3, 2, 20);
+    send(110, 4, 71);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(4, 4, 30);
+    assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+/* If it was reported as not delivered, it held none. */
+static void test_not_captured_but_reported(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    findings_fixture_lost(CLIENT, 2, 2);
+    send(30, 3, 72);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(1, 1, 40);
+    findings_fixture_nak(2, 0);
+    findings_fixture_ack(3, 2, 20);
+    send(110, 4, 71);
+    findings_fixture_packet(140, SERVER, 2);
+    findings_fixture_ack(4, 4, 30);
+    assert_int_equal(1, waits_of_channel()->bunches);
+    assert_false(waits_of_channel()->is_at_least);
+}
+
+/* The capture begins after the first transmission of 70, for which 71 may have waited. */
+static void test_sent_before_the_capture(void **state) {
+    (void)state;
+    send(20, 2, 71);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(2, 1, 30);
+    assert_false(waits_of_channel()->is_at_least);
+    send(110, 3, 70);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+static void test_end_while_one_waits(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    send(20, 2, 71);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_ack(2, 2, 30);
+    findings_fixture_finish(60, true);
+    assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+/* 71 and the copy of 70 are not reported yet. In order nothing waits. */
+static void end_in_flight(bool is_lost) {
+    send(10, 1, 70);
+    send(20, 2, 71);
+    if (is_lost) {
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, 1);
+        send(60, 3, 70);
+    }
+    findings_fixture_finish(70, true);
+}
+
+static void test_end_in_flight(void **state) {
+    (void)state;
+    end_in_flight(false);
+    assert_false(waits_of_channel()->is_at_least);
+}
+
+static void test_end_after_loss(void **state) {
+    (void)state;
+    end_in_flight(true);
+    assert_true(waits_of_channel()->is_at_least);
 }
 
 /* The plugin, which shows no waits, does not pay for them. */
@@ -209,6 +333,17 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_captured, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_reported, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported_before, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_reported_later, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_neither_captured_nor_reported, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_captured_but_reported, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_sent_before_the_capture, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_while_one_waits, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_in_flight, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_after_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_wanted, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
     };

@@ -176,6 +176,37 @@ static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
+/* The client sends packets 10 to 13; packet 1 acknowledges 10. The next packet that is captured, after `missing`
+   others, acknowledges 12. */
+static void skip_after_missing(int64_t missing) {
+    for (int64_t id = 10; id < 14; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    shared_fixture.length = 0;
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 2 + missing, 0, 0);
+}
+
+/* Each ack is in two packets: only both together hide it. */
+static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state) {
+    (void)state;
+    skip_after_missing(1);
+    tracker_fixture_expect(&shared_fixture, "6 s missing 2-2\n"
+                                            "6 s packet 3, 0 in flight\n"
+                                            "6 s nak 11 in 2 after 40\n"
+                                            "6 s ack 12 in 3 after 30\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+}
+
+static void a_legacy_ack_may_be_in_two_missing_packets(void **state) {
+    (void)state;
+    skip_after_missing(2);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
 /* An ack after the ack of a later packet changes nothing, but its packet was delivered, and the acks in that packet
    were processed. */
 static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
@@ -396,6 +427,8 @@ int main(void) {
         IN(a_legacy_ack_in_a_packet_that_was_lost_has_not_arrived),
         IN(a_legacy_ack_that_may_have_arrived_stands),
         IN(a_legacy_ack_behind_a_missing_packet_is_not_known),
+        IN(a_legacy_ack_in_one_missing_packet_would_be_in_the_next),
+        IN(a_legacy_ack_may_be_in_two_missing_packets),
         IN(a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
         IN(a_refused_legacy_packet_may_have_been_read),
         IN(what_a_legacy_packet_needs_may_be_far_before_it),

@@ -145,9 +145,9 @@ static void add_pace(json_t *object, const struct info_connection *info) {
 static json_t *wait_object(const struct info_connection *info, unsigned side, uint32_t channel,
                            const struct ue_channel_waits *waits) {
     const struct ue_channel_wait *longest = &waits->longest;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
-                     "channel", info_count(channel), "bunches", info_count(waits->bunches), "total_ms",
-                     real((double)waits->total_ns / NS_PER_MS), "longest_ms",
+    return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
+                     "channel", info_count(channel), "at_least", waits->is_at_least, "bunches",
+                     info_count(waits->bunches), "total_ms", real((double)waits->total_ns / NS_PER_MS), "longest_ms",
                      real((double)longest->span_ns / NS_PER_MS), "time_s", since_s(info, longest->begin_ns), "ch_seq",
                      info_count(longest->ch_seq), "frames", info_count(longest->first_frame),
                      info_count(longest->frame));

@@ -216,6 +216,7 @@ static gint by_total(gconstpointer a, gconstpointer b) {
 static void print_wait(struct text_buffer *out, const struct info_connection *info,
                        const struct channel_wait_row *row) {
     const struct ue_channel_wait *longest = &row->waits->longest;
+    const char *bound = row->waits->is_at_least ? "at least " : "";
     const struct info_channel *channel = info_channels_find(&info->channels, row->channel);
     text_buffer_add_format(out, "    %s, channel %" PRIu32 " ",
                            longest->side == 0 ? "client to server" : "server to client", row->channel);
@@ -223,12 +224,13 @@ static void print_wait(struct text_buffer *out, const struct info_connection *in
                          channel != NULL && channel->actor != NULL ? ue_actor_class_name(channel->actor)
                                                                    : info_channels_name(&info->channels, row->channel),
                          TEXT_ESCAPE_PLAIN);
-    text_buffer_add_format(out,
-                           ": %s waited %s in all, at most %s, from frame %" PRIu64 " until ChSequence %" PRIu32
-                           " arrived with frame %" PRIu64 "\n",
-                           phrase_count(row->waits->bunches, "bunch").text, phrase_duration(row->waits->total_ns).text,
-                           phrase_duration(longest->span_ns).text, longest->first_frame, longest->ch_seq,
-                           longest->frame);
+    text_buffer_add_format(
+        out,
+        ": %s%s waited %s%s in all, %s %s, from frame %" PRIu64 " until ChSequence %" PRIu32
+        " arrived with frame %" PRIu64 "\n",
+        bound, phrase_count(row->waits->bunches, "bunch").text, bound, phrase_duration(row->waits->total_ns).text,
+        row->waits->is_at_least ? "one of them at least" : "at most", phrase_duration(longest->span_ns).text,
+        longest->first_frame, longest->ch_seq, longest->frame);
 }
 
 static void print_waits(struct text_buffer *out, const struct info_connection *info) {

@@ -292,15 +292,17 @@ struct ue_channel_wait {
     uint64_t first_frame, frame; /* of the first of them, and of the transmission of the lost one that arrived */
     uint32_t bunches;            /* that waited */
     uint32_t channel;
-    uint32_t ch_seq; /* of the lost one */
-    uint8_t side;    /* of the sender */
+    uint32_t ch_seq;  /* of the lost one */
+    uint8_t side;     /* of the sender */
+    bool is_at_least; /* more may have waited, and longer: what was reported of earlier packets is not known */
 };
 
 /* Of one side of a channel. */
 struct ue_channel_waits {
     uint64_t bunches; /* that waited */
     int64_t total_ns;
-    struct ue_channel_wait longest;
+    struct ue_channel_wait longest; /* that is known */
+    bool is_at_least;               /* more may have waited, and longer */
 };
 
 /* The order of the reliable bunches of a channel. */

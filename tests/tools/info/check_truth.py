@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No finding of uerudp info is contradicted by what the simulation of the capture knows.
+"""No finding of uerudp info, and no wait, is contradicted by what the simulation of the capture knows.
 
 usage: check_truth.py FIRST COUNT
        check_truth.py NUMBER NUMBER NUMBER...
@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 import mishaps
+import receivers
 import truth
 import uerudp
 from faultless_captures import GENERATIONS, MODERN_ONLY, SCENARIOS
@@ -60,17 +61,32 @@ class Capture:
         return path, sidecar, records
 
 
+def capture_of_senders(capture, folder):
+    path, sidecar = capture.run(folder, "senders", [*capture.arguments, "--capture-at=sender"])
+    sent = {each["frame"]: each for each in sidecar["datagrams"]}
+    return receivers.Sent(sent, receivers.decode(path, sidecar["generation"]))
+
+
 def wrong(number, part=None):
-    """The findings of capture N that its simulation contradicts, as texts."""
-    capture = Capture(number, part)
+    """What info says of capture N and its simulation contradicts, as texts."""
+    capture, found, senders = Capture(number, part), [], None
     with tempfile.TemporaryDirectory() as folder:
         path, sidecar, records = capture.make(folder)
         output = uerudp.run("info", "--json", f"--generation={sidecar['generation']}", path, status=None).stdout
-    return [f"{number}: {capture}: {finding['kind']}: {finding['text']}: {reason}"
-            for line in output.splitlines() for finding, reason in truth.contradictions(sidecar, records, json.loads(line))]
+        for connection in map(json.loads, output.splitlines()):
+            run = truth.run_of(sidecar, records, connection)
+            if run and connection["waits"] and not run.is_damaged:
+                senders = senders or capture_of_senders(capture, folder)
+                found += [(f"waits: {row}", reason) for row, reason in
+                          truth.wrong_waits(run, connection, senders, capture.part in ("whole", "vlan", "merged"))]
+            found += [(f"{finding['kind']}: {finding['text']}", reason)
+                      for finding, reason in truth.contradictions(run, connection)] if run else []
+    return [f"{number}: {capture}: {text}: {reason}" for text, reason in found]
 
 
 class Truth(unittest.TestCase):
+    maxDiff = None
+
     def test_findings(self):
         found = [text for number in self.NUMBERS for text in wrong(number)]
         self.assertEqual("", "\n".join(found))

@@ -3,16 +3,18 @@
 """Head-of-line blocking, ack delays and the pace of both sides in info and in trace, against what the simulator knows:
 when each datagram arrived."""
 import collections
+import functools
 import json
 import pathlib
 import statistics
 import tempfile
 import unittest
 
+import receivers
 import trace_page
 import uerudp
+from receivers import WAYS
 
-WAYS = ("c2s", "s2c")
 NS_PER_MS = 1e6
 
 
@@ -25,54 +27,15 @@ class Run:
         sidecar = json.loads(self.path.with_suffix(".sent.json").read_text())
         self.generation = sidecar["generation"]
         self.sent = {each["frame"]: each for each in sidecar["datagrams"] if each["frame"] is not None}
-        self.decoded = uerudp.decode(f"--generation={self.generation}", self.path, status=None)
+        self.decoded = receivers.decode(self.path, self.generation)
         self.info, = map(json.loads, uerudp.run("info", "--json", "--generation", self.generation, self.path, status=None).stdout.splitlines())
-        self.page = trace_page.read(uerudp.run("trace", "--generation", self.generation, self.path, status=None).stdout.decode())
 
-    def arrivals(self, way):
-        """(time of arrival, decoded datagram) in the order of packet ids, of packets that were acknowledged."""
-        for each in self.decoded:
-            sent = self.sent[each["frame"]]
-            if sent["dir"] == way and sent["delivered"] is True and sent["arrived"]:
-                yield int(sent["arrived"][0]), each
+    @functools.cached_property
+    def page(self):
+        return trace_page.read(uerudp.run("trace", "--generation", self.generation, self.path, status=None).stdout.decode())
 
-
-def first_sequences(run, way):
-    """Of each channel, the sequence of the first bunch that was sent."""
-    found = {}
-    for each in run.decoded:
-        if run.sent[each["frame"]]["dir"] == way:
-            for bunch in each.get("bunches", []):
-                if bunch.get("reliable"):
-                    found.setdefault(bunch["channel"], bunch["ch_seq"])
-    return found
-
-
-class Receiver:
-    """What a receiver does: a bunch takes effect when all before it on its channel have arrived."""
-
-    def __init__(self, run, way):
-        self.expected = first_sequences(run, way)
-
-    def waits(self, arrivals):
-        """{channel: [(wait in ns, frame of the bunch, frame of the one that it waited for)]}"""
-        waits, held = collections.defaultdict(list), collections.defaultdict(dict)
-        for time, datagram in arrivals:
-            for bunch in datagram.get("bunches", []):
-                if bunch.get("reliable"):
-                    self.receive(bunch, time, datagram["frame"], held[bunch["channel"]], waits[bunch["channel"]])
-        return {channel: found for channel, found in waits.items() if found}
-
-    def receive(self, bunch, time, frame, held, waits):
-        channel, seq = bunch["channel"], bunch["ch_seq"]
-        if (seq - self.expected[channel]) % 1024 >= 512 or seq in held:
-            return  # a copy
-        held[seq] = time, frame
-        while self.expected[channel] in held:
-            arrived, waiting_frame = held.pop(self.expected[channel])
-            if time > arrived:
-                waits.append((time - arrived, waiting_frame, frame))
-            self.expected[channel] = (self.expected[channel] + 1) % 1024
+    def time_of(self, way):
+        return {each["packet_id"]: int(each["time"]) for each in self.sent.values() if each["dir"] == way}.get
 
 
 class Waits(unittest.TestCase):
@@ -80,16 +43,18 @@ class Waits(unittest.TestCase):
         """info and the page have the waits of the receiver. Returns how many bunches waited."""
         with tempfile.TemporaryDirectory() as folder:
             run = Run(folder, *arguments, "--capture-at=sender")
+            page = run.page
         found = {(each["direction"], each["channel"]): each for each in run.info["waits"]}
         drawn = collections.Counter()
-        for each in run.page["waits"]:
+        for each in page["waits"]:
             drawn[WAYS[each["side"]], each["channel"]] += each["bunches"]
         count = 0
         for way in WAYS:
-            truth = Receiver(run, way).waits(run.arrivals(way))
+            truth = receivers.Sent(run.sent, run.decoded).waits(way, run.time_of(way))
             self.assertEqual({channel for direction, channel in found if direction == way}, set(truth), (arguments, way))
             for channel, waits in truth.items():
                 each = found[way, channel]
+                self.assertFalse(each["at_least"], (arguments, way, channel))
                 self.assertEqual(len(waits), each["bunches"], (arguments, way, channel))
                 self.assertEqual(len(waits), drawn[way, channel])
                 self.assertAlmostEqual(sum(wait for wait, *_ in waits) / NS_PER_MS, each["total_ms"], delta=0.01 * len(waits))
@@ -121,17 +86,75 @@ class Waits(unittest.TestCase):
         self.assertTrue(infos[0])
         self.assertEqual(*infos)
 
+
+class Bounds(unittest.TestCase):
+    """What a capture at one end, or one that lacks packets, does not show makes bounds of the numbers: no bound is above what
+    the receiver did, and a number that is none is equal."""
+
+    NETWORK = ("--jitter=0", "--reorder=0", "--dup=0", "--corrupt=0", "--rate=0", "--duration=6")
+    LEGACY, MODERN = ("4.13", "4.18", "4.20"), ("4.27", "5.5")
+
+    def setUp(self):
+        self.found, self.true, self.rows = 0, 0, collections.Counter()
+
+    def compare(self, info, truth, way):
+        found = {each["channel"]: each for each in info["waits"] if each["direction"] == way}
+        for channel in set(found) | set(truth):
+            each = found.get(channel, {"bunches": 0, "total_ms": 0, "longest_ms": 0, "at_least": True})
+            spans = [wait / NS_PER_MS for wait, *_ in truth.get(channel, [])]
+            for number, true in ((each["bunches"], len(spans)), (each["total_ms"], sum(spans)), (each["longest_ms"], max(spans, default=0))):
+                self.assertLessEqual(number, true + 0.01 * len(spans), (way, channel))
+                self.assertTrue(each["at_least"] or number >= true - 0.01 * len(spans), (way, channel))
+            self.found += each["bunches"]
+            self.true += len(spans)
+            self.rows[each["at_least"]] += bool(each["bunches"])
+
+    def check(self, generations, losses, point, kept=None):
+        for generation in generations:
+            for seed, loss in enumerate(losses, 43):
+                with self.subTest(generation=generation, loss=loss), tempfile.TemporaryDirectory() as folder:
+                    arguments = ("game", f"--seed={seed}", f"--generation={generation}", f"--loss={loss}", *self.NETWORK)
+                    whole = Run(folder, *arguments, "--capture-at=sender")
+                    sent = receivers.Sent(whole.sent, whole.decoded)
+                    run = Run(folder, *arguments, f"--capture-at={point}")
+                    info = self.part(run, kept) if kept else run.info
+                    for way in WAYS:
+                        self.compare(info, sent.waits(way, whole.time_of(way)), way)
+
+    def part(self, run, kept):
+        path = run.path.with_name("part.pcapng")
+        uerudp.run("edit", "--frames", kept(max(run.sent)), run.path, path)
+        return json.loads(uerudp.run("info", "--json", "--generation", run.generation, path, status=None).stdout.splitlines()[0])
+
+    def test_few_lost_acks(self):
+        """Each ack up to 4.21 is in two packets: if few are lost, what a capture at the sender shows is exact."""
+        self.check(self.LEGACY, (0.02, 0.02), "server")
+        self.assertEqual(self.found, self.true)
+        self.assertEqual([False], list(self.rows))
+
+    def test_many_lost_acks(self):
+        self.check(self.LEGACY, (0.15, 0.1, 0.05), "server")
+        self.assertGreater(self.found, 0.85 * self.true)
+        self.assertTrue(self.rows[True])
+
+    def test_history(self):
+        """From 4.22 on each packet has the history of acks."""
+        self.check(self.MODERN, (0.15, 0.1, 0.05), "server")
+        self.assertEqual([False], list(self.rows))
+
+    def test_no_loss(self):
+        self.check(self.LEGACY + self.MODERN, (0,), "server")
+        self.assertFalse(self.rows)
+
     def test_a_capture_that_lacks_packets(self):
-        """What waits for a bunch that may have arrived is not counted: never more than there is."""
-        with tempfile.TemporaryDirectory() as folder:
-            run = Run(folder, "stream", "--loss=0.1", "--jitter=0", "--capture-at=sender", "--duration=10")
-            part = pathlib.Path(folder) / "part.pcapng"
-            kept = ",".join(f"{first}-{first + 5}" for first in range(1, max(run.sent), 7))  # each seventh is missing
-            uerudp.run("edit", "--frames", kept, run.path, part)
-            lacking = json.loads(uerudp.run("info", "--json", "--generation", run.generation, part, status=None).stdout.splitlines()[0])
-        whole = {(each["direction"], each["channel"]): each for each in run.info["waits"]}
-        for each in lacking["waits"]:
-            self.assertLessEqual(each["bunches"], whole[each["direction"], each["channel"]]["bunches"])
+        """What waits for a bunch that may have arrived is not counted."""
+        self.check(("4.13", "4.20", "5.5"), (0.15, 0.1, 0.05), "server",
+                   lambda last: ",".join(f"{first}-{first + 12}" for first in range(1, last, 14)))
+        self.assertTrue(self.rows[True])
+
+    def test_a_capture_that_begins_late(self):
+        self.check(("4.13", "4.20", "5.5"), (0.15, 0.1, 0.05), "server", lambda last: f"{last // 3}-{last}")
+        self.assertTrue(self.found)
 
 
 class SeenAtTheReceiver(unittest.TestCase):
@@ -186,19 +209,20 @@ class SeenAtTheReceiver(unittest.TestCase):
 class Pace(unittest.TestCase):
     def run_of(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
-            return Run(folder, *arguments)
+            run = Run(folder, *arguments)
+            return run, run.page
 
     def test_tick(self):
         """The clocks of the packets show the tick of both sides, whatever the network does."""
         for hz, ms in ((20, 50), (50, 20), (100, 10)):
-            run = self.run_of("stream", f"--tick={hz}", "--jitter=30", "--loss=0.05", "--duration=10")
+            run, page = self.run_of("stream", f"--tick={hz}", "--jitter=30", "--loss=0.05", "--duration=10")
             for way in WAYS:
                 self.assertEqual(ms, run.info["send_interval_ms"][way]["p50"], (hz, way))
-                self.assertEqual(len(run.page[f"paces{WAYS.index(way)}"]), run.info["send_interval_ms"][way]["samples"])
+                self.assertEqual(len(page[f"paces{WAYS.index(way)}"]), run.info["send_interval_ms"][way]["samples"])
 
     def test_no_clock(self):
         """Packets up to 4.21 carry no clock."""
-        run = self.run_of("stream", "--generation=4.18", "--duration=3")
+        run, _ = self.run_of("stream", "--generation=4.18", "--duration=3")
         self.assertEqual({"c2s": None, "s2c": None}, run.info["send_interval_ms"])
 
     def test_longest_interval(self):

@@ -33,6 +33,7 @@ class Run:
 
     def __init__(self, sidecar, stream, records, port):
         self.connection, self.records = sidecar["connections"][stream], records
+        self.point = sidecar["capture_point"]
         self.times = {number: record.time for number, record in enumerate(records, 1)}
         self.clock = {number: record.ticks for number, record in enumerate(records, 1)}
         frames = collections.defaultdict(list)
@@ -61,6 +62,12 @@ class Run:
     def first_views(self):
         """Copies of another capture point, or of a mirror port, are no further datagrams."""
         return ((frame, each) for frame, each in self.by_frame.items() if frame == min(each.frames))
+
+    def captured_ns(self, datagram):
+        """When a packet was at the capture point, or would have been."""
+        is_sent = self.point in ("sender", {"c2s": "client", "s2c": "server"}[datagram.way])
+        return (self.times[min(datagram.frames)] if datagram.frames else
+                datagram.time if is_sent else min(datagram.arrived))
 
     # ---- each kind: the text of the finding, and its frames ----
 
@@ -292,12 +299,14 @@ def check_span(run, finding):
         check(ends[0][0] - ends[0][1] < passed < ends[1][0] + ends[1][1], f"{passed / 1e6} ms passed")
 
 
-def contradictions(sidecar, records, connection):
-    """(finding, reason) of each finding about a connection that its run contradicts."""
+def run_of(sidecar, records, connection):
+    """None for a connection of another run."""
     port = int(connection["client"].rpartition(":")[2])
-    if port == mishaps.OTHER_PORT:
-        return
-    run = Run(sidecar, 0, records, port)
+    return Run(sidecar, 0, records, port) if port != mishaps.OTHER_PORT else None
+
+
+def contradictions(run, connection):
+    """(finding, reason) of each finding about a connection that its run contradicts."""
     run.span = connection["frames"]["first"], connection["frames"]["last"]
     for finding in connection["findings"]:
         sentences = [(re.search(expression, finding["text"]), method) for kind, expression, method in SENTENCES
@@ -309,3 +318,19 @@ def contradictions(sidecar, records, connection):
             check_span(run, finding)
         except (Wrong, KeyError) as reason:
             yield finding, repr(reason)
+
+
+def wrong_waits(run, connection, sent, is_whole):
+    """(row of waits, reason) of each that the receivers contradict. sent: both senders (receivers.py); is_whole: the capture
+    lacks nothing that its point has."""
+    for row in connection["waits"] if not run.is_damaged else []:
+        packets = run.packets[row["direction"]]
+        spans = sent.waits(row["direction"], lambda number: run.captured_ns(packets[number])).get(row["channel"], [])
+        true_ms = [span / UNITS_NS["ms"] for span, *_ in spans]
+        try:
+            check(row["bunches"] <= len(true_ms), f"only {len(true_ms)} waited")
+            check(row["total_ms"] <= sum(true_ms) + 0.01 * len(true_ms), f"they waited {sum(true_ms)} ms")
+            check(row["longest_ms"] <= max(true_ms) + 0.01, f"the longest wait was {max(true_ms)} ms")
+            check(row["at_least"] or not is_whole or row["bunches"] == len(true_ms), f"{len(true_ms)} waited")
+        except Wrong as reason:
+            yield row, reason
