@@ -13,7 +13,7 @@ static void register_key(module_t *module, const char *description) {
 #include <epan/wmem_scopes.h>
 #include <wsutil/report_message.h>
 
-#include "libcodec/cipher/connection_keys.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include "plugin/tree/label_text.h"
 #include "plugin/uat_text_columns.h"
 

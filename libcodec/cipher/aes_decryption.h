@@ -5,6 +5,7 @@
 #define UERUDP_LIBCODEC_CIPHER_AES_DECRYPTION_H
 
 #include <uerudp/handlers.h>
+#include <uerudp/observer.h>
 #include "libcodec/cipher/key_log_file.h"
 
 /* A set of keys, and the plaintext of the last successful decryption. One thread at a time. */
@@ -32,7 +33,7 @@ bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, c
    the first key whose plaintext contains a terminator. The plaintext is valid until the next call of the decryptor. */
 void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor);
 
-/* The state of decryption for one connection, see connection_keys.h. */
+/* The state of decryption for one connection. */
 struct ue_cipher_session {
     struct ue_decryptor decryptor; /* for the settings of this connection; must be first */
     struct ue_cipher *cipher;
@@ -60,5 +61,9 @@ const uint8_t *ue_cipher_key(const struct ue_cipher *cipher);
 
 /* The plaintext of the last decryption; sets *bytes to its size, 0 before the first. */
 const uint8_t *ue_cipher_plain(const struct ue_cipher *cipher, size_t *bytes);
+
+/* Fills the decryption of an observer: each connection whose settings have a component that a cipher can decrypt gets a
+   struct ue_cipher_session, whose first member is its decryptor. The cipher must outlive the observer. */
+void ue_cipher_decryption(struct ue_cipher *cipher, struct ue_decryption *decryption);
 
 #endif

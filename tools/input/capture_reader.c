@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "libcodec/cipher/connection_keys.h"
+#include "libcodec/cipher/aes_decryption.h"
 #include "tools/cli/command_line.h"
 #include "tools/observe/observed_address.h"
 
