@@ -55,7 +55,7 @@ struct ue_listener_config {
     bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
     bool verify_magic;
     uint32_t restart_requests_per_second;  /* to all addresses; 0: no limit, as in the engine */
-    uint32_t restart_requests_per_machine; /* to each machine; 0: no limit */
+    uint32_t restart_requests_per_machine; /* to each machine, in a second; 0: no limit */
 };
 
 /* Counters of a listener: messages by type and result, and datagrams that it could not decode. */
@@ -212,7 +212,7 @@ uint64_t ue_server_deadline(const struct ue_server *s);
 
 /* The next datagram to send, and its address. False: none. The bytes are valid until the next input. */
 bool ue_server_next_datagram(struct ue_server *s, struct ue_host *to, struct ue_bytes *datagram);
-/* The next event and its client. False: none. */
+/* The next event and its client. False: none. It is valid until the next input. */
 bool ue_server_next_event(struct ue_server *s, struct ue_peer **peer, struct ue_event *event);
 
 /* Number of connections; and the connection at an index, in no fixed order; NULL: index too large. */
