@@ -9,9 +9,6 @@
 /* In the dependencies of a packet: a packet that is older than the other bits cover, or that is not known. */
 #define DEPENDS_ON_OTHER (UINT64_C(1) << 63)
 
-/* So many acks, new or repeated, fit into a packet: each has less than 7 bytes. */
-#define UNFILLED_ACKS_MAX 64
-
 enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL when there is none, or it was replaced. */
@@ -217,20 +214,19 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
 
 /* Whether an ack may skip others that were not captured, because both packets with each of them are missing. Of two
    packets with acks in a row the second can repeat some acks of a packet before both, and leave the rest to the packet
-   after it. A packet that is full of acks is followed by one that begins with a new ack, and then repeats others. */
-static bool may_skip_unread(const struct ue_tracker_step *p, const struct ue_tracker_side *side, int64_t id) {
+   after it. A packet that was full is followed by one that begins with a new ack, and repeats others behind it, or in
+   the next packet: then one missing packet is enough. */
+static bool may_skip_unread(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
     bool is_first = side->last_ack_carrier_id != p->packet_id; /* later acks of a packet follow its repeated ones */
     uint32_t missing = side->missing_since_ack + side->missing_before_ack;
-    bool is_full = side->missing_since_ack != 0 && id - side->acked_before_id > UNFILLED_ACKS_MAX;
-    return side->unread_since_ack != 0 || (is_first && (missing >= UE_LEGACY_ACK_CARRIERS || is_full));
+    bool may_be_full = side->missing_since_ack != 0;
+    return side->unread_since_ack != 0 || (is_first && (missing >= UE_LEGACY_ACK_CARRIERS || may_be_full));
 }
 
-/* acked_id: the newest ack before this one. */
-static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *side, int64_t acked_id) {
+static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     if (side->last_ack_carrier_id != p->packet_id) {
         side->missing_before_ack = side->missing_since_ack;
         side->missing_since_ack = 0;
-        side->acked_before_id = acked_id;
         side->last_ack_carrier_id = p->packet_id;
     }
 }
@@ -242,9 +238,8 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
     bool is_first = !other->has_reported;
     other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
-    int64_t acked_id = other->reported_id;
-    if (id > acked_id) {
-        if (may_skip_unread(p, side, id)) {
+    if (id > other->reported_id) {
+        if (may_skip_unread(p, side)) {
             skip_unread(p, other, id - 1);
         } else if (is_first) {
             begin_in_the_middle(p, other, id - 1);
@@ -261,7 +256,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
         add_carrier(p, id);
     }
     ue_tracker_store_ack(p, ue_seq_of(id));
-    store_carrier(p, side, acked_id);
+    store_carrier(p, side);
 }
 
 /* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.

@@ -184,7 +184,6 @@ struct ue_tracker_side {
     int64_t reported_id;    /* the other side has reported all packets up to this one, by ack or nak */
     int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
-    int64_t acked_before_id;     /* legacy: the newest ack before that packet */
     int64_t shown_id;            /* this side is shown to have received the reports of all its packets up to this one */
     int64_t freed_id;   /* shown_id, or while packets are awaited, what it was before them: bunches that appear now may
                            have been sent first in one of them */

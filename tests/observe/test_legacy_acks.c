@@ -177,22 +177,25 @@ static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
 }
 
 /* The client sends packets 10 to 13; packet 1 acknowledges 10. The next packet that is captured, after `missing`
-   others, acknowledges 12. */
-static void skip_after_missing(int64_t missing) {
+   others, acknowledges 12, perhaps after it repeated 10. */
+static void skip_after_missing(int64_t missing, bool repeats) {
     for (int64_t id = 10; id < 14; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
     tracker_fixture_ack(&shared_fixture, 10);
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     shared_fixture.length = 0;
+    if (repeats) {
+        tracker_fixture_ack(&shared_fixture, 10);
+    }
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 2 + missing, 0, 0);
 }
 
-/* Each ack is in two packets: only both together hide it. */
+/* Each ack is in two packets, and the second begins with it. */
 static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state) {
     (void)state;
-    skip_after_missing(1);
+    skip_after_missing(1, true);
     tracker_fixture_expect(&shared_fixture, "6 s missing 2-2\n"
                                             "6 s packet 3, 0 in flight\n"
                                             "6 s nak 11 in 2 after 40\n"
@@ -200,9 +203,17 @@ static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state
     assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
 }
 
+/* If the missing packet was full, the next one begins with a new ack. */
+static void a_legacy_ack_may_be_in_one_missing_packet_that_was_full(void **state) {
+    (void)state;
+    skip_after_missing(1, false);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
 static void a_legacy_ack_may_be_in_two_missing_packets(void **state) {
     (void)state;
-    skip_after_missing(2);
+    skip_after_missing(2, false);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
     assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
 }
@@ -428,6 +439,7 @@ int main(void) {
         IN(a_legacy_ack_that_may_have_arrived_stands),
         IN(a_legacy_ack_behind_a_missing_packet_is_not_known),
         IN(a_legacy_ack_in_one_missing_packet_would_be_in_the_next),
+        IN(a_legacy_ack_may_be_in_one_missing_packet_that_was_full),
         IN(a_legacy_ack_may_be_in_two_missing_packets),
         IN(a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
         IN(a_refused_legacy_packet_may_have_been_read),

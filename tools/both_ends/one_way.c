@@ -132,8 +132,10 @@ static bool is_stranger(const struct computing *computing, guint arrived) {
     return arrival->sent == PACKET_MATCH_NONE && !arrival->is_copy && !computing->is_changed[arrived];
 }
 
+/* That of an arrival may be unreadable. Where ids are not readable at all, as in encrypted packets, none is the same.
+ */
 static bool have_same_id(const struct end_datagram *sent, const struct end_datagram *arrived, int64_t id_shift) {
-    return sent->packet_id < 0 || arrived->packet_id < 0 || sent->packet_id + id_shift == arrived->packet_id;
+    return sent->packet_id >= 0 && (arrived->packet_id < 0 || sent->packet_id + id_shift == arrived->packet_id);
 }
 
 /* The arrival of the time in which a packet would have arrived that has its length and no other id, and that was not
@@ -154,6 +156,17 @@ static guint changed_arrival(struct computing *computing, guint index, int64_t i
         }
     }
     return PACKET_MATCH_NONE;
+}
+
+/* Later arrivals with the same bytes are its copies. */
+static void mark_changed(struct computing *computing, guint changed) {
+    guint end = MIN(computing->input->arrived->len, changed + CHANGED_SEARCH_MAX);
+    computing->is_changed[changed] = true;
+    for (guint i = changed + 1; i < end; i++) {
+        if (is_stranger(computing, i) && arrived_at(computing, i)->hash == arrived_at(computing, changed)->hash) {
+            g_array_index(computing->arrivals, struct packet_arrival, i).is_copy = true;
+        }
+    }
 }
 
 /* ---- what was sent ---- */
@@ -214,7 +227,7 @@ static enum one_way_fate find_fate(struct computing *computing, guint index, int
     }
     *place = changed_arrival(computing, index, id_shift);
     if (*place != PACKET_MATCH_NONE) {
-        computing->is_changed[*place] = true;
+        mark_changed(computing, *place);
         return ONE_WAY_CHANGED;
     }
     return is_acknowledged(computing, sent_at(computing, index), id_shift) ? ONE_WAY_ONLY_ACKNOWLEDGED : ONE_WAY_LOST;

@@ -155,6 +155,7 @@ TABLE(pace_columns, PACE_COLUMNS)
     COLUMN(ue_channel_wait, total_ms, F64, span_ms(r->total_ns))                                                       \
     COLUMN(ue_channel_wait, side, U8, r->side)                                                                         \
     COLUMN(ue_channel_wait, channel, U32, r->channel)                                                                  \
+    COLUMN(ue_channel_wait, at_least, U8, r->is_at_least)                                                              \
     COLUMN(ue_channel_wait, bunches, U32, r->bunches)                                                                  \
     COLUMN(ue_channel_wait, ch_seq, U16, r->ch_seq)                                                                    \
     COLUMN(ue_channel_wait, first_frame, U32, r->first_frame)                                                          \

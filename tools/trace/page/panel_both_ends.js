@@ -112,7 +112,7 @@
     about: isKnown ? `the client's end, ${names[0]}, above; the server's, ${names[1]}, below: from near the way of each packet, from afar the share that was lost`
       : "",
     legend: [["up", "client to server", "line"], ["down", "server to client", "line"], ["lost", "lost on the way"],
-      ["late", "arrived, not accepted", "line"]],
+      ["late", "arrived, not accepted; dashed: changed on the way", "line"]],
     isEmpty: () => !isKnown,
     range: () => null,
     draw(pen, view) {

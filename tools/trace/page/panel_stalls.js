@@ -45,7 +45,7 @@
   }
 
   function describeWait(i) {
-    const bunches = waits.bunches[i] === 1 ? "1 bunch" : `${waits.bunches[i]} bunches`;
+    const bunches = (waits.at_least[i] ? "at least " : "") + (waits.bunches[i] === 1 ? "1 bunch" : `${waits.bunches[i]} bunches`);
     return [`${bunches} of ${channelName(waits.channel[i])}, ${DIRECTIONS[waits.side[i]]}, waited up to ${duration(waits.ms[i])}`,
       `from frame ${waits.first_frame[i]} until ChSequence ${waits.ch_seq[i]} arrived with frame ${waits.frame[i]}`];
   }
