@@ -32,8 +32,7 @@ void ue_findings_free(struct ue_findings *findings) {
 static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
-    ue_head_of_line_forget(findings, 0);
-    ue_head_of_line_forget(findings, 1);
+    ue_head_of_line_begin_tracker(findings);
     ue_packet_loss_end_bursts(findings);
     ue_silence_begin_tracker(findings, is_attempt);
     findings->login.is_restarting = false;
@@ -82,6 +81,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_side_totals_on_event(findings, event);
         ue_packet_loss_on_report(findings, event);
         ue_reliable_stalls_on_report(findings, event);
+        ue_head_of_line_on_report(&findings->head_of_line, event);
         ue_reliable_gaps_on_event(findings, event, context);
         break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;

@@ -80,6 +80,9 @@ struct ue_reliable_gaps {
 struct ue_head_of_line {
     struct ue_array channels;   /* struct ue_channel_order, by channel */
     struct ue_array waiting[2]; /* struct ue_waiting_bunch, for each sender */
+    int64_t answer_ids[2];      /* the packet of the other side with the first report about a packet of this one */
+    bool has_answer[2];         /* answer_ids is set */
+    bool is_begun[2];           /* what is sent for the first time now was not sent before the capture */
 };
 
 struct ue_silence_side {
@@ -211,7 +214,10 @@ struct ue_reliable_arrival {
 };
 
 void ue_head_of_line_init(struct ue_head_of_line *lines);
+void ue_head_of_line_begin_tracker(struct ue_findings *findings);
+/* Call for each reliable bunch; and for each ACK and NAK. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_head_of_line_on_report(struct ue_head_of_line *lines, const struct ue_observed_event *event);
 void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_reliable_arrival *arrival);
 /* Its packet was skipped: more may wait for it than what is counted. */
 void ue_head_of_line_on_unreported(struct ue_findings *findings, const struct ue_reliable_arrival *arrival);

@@ -37,25 +37,58 @@ void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
     lines->waiting[side].count = 0;
 }
 
+void ue_head_of_line_begin_tracker(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        ue_head_of_line_forget(findings, side);
+        findings->head_of_line.has_answer[side] = findings->head_of_line.is_begun[side] = false;
+    }
+}
+
 /* NULL: there is no memory. */
 static struct ue_channel_order *require_channel(struct ue_findings *findings, uint32_t channel) {
-    const struct ue_channel_order added = {.channel = channel, .next_ids = {-1, -1}};
+    const struct ue_channel_order added = {.channel = channel, .next_ids = {-1, -1}, .newest_ids = {-1, -1}};
     return ue_array_require(&findings->memory, &findings->head_of_line.channels, &added);
 }
 
-/* The first bunch that is sent is the next one to take effect, also if it is lost. One before it may have been sent
+/* Up to 4.21 a bunch that arrived is sent again if its acks were lost. A side sends all those from before the capture
+   once it has received a report about a packet in the capture, as its ack of the packet with the report shows. */
+void ue_head_of_line_on_report(struct ue_head_of_line *lines, const struct ue_observed_event *event) {
+    unsigned side = event->side;
+    if (event->type == UE_OBSERVED_ACK && lines->has_answer[side] && event->ack.packet_id >= lines->answer_ids[side]) {
+        lines->is_begun[side] = true;
+    }
+    if (event->ack.frame != 0 && !lines->has_answer[!side]) {
+        lines->answer_ids[!side] = event->packet_id;
+        lines->has_answer[!side] = true;
+    }
+}
+
+/* Whether a bunch was never sent before. */
+static bool is_new(const struct ue_findings *findings, const struct ue_channel_order *order,
+                   const struct ue_observed_event *event) {
+    const bool *is_begun = findings->head_of_line.is_begun;
+    return event->bunch.reliable_id > order->newest_ids[event->side] &&
+           (is_begun[event->side] || !findings->gaps.is_legacy);
+}
+
+/* The first new bunch that is sent is the next one to take effect, also if it is lost. One before it may have been sent
    before the capture. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (findings->callbacks->wait == NULL) {
         return;
     }
+    if (event->bunch.decoded->channel == 0 && event->bunch.decoded->open) { /* the connection begins */
+        findings->head_of_line.is_begun[0] = findings->head_of_line.is_begun[1] = true;
+    }
     struct ue_channel_order *order = require_channel(findings, event->bunch.decoded->channel);
     if (order == NULL || event->bunch.copy != 1 || event->bunch.is_jump) {
         return;
     }
-    int64_t *next_id = &order->next_ids[event->side];
-    order->waits[event->side].is_at_least |= event->bunch.reliable_id < *next_id;
-    *next_id = *next_id < 0 ? event->bunch.reliable_id : *next_id;
+    int64_t id = event->bunch.reliable_id;
+    int64_t *next_id = &order->next_ids[event->side], *newest_id = &order->newest_ids[event->side];
+    *next_id = *next_id < 0 && is_new(findings, order, event) ? id : *next_id;
+    *newest_id = id > *newest_id ? id : *newest_id;
+    order->waits[event->side].is_at_least |= *next_id < 0 || id < *next_id;
 }
 
 /* The place of a waiting bunch; the number of waiting bunches if it does not wait. */
@@ -146,9 +179,9 @@ void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_re
         return;
     }
     int64_t next_id = order->next_ids[arrival->side];
-    if (next_id < 0 || arrival->reliable_id == next_id) {
+    if (next_id >= 0 && arrival->reliable_id == next_id) {
         release(findings, order, arrival);
-    } else if (arrival->reliable_id > next_id && arrival->reliable_id - next_id <= AHEAD_MAX) {
+    } else if (next_id >= 0 && arrival->reliable_id > next_id && arrival->reliable_id - next_id <= AHEAD_MAX) {
         wait(findings, arrival);
     }
 }

@@ -10,6 +10,12 @@
 #define MS INT64_C(1000000)
 #define CHANNEL 3
 
+static int set_up(void **state) {
+    int status = findings_fixture_set_up(state);
+    findings_fixture_layout(UE_PACKET_KBPS);
+    return status;
+}
+
 /* A packet of the client with a bunch; its frame is its id. */
 static void send(int64_t ms, int64_t id, int64_t reliable_id) {
     findings_fixture_packet(ms, CLIENT, id);
@@ -268,6 +274,62 @@ static void test_sent_before_the_capture(void **state) {
     assert_true(waits_of_channel()->is_at_least);
 }
 
+/* An old bunch that is captured first when newer ones have arrived: what was known of the order is forgotten before. */
+static void test_sent_before_newer_ones(void **state) {
+    (void)state;
+    send(10, 1, 70);
+    send(20, 2, 72);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(1, 1, 40);
+    findings_fixture_ack(2, 2, 30);
+    findings_fixture_ack(3, 0, -1);
+    send(60, 4, 71);
+    send(70, 5, 73);
+    findings_fixture_packet(100, SERVER, 2);
+    findings_fixture_nak(4, 4);
+    findings_fixture_ack(5, 5, 30);
+    send(110, 6, 71);
+    findings_fixture_packet(140, SERVER, 3);
+    findings_fixture_ack(6, 7, 30);
+    assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+/* Up to 4.21, in the middle of a connection: the client sends a packet, which the server reports, and then, if
+   has_received, one that acknowledges the report. Then it loses 70, whose acks may have been lost before the capture.
+ */
+static const struct ue_channel_waits *begin_late(bool has_received) {
+    findings_fixture_layout(UE_PACKET_LEGACY);
+    findings_fixture_packet(1, CLIENT, 1);
+    findings_fixture_packet(2, SERVER, 1);
+    findings_fixture_ack(1, 1, 1);
+    findings_fixture_packet(3, CLIENT, 2);
+    if (has_received) {
+        findings_fixture_ack(1, 2, 1);
+    }
+    send(10, 3, 70);
+    send(20, 4, 71);
+    findings_fixture_packet(50, SERVER, 2);
+    findings_fixture_nak(3, 4);
+    findings_fixture_ack(4, 5, 30);
+    send(110, 5, 70);
+    findings_fixture_packet(140, SERVER, 3);
+    findings_fixture_ack(5, 7, 30);
+    return waits_of_channel();
+}
+
+static void test_legacy_begins_late(void **state) {
+    (void)state;
+    assert_int_equal(0, begin_late(false)->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+static void test_legacy_has_begun(void **state) {
+    (void)state;
+    assert_int_equal(1, begin_late(true)->bunches);
+    assert_int_equal(90 * MS, waits_of_channel()->total_ns);
+}
+
 static void test_end_while_one_waits(void **state) {
     (void)state;
     send(10, 1, 70);
@@ -325,27 +387,27 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_two_wait, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_late_but_accepted, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_same_packet, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_copies, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_two_lost, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_captured, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_reported, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_reported_before, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_reported_later, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_neither_captured_nor_reported, findings_fixture_set_up,
-                                        findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_captured_but_reported, findings_fixture_set_up,
-                                        findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_sent_before_the_capture, findings_fixture_set_up,
-                                        findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_end_while_one_waits, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_end_in_flight, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_end_after_loss, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_wanted, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_two_wait, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_but_accepted, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_same_packet, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_copies, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_two_lost, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_captured, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported_before, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_reported_later, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_neither_captured_nor_reported, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_captured_but_reported, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_sent_before_the_capture, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_sent_before_newer_ones, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_begins_late, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_has_begun, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_while_one_waits, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_in_flight, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_after_loss, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_wanted, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

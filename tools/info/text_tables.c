@@ -246,7 +246,7 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     g_array_sort(rows, by_total);
     if (rows->len != 0) {
         text_buffer_add_title(out, "  reliable bunches that arrived, but took effect only after a lost one before them"
-                                   " (times at the capture point)");
+                                   " (what was not acknowledged counts as lost; times at the capture point)");
     }
     for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
         print_wait(out, info, &g_array_index(rows, struct channel_wait_row, i));

@@ -308,7 +308,8 @@ struct ue_channel_waits {
 /* The order of the reliable bunches of a channel. */
 struct ue_channel_order {
     uint32_t channel;
-    int64_t next_ids[2]; /* the next reliable bunch that takes effect; -1: not known */
+    int64_t next_ids[2];   /* the next reliable bunch that takes effect; -1: not known */
+    int64_t newest_ids[2]; /* the newest that was sent; -1: none */
     struct ue_channel_waits waits[2];
 };
 

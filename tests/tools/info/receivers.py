@@ -39,8 +39,11 @@ class Sent:
     def waits(self, way, time_of):
         """{channel: [(wait in ns, frame of the bunch, frame of the one that it waited for)]}; time_of: of a packet id"""
         receiver = Receiver(bunches for _, (_, bunches) in sorted(self.packets[way].items()))
+        time = 0
         for number, frame, bunches in self.arrivals(way):
-            receiver.receive(bunches, time_of(number), frame)
+            time = time_of(number)
+            receiver.receive(bunches, time, frame)
+        receiver.finish(time)
         return {channel: found for channel, found in receiver.waits.items() if found}
 
 
@@ -60,6 +63,11 @@ class Receiver:
             if (seq - self.expected[channel]) % 1024 < 512 and seq not in held:  # else it is a copy
                 held[seq] = time, frame
                 self.release(channel, held, time, frame)
+
+    def finish(self, time):
+        """What waits at the end has waited until then."""
+        for channel, held in self.held.items():
+            self.waits[channel] += [(time - arrived, frame, None) for arrived, frame in held.values()]
 
     def release(self, channel, held, time, frame):
         while self.expected[channel] in held:
