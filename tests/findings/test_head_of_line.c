@@ -22,18 +22,29 @@ static void send(int64_t ms, int64_t id, int64_t reliable_id) {
     findings_fixture_bunch(CHANNEL, reliable_id);
 }
 
+/* Packets with the bunches from 70 on, 10 ms apart. */
+static void send_first(int64_t count) {
+    for (int64_t id = 1; id <= count; id++) {
+        send(10 * id, id, 69 + id);
+    }
+}
+
+/* A packet at 110 ms, in `frame`, that a packet of the server reports at 140 ms. */
+static void send_late(int64_t id, int64_t reliable_id, int64_t server_id, uint64_t frame) {
+    send(110, id, reliable_id);
+    findings_fixture_packet(140, SERVER, server_id);
+    findings_fixture_ack(id, frame, 30);
+}
+
 /* Three bunches of which the first is lost, and arrives in packet 4. */
 static void lose_first(void) {
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     send(35, 3, 72);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(2, 2, 30);
     findings_fixture_ack(3, 3, 15);
-    send(110, 4, 70);
-    findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(4, 5, 30);
+    send_late(4, 70, 2, 5);
 }
 
 static const struct ue_channel_waits *waits_of_channel(void) {
@@ -103,8 +114,7 @@ static void test_late_but_accepted(void **state) {
 /* Bunches that come before the lost one in its packet do not wait; one that came in an earlier packet does. */
 static void test_same_packet(void **state) {
     (void)state;
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(2, 2, 30);
@@ -138,9 +148,7 @@ static void test_copies(void **state) {
 /* Two are lost: what waits for both waits until the later one. */
 static void test_two_lost(void **state) {
     (void)state;
-    for (int64_t id = 1; id <= 4; id++) {
-        send(10 * id, id, 69 + id);
-    }
+    send_first(4);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(2, 2, 40);
@@ -160,17 +168,14 @@ static void test_two_lost(void **state) {
 /* A packet that arrived but was not captured can have held the bunch that is missing. */
 static void test_not_captured(void **state) {
     (void)state;
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     send(35, 4, 73);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_ack(1, 1, 40);
     findings_fixture_ack(2, 2, 30);
     findings_fixture_ack(3, 0, -1);
     findings_fixture_ack(4, 3, 15);
-    send(110, 5, 72);
-    findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(5, 5, 30);
+    send_late(5, 72, 2, 5);
     assert_int_equal(0, waits_of_channel()->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
@@ -178,13 +183,10 @@ static void test_not_captured(void **state) {
 /* A bunch that is sent again although its packet was not reported may have arrived before. */
 static void test_not_reported(void **state) {
     (void)state;
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_ack(2, 2, 30);
-    send(110, 3, 70);
-    findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(3, 4, 30);
+    send_late(3, 70, 2, 4);
     assert_int_equal(0, waits_of_channel()->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
@@ -192,9 +194,7 @@ static void test_not_reported(void **state) {
 /* The packet of 71 is not reported. 72 waits for 70, and perhaps for 71 after that; 74 waits for 73. */
 static void test_not_reported_before(void **state) {
     (void)state;
-    for (int64_t id = 1; id <= 5; id++) {
-        send(10 * id, id, 69 + id);
-    }
+    send_first(5);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(3, 3, 30);
@@ -215,9 +215,7 @@ static void test_not_reported_before(void **state) {
 /* A copy of 71 that is reported waits from then on at the latest. */
 static void test_reported_later(void **state) {
     (void)state;
-    for (int64_t id = 1; id <= 3; id++) {
-        send(10 * id, id, 69 + id);
-    }
+    send_first(3);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(3, 3, 30);
@@ -230,36 +228,32 @@ static void test_reported_later(void **state) {
     assert_int_equal((15 + 85) * MS, waits_of_channel()->total_ns);
 }
 
-/* A packet that was neither captured nor reported can have held the bunch that is missing. */
-static void test_neither_captured_nor_reported(void **state) {
-    (void)state;
+/* Packet 2 is not captured. */
+static const struct ue_channel_waits *miss_second(bool is_reported) {
     send(10, 1, 70);
     findings_fixture_lost(CLIENT, 2, 2);
     send(30, 3, 72);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_ack(1, 1, 40);
+    if (is_reported) {
+        findings_fixture_nak(2, 0);
+    }
     findings_fixture_ack(3, 2, 20);
-    send(110, 4, 71);
-    findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(4, 4, 30);
-    assert_int_equal(0, waits_of_channel()->bunches);
+    send_late(4, 71, 2, 4);
+    return waits_of_channel();
+}
+
+/* A packet that was neither captured nor reported can have held the bunch that is missing. */
+static void test_neither_captured_nor_reported(void **state) {
+    (void)state;
+    assert_int_equal(0, miss_second(false)->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
 
 /* If it was reported as not delivered, it held none. */
 static void test_not_captured_but_reported(void **state) {
     (void)state;
-    send(10, 1, 70);
-    findings_fixture_lost(CLIENT, 2, 2);
-    send(30, 3, 72);
-    findings_fixture_packet(50, SERVER, 1);
-    findings_fixture_ack(1, 1, 40);
-    findings_fixture_nak(2, 0);
-    findings_fixture_ack(3, 2, 20);
-    send(110, 4, 71);
-    findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(4, 4, 30);
-    assert_int_equal(1, waits_of_channel()->bunches);
+    assert_int_equal(1, miss_second(true)->bunches);
     assert_false(waits_of_channel()->is_at_least);
 }
 
@@ -288,9 +282,7 @@ static void test_sent_before_newer_ones(void **state) {
     findings_fixture_packet(100, SERVER, 2);
     findings_fixture_nak(4, 4);
     findings_fixture_ack(5, 5, 30);
-    send(110, 6, 71);
-    findings_fixture_packet(140, SERVER, 3);
-    findings_fixture_ack(6, 7, 30);
+    send_late(6, 71, 3, 7);
     assert_int_equal(0, waits_of_channel()->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
@@ -312,9 +304,7 @@ static const struct ue_channel_waits *begin_late(bool has_received) {
     findings_fixture_packet(50, SERVER, 2);
     findings_fixture_nak(3, 4);
     findings_fixture_ack(4, 5, 30);
-    send(110, 5, 70);
-    findings_fixture_packet(140, SERVER, 3);
-    findings_fixture_ack(5, 7, 30);
+    send_late(5, 70, 3, 7);
     return waits_of_channel();
 }
 
@@ -332,8 +322,7 @@ static void test_legacy_has_begun(void **state) {
 
 static void test_end_while_one_waits(void **state) {
     (void)state;
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, 1);
     findings_fixture_ack(2, 2, 30);
@@ -344,8 +333,7 @@ static void test_end_while_one_waits(void **state) {
 
 /* 71 and the copy of 70 are not reported yet. In order nothing waits. */
 static void end_in_flight(bool is_lost) {
-    send(10, 1, 70);
-    send(20, 2, 71);
+    send_first(2);
     if (is_lost) {
         findings_fixture_packet(50, SERVER, 1);
         findings_fixture_nak(1, 1);
