@@ -38,9 +38,14 @@ void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
 }
 
 void ue_head_of_line_begin_tracker(struct ue_findings *findings) {
+    struct ue_head_of_line *lines = &findings->head_of_line;
     for (unsigned side = 0; side < 2; side++) {
         ue_head_of_line_forget(findings, side);
-        findings->head_of_line.has_answer[side] = findings->head_of_line.is_begun[side] = false;
+        lines->has_answer[side] = lines->is_begun[side] = false;
+    }
+    for (size_t i = 0; i < lines->channels.count; i++) {
+        struct ue_channel_order *order = ue_array_at(&lines->channels, i);
+        order->newest_ids[0] = order->newest_ids[1] = -1;
     }
 }
 

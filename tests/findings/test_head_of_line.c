@@ -320,6 +320,18 @@ static void test_legacy_has_begun(void **state) {
     assert_int_equal(90 * MS, waits_of_channel()->total_ns);
 }
 
+/* The bunches of another attempt to connect are none of the first, whose ids were higher. */
+static void test_another_attempt(void **state) {
+    (void)state;
+    send(1, 1, 500);
+    findings_fixture_packet(5, SERVER, 1);
+    findings_fixture_ack(1, 1, 4);
+    findings_fixture_begin_attempt();
+    lose_first();
+    assert_int_equal(2, waits_of_channel()->bunches);
+    assert_int_equal((90 + 75) * MS, waits_of_channel()->total_ns);
+}
+
 static void test_end_while_one_waits(void **state) {
     (void)state;
     send_first(2);
@@ -391,6 +403,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sent_before_newer_ones, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_begins_late, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_has_begun, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_another_attempt, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_while_one_waits, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_in_flight, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_after_loss, set_up, findings_fixture_tear_down),
