@@ -82,7 +82,7 @@ struct ue_head_of_line {
     struct ue_array waiting[2]; /* struct ue_waiting_bunch, for each sender */
     int64_t answer_ids[2];      /* the packet of the other side with the first report about a packet of this one */
     bool has_answer[2];         /* answer_ids is set */
-    bool is_begun[2];           /* what is sent for the first time now was not sent before the capture */
+    bool is_begun[2];           /* a bunch that is captured for the first time now was never sent before */
 };
 
 struct ue_silence_side {

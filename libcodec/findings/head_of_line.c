@@ -180,13 +180,13 @@ void ue_head_of_line_on_arrival(struct ue_findings *findings, const struct ue_re
         return;
     }
     struct ue_channel_order *order = require_channel(findings, arrival->channel);
-    if (order == NULL) {
+    if (order == NULL || order->next_ids[arrival->side] < 0) {
         return;
     }
-    int64_t next_id = order->next_ids[arrival->side];
-    if (next_id >= 0 && arrival->reliable_id == next_id) {
+    int64_t ahead = arrival->reliable_id - order->next_ids[arrival->side];
+    if (ahead == 0) {
         release(findings, order, arrival);
-    } else if (next_id >= 0 && arrival->reliable_id > next_id && arrival->reliable_id - next_id <= AHEAD_MAX) {
+    } else if (ahead > 0 && ahead <= AHEAD_MAX) {
         wait(findings, arrival);
     }
 }

@@ -214,13 +214,12 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
 
 /* Whether an ack may skip others that were not captured, because both packets with each of them are missing. Of two
    packets with acks in a row the second can repeat some acks of a packet before both, and leave the rest to the packet
-   after it. A packet that was full is followed by one that begins with a new ack, and repeats others behind it, or in
-   the next packet: then one missing packet is enough. */
+   after it. A packet that was full is followed by one that begins with a new ack, and repeats others after it, or in
+   the next packet: so one missing packet right before is enough. */
 static bool may_skip_unread(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
     bool is_first = side->last_ack_carrier_id != p->packet_id; /* later acks of a packet follow its repeated ones */
-    uint32_t missing = side->missing_since_ack + side->missing_before_ack;
-    bool may_be_full = side->missing_since_ack != 0;
-    return side->unread_since_ack != 0 || (is_first && (missing >= UE_LEGACY_ACK_CARRIERS || may_be_full));
+    bool are_missing = side->missing_since_ack != 0 || side->missing_before_ack >= UE_LEGACY_ACK_CARRIERS;
+    return side->unread_since_ack != 0 || (is_first && are_missing);
 }
 
 static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *side) {

@@ -74,7 +74,7 @@ struct computing {
     GArray *arrivals;          /* struct packet_arrival, by index in arrived */
     guint *places;             /* by index in sent: index in arrived; NONE: it did not arrive */
     bool *is_changed;          /* by index in arrived: it seems to be a packet that was sent with other bytes */
-    guint next_stranger;       /* in arrived: earlier ones are no arrivals of what is sent later */
+    guint first_candidate;     /* in arrived: earlier ones came too early for what is sent later */
     int64_t least_ns, most_ns; /* delays; 0 if nothing arrived */
 };
 
@@ -127,7 +127,7 @@ static void match(struct computing *computing) {
 /* ---- packets that were changed on the way ---- */
 
 /* Whether an arrival is not known from the sender's capture. */
-static bool is_stranger(const struct computing *computing, guint arrived) {
+static bool is_unknown(const struct computing *computing, guint arrived) {
     const struct packet_arrival *arrival = &g_array_index(computing->arrivals, struct packet_arrival, arrived);
     return arrival->sent == PACKET_MATCH_NONE && !arrival->is_copy && !computing->is_changed[arrived];
 }
@@ -143,15 +143,15 @@ static bool have_same_id(const struct end_datagram *sent, const struct end_datag
 static guint changed_arrival(struct computing *computing, guint index, int64_t id_shift) {
     const struct end_datagram *sent = sent_at(computing, index);
     guint count = computing->input->arrived->len;
-    while (computing->next_stranger < count &&
-           delay_ns(computing, index, computing->next_stranger) < computing->least_ns - TOLERANCE_NS) {
-        computing->next_stranger++;
+    while (computing->first_candidate < count &&
+           delay_ns(computing, index, computing->first_candidate) < computing->least_ns - TOLERANCE_NS) {
+        computing->first_candidate++;
     }
-    guint end = MIN(count, computing->next_stranger + CHANGED_SEARCH_MAX);
-    for (guint i = computing->next_stranger;
+    guint end = MIN(count, computing->first_candidate + CHANGED_SEARCH_MAX);
+    for (guint i = computing->first_candidate;
          i < end && delay_ns(computing, index, i) <= computing->most_ns + TOLERANCE_NS; i++) {
         const struct end_datagram *arrived = arrived_at(computing, i);
-        if (is_stranger(computing, i) && arrived->bytes == sent->bytes && have_same_id(sent, arrived, id_shift)) {
+        if (is_unknown(computing, i) && arrived->bytes == sent->bytes && have_same_id(sent, arrived, id_shift)) {
             return i;
         }
     }
@@ -163,7 +163,7 @@ static void mark_changed(struct computing *computing, guint changed) {
     guint end = MIN(computing->input->arrived->len, changed + CHANGED_SEARCH_MAX);
     computing->is_changed[changed] = true;
     for (guint i = changed + 1; i < end; i++) {
-        if (is_stranger(computing, i) && arrived_at(computing, i)->hash == arrived_at(computing, changed)->hash) {
+        if (is_unknown(computing, i) && arrived_at(computing, i)->hash == arrived_at(computing, changed)->hash) {
             g_array_index(computing->arrivals, struct packet_arrival, i).is_copy = true;
         }
     }
@@ -241,6 +241,7 @@ static void count_fate(struct computing *computing, const struct end_datagram *s
     switch (fate) {
     case ONE_WAY_ARRIVED:
     case ONE_WAY_NOT_ACCEPTED:
+        counts->dropped += fate == ONE_WAY_NOT_ACCEPTED;
         counts->arrived++;
         counts->arrived_bytes += sent->bytes;
         break;
@@ -333,10 +334,7 @@ static void count_match(const struct computing *computing, guint index, guint se
     }
     way->counts.reordered += by_ns >= 0;
     way->reordered_by_ns = MAX(way->reordered_by_ns, by_ns);
-    if (is_dropped(computing, index)) {
-        way->counts.dropped++;
-        way->counts.dropped_late += by_ns >= 0;
-    }
+    way->counts.dropped_late += by_ns >= 0 && is_dropped(computing, index);
     int64_t delay = delay_ns(computing, sent, index);
     g_array_append_val(way->delays_ns, delay);
 }

@@ -399,7 +399,7 @@ int cmd_info(int argc, char **argv) {
     capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);
-    info_budgets_clear(&command.bandwidth.budgets);
+    info_bandwidth_clear_options(&command.bandwidth);
     g_free(command.junit);
     text_buffer_free(&command.out);
     g_free(command.color);

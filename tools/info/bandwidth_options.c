@@ -20,18 +20,6 @@ static gboolean parse_order(const char *option, const char *value, void *user, G
     return FALSE;
 }
 
-static gboolean parse_top(const char *option, const char *value, void *user, GError **error) {
-    uint64_t rows_max;
-    (void)option;
-    if (!cli_parse_number(value, ROWS_MAX, &rows_max) || rows_max == 0) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--top %s: must be a number from 1 to %d", value,
-                    ROWS_MAX);
-        return FALSE;
-    }
-    ((struct info_bandwidth_options *)user)->rows_max = (int)rows_max;
-    return TRUE;
-}
-
 static gboolean parse_budget(const char *option, const char *value, void *user, GError **error) {
     (void)option;
     return info_budgets_add(&((struct info_bandwidth_options *)user)->budgets, value, error);
@@ -41,7 +29,7 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
     const GOptionEntry entries[] = {
         {"bandwidth", 0, 0, G_OPTION_ARG_NONE, &options->is_wanted,
          "also count who used the bandwidth: by kind of bunch, class, actor and channel", NULL},
-        {"top", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_top,
+        {"top", 0, 0, G_OPTION_ARG_STRING, &options->top_text,
          "at most this number of classes, actors and channels, and the sum of all others; default 10 as text, else all",
          "NUMBER"},
         {"by", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_order,
@@ -59,10 +47,20 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
 }
 
 bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json) {
+    uint64_t rows_max = 0;
+    if (!cli_option_number("top", options->top_text, 1, ROWS_MAX, &rows_max)) {
+        return false;
+    }
+    options->rows_max = (int)rows_max;
     if (options->is_csv && is_json) {
         return cli_error("--csv and --json exclude each other");
     }
     options->is_wanted |= options->is_csv || options->budgets.limits != NULL || options->rows_max != 0 ||
                           options->order != INFO_BANDWIDTH_BY_TOTAL;
     return true;
+}
+
+void info_bandwidth_clear_options(struct info_bandwidth_options *options) {
+    info_budgets_clear(&options->budgets);
+    g_free(options->top_text);
 }

@@ -19,7 +19,8 @@ enum info_bandwidth_order {
 struct info_bandwidth_options {
     gboolean is_wanted;
     gboolean is_csv;
-    int rows_max; /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
+    char *top_text; /* as on the command line, owned; NULL: not given */
+    int rows_max;   /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
     enum info_bandwidth_order order;
     struct info_budgets budgets;
     int64_t bin_ns; /* of the series; 0: a second */
@@ -30,5 +31,6 @@ struct info_bandwidth_options {
    after a message. */
 void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionContext *context);
 bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json);
+void info_bandwidth_clear_options(struct info_bandwidth_options *options);
 
 #endif

@@ -66,6 +66,12 @@ class Folder(unittest.TestCase):
                                            blocks.ETHERNET))
         return path
 
+    def without(self, path, dropped):
+        """A copy of a capture that lacks a slice of the packets to the server."""
+        packets = pcapng.read(path)
+        lacking = [index for index, packet in enumerate(packets) if packet.destination == SERVER_PORT][dropped]
+        return self.write("lacking.pcap", [packet for index, packet in enumerate(packets) if index not in lacking])
+
     def compare(self, ends, connection, least=0.98):
         """Losses, arrivals and delays are those of the simulator. Packets that were sent before the other capture began
         or after it ended cannot be compared; they are few."""
