@@ -157,6 +157,31 @@ static void a_queued_message_without_memory_stays_queued(void **state) {
     pair_free(&pair);
 }
 
+/* The tick writes bunches that waited, also while a client restarts its handshake; what fills no packet stays in it
+   until the restart is done (endpoint.md 5.3, 29.3, 29.5). */
+static void a_restarting_client_sends_full_packets_only(void **state) {
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {.max_datagrams = 2};
+    pair_init(&pair, *state, &config);
+    struct ue_conn *client = pair.conns[PAIR_CLIENT];
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(
+            pair_send(&pair, PAIR_CLIENT, &(struct ue_outgoing){.reliable = true}, (uint8_t)('a' + i), 900), UE_OK);
+    }
+    assert_int_equal(pair_deliver(&pair, PAIR_CLIENT), 2);
+    client->handshake.client.restarting = true;
+    ue_conn_tick(client, pair.now_ns);
+    assert_int_equal(pair_deliver(&pair, PAIR_CLIENT), 1);
+    pair.now_ns += 10 * PAIR_TICK_NS;
+    ue_conn_tick(client, pair.now_ns);
+    assert_int_equal(pair_deliver(&pair, PAIR_CLIENT), 0);
+    client->handshake.client.restarting = false;
+    ue_conn_tick(client, pair.now_ns);
+    assert_int_equal(pair_deliver(&pair, PAIR_CLIENT), 1);
+    pair_assert_received(&pair, PAIR_SERVER, 0, "abcd");
+    pair_free(&pair);
+}
+
 static const struct ue_outgoing bunch_on_2 = {.channel = 2, .reliable = true};
 
 /* A bunch that fits no packet would stay queued forever. */
@@ -495,6 +520,7 @@ int main(void) {
         cmocka_unit_test(long_control_messages_wait_for_space_in_the_reliable_buffer),
         cmocka_unit_test(one_more_queued_control_message_closes_the_connection),
         cmocka_unit_test(a_queued_message_without_memory_stays_queued),
+        EACH_RELEASE(a_restarting_client_sends_full_packets_only),
         cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
         cmocka_unit_test(the_deadline_covers_copies_and_probes),
         cmocka_unit_test(copies_wait_for_the_budget),

@@ -106,6 +106,7 @@ const struct ue_received_object *ue_received_object_find(const struct ue_receive
     return find_object(actor, guid);
 }
 
+/* endpoint.md 37.10. */
 struct ue_view ue_received_object_get(const struct ue_received_object *object, uint32_t handle) {
     if (handle < 1 || handle > object->value_count) {
         return (struct ue_view){0};
@@ -114,7 +115,7 @@ struct ue_view ue_received_object_get(const struct ue_received_object *object, u
     return (struct ue_view){v->bytes, 0, v->bits};
 }
 
-/* The class that a name stands for. The names of archetypes begin with "Default__". */
+/* The class that a name stands for. The names of archetypes begin with "Default__" (endpoint.md 37.10). */
 static const struct ue_class *class_of(const struct ue_received_actors *m, uint64_t guid) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
     char class_path[UE_GUID_MAP_PATH_MAX + 1];
@@ -308,6 +309,7 @@ static enum ue_status skip_exports(struct received_message *p) {
     return status;
 }
 
+/* endpoint.md 37.9, 37.10. */
 static enum ue_status read_message(struct received_message *p) {
     struct ue_received_actors *m = p->m;
     enum ue_status status = p->event->has_exports ? skip_exports(p) : UE_OK;
