@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/wire/bunch_layout.h"
+#include "libcodec/wire/bunch.h"
 #include "libcodec/wire/layout_run.h"
 
 UE_DEFINE_RUN(ue_bunch, bunch_layout, struct ue_bunch)

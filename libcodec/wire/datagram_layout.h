@@ -4,7 +4,7 @@
 #define UERUDP_LIBCODEC_WIRE_DATAGRAM_LAYOUT_H
 
 #include <uerudp/datagram.h>
-#include "libcodec/wire/bunch_layout.h"
+#include "libcodec/wire/bunch.h"
 #include "libcodec/wire/handlers.h"
 #include "libcodec/wire/handshake.h"
 #include "libcodec/wire/packet_layout.h"

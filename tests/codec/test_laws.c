@@ -9,7 +9,7 @@
 #include "tests/codec/arbitrary_message.h"
 #include "tests/codec/laws.h"
 #include "tests/support/equal.h"
-#include "libcodec/wire/bunch_layout.h"
+#include "libcodec/wire/bunch.h"
 #include "libcodec/wire/handlers.h"
 #include "libcodec/wire/handshake.h"
 #include "libcodec/wire/message.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout of bunches. */
-#ifndef UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
-#define UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
+#ifndef UERUDP_LIBCODEC_WIRE_BUNCH_H
+#define UERUDP_LIBCODEC_WIRE_BUNCH_H
 
 #include <uerudp/bunch.h>
 #include "libcodec/wire/layout_words.h"
