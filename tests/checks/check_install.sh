@@ -25,11 +25,11 @@ outside=$(find "$work/stage" -type f ! -path "$prefix/*")
 headers=$prefix/include
 for header in "$headers"/uerudp/*.h; do
     line="#include <${header#"$headers"/}>"
-    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"$line"
+    cc -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I "$headers" -x c - <<<"$line"$'\nextern int declaration;' # some have only macros
     echo "$line" >>"$work/all.h" # each header alone and all together: no name is defined twice
 done
-cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
-c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
+cc -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
+c++ -std=c++17 -Wall -Wextra -pedantic -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
 
 ! grep -rlaF -e "$build" -e "$source" "$prefix" || { echo "these files name a folder of the build" && exit 1; }
 
@@ -37,8 +37,8 @@ c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/a
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name uerudp-endpoint.pc)")
 export PKG_CONFIG_PATH
 read -ra flags < <(pkg-config --cflags --libs uerudp-endpoint)
-cc -std=c11 -D_GNU_SOURCE "$source/tests/consumer/client.c" -o "$work/client" "${flags[@]}"
-c++ -std=c++17 "$source/tests/consumer/main.cpp" -o "$work/main" "${flags[@]}"
+cc -std=c11 -Wall -Wextra -pedantic -Werror "$source/tests/consumer/client.c" -o "$work/client" "${flags[@]}"
+c++ -std=c++17 -Wall -Wextra -pedantic -Werror "$source/tests/consumer/main.cpp" -o "$work/main" "${flags[@]}"
 LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/pkgconfig} "$work/main"
 unset PKG_CONFIG_PATH
 

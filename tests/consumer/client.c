@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A minimal client: joins the server at the given port of this machine, prints its events and leaves. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, nanosleep */
 #include <uerudp/endpoint.h>
 
 #include <arpa/inet.h>
@@ -25,7 +26,9 @@ int main(int argc, char **argv) {
         return 2;
     config.profile = ue_profile_find("5.5");
     struct ue_conn *conn = ue_conn_new(NULL, &config);
-    struct ue_login *login = ue_login_new(conn, &login_config);
+    struct ue_login *login = conn != NULL ? ue_login_new(conn, &login_config) : NULL;
+    if (login == NULL)
+        return 2;
     ue_conn_connect(conn, now_ns());
     for (int tick = 0; tick < 120 && ue_conn_state(conn) != UE_CONN_CLOSED; tick++) {
         struct ue_bytes datagram;

@@ -46,10 +46,12 @@ struct ue_bound {
 
 UE_INLINE struct ue_bound ue_bound_of(uint32_t max) {
     unsigned width = ue_bits_width(max);
-    if ((max & (max - 1)) == 0) {
-        return (struct ue_bound){max, 0, width};
+    struct ue_bound bound = {max, 0, width}; /* no compound literal: C++ has none */
+    if ((max & (max - 1)) != 0) {
+        bound.longer = max - (UINT32_C(1) << (width - 1));
+        bound.bits = width - 1;
     }
-    return (struct ue_bound){max, max - (UINT32_C(1) << (width - 1)), width - 1};
+    return bound;
 }
 
 UE_INLINE uint64_t ue_bits_mask(unsigned count) {

@@ -95,7 +95,8 @@ struct ue_finding {
 
 /* Sets a value that is known exactly. */
 static inline void ue_finding_set(struct ue_finding *finding, enum ue_finding_value_id id, int64_t number) {
-    finding->values[id] = (struct ue_finding_value){number, number};
+    const struct ue_finding_value value = {number, number};
+    finding->values[id] = value;
 }
 
 static inline void ue_finding_set_time(struct ue_finding *finding, int64_t time_ns) {
