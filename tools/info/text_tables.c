@@ -213,10 +213,20 @@ static gint by_total(gconstpointer a, gconstpointer b) {
     return (x < y) - (x > y);
 }
 
+/* "at least 2 bunches waited at least 70 ms in all, one of them at least 50 ms" */
+static void print_spans(struct text_buffer *out, const struct ue_channel_waits *waits) {
+    const char *bound = waits->is_at_least ? "at least " : "";
+    text_buffer_add_format(out, "%s%s waited %s%s", bound, phrase_count(waits->bunches, "bunch").text, bound,
+                           phrase_duration(waits->total_ns).text);
+    if (waits->bunches > 1) {
+        text_buffer_add_format(out, " in all, %s %s", waits->is_at_least ? "one of them at least" : "at most",
+                               phrase_duration(waits->longest.span_ns).text);
+    }
+}
+
 static void print_wait(struct text_buffer *out, const struct info_connection *info,
                        const struct channel_wait_row *row) {
     const struct ue_channel_wait *longest = &row->waits->longest;
-    const char *bound = row->waits->is_at_least ? "at least " : "";
     const struct info_channel *channel = info_channels_find(&info->channels, row->channel);
     text_buffer_add_format(out, "    %s, channel %" PRIu32 " ",
                            longest->side == 0 ? "client to server" : "server to client", row->channel);
@@ -224,13 +234,11 @@ static void print_wait(struct text_buffer *out, const struct info_connection *in
                          channel != NULL && channel->actor != NULL ? ue_actor_class_name(channel->actor)
                                                                    : info_channels_name(&info->channels, row->channel),
                          TEXT_ESCAPE_PLAIN);
-    text_buffer_add_format(
-        out,
-        ": %s%s waited %s%s in all, %s %s, from frame %" PRIu64 " until ChSequence %" PRIu32
-        " arrived with frame %" PRIu64 "\n",
-        bound, phrase_count(row->waits->bunches, "bunch").text, bound, phrase_duration(row->waits->total_ns).text,
-        row->waits->is_at_least ? "one of them at least" : "at most", phrase_duration(longest->span_ns).text,
-        longest->first_frame, longest->ch_seq, longest->frame);
+    text_buffer_add(out, ": ");
+    print_spans(out, row->waits);
+    text_buffer_add_format(out,
+                           ", from frame %" PRIu64 " until ChSequence %" PRIu32 " arrived with frame %" PRIu64 "\n",
+                           longest->first_frame, longest->ch_seq, longest->frame);
 }
 
 static void print_waits(struct text_buffer *out, const struct info_connection *info) {

@@ -6,6 +6,7 @@ import collections
 import functools
 import json
 import pathlib
+import re
 import statistics
 import tempfile
 import unittest
@@ -155,6 +156,31 @@ class Bounds(unittest.TestCase):
     def test_a_capture_that_begins_late(self):
         self.check(("4.13", "4.20", "5.5"), (0.15, 0.1, 0.05), "server", lambda last: f"{last // 3}-{last}")
         self.assertTrue(self.found)
+
+
+class Sentences(unittest.TestCase):
+    """Of one bunch the time is said once: all that waited is the longest wait."""
+
+    WAITED = re.compile(r"(at least )?(\d+) bunch(?:es)? waited ([^,]*)(?:, (one of them at least|at most) [^,]*)?, from frame (\d+) until")
+
+    def test_rows(self):
+        kinds = collections.Counter()
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, loss in ((2, 0.02), (3, 0.02), (4, 0.2)):
+                run = Run(folder, "game", f"--seed={seed}", f"--loss={loss}", "--generation=4.18", *Bounds.NETWORK, "--capture-at=server")
+                text = uerudp.run("info", "--generation=4.18", run.path, status=None).stdout.decode()
+                rows = {each["frames"][0]: each for each in run.info["waits"]}
+                for line in (line for line in text.splitlines() if " waited " in line):
+                    match = self.WAITED.search(line)
+                    self.assertTrue(match, line)
+                    bound, count, total, longest, frame = match.groups()
+                    row = rows[int(frame)]
+                    self.assertEqual((row["bunches"], row["at_least"]), (int(count), bound is not None), line)
+                    self.assertEqual((row["at_least"], row["bunches"] > 1), (total.startswith("at least "), total.endswith(" in all")), line)
+                    expected = ("one of them at least" if bound else "at most") if row["bunches"] > 1 else None
+                    self.assertEqual(expected, longest, line)
+                    kinds[row["at_least"], row["bunches"] > 1] += 1
+        self.assertEqual(4, len(kinds), kinds)
 
 
 class SeenAtTheReceiver(unittest.TestCase):

@@ -476,6 +476,21 @@ class Page(unittest.TestCase):
         self.assertLessEqual(tip["x"] + tip["width"], 1400)
         self.assertEqual(0, self.browser.evaluate("document.querySelectorAll('[title], svg title').length"))
 
+    def test_waits(self):
+        """What is shown of bunches that waited: of one of them the time is its own, of more it is the longest, and either may be
+        the least that is known."""
+        page = self.open(ROOT / "captures/head-of-line.pcapng")
+        self.browser.evaluate("document.querySelector('#panel-stalls').scrollIntoView({block: 'center'})")
+        canvas = self.box("#panel-stalls canvas")
+        wait = page["waits"][0]
+        x = canvas["x"] + 62 + (wait["t"] + wait["ms"] / 2) / self.browser.evaluate("data.end") * (canvas["width"] - 76)
+        lines = [canvas["y"] + 12 + 13 * line for line in range(4)]
+        for count, bound, expected in ((1, 0, "1 bunch of .* waited [0-9]"), (1, 1, "at least 1 bunch of .* waited at least [0-9]"),
+                                       (2, 0, "2 bunches of .* waited up to [0-9]"), (2, 1, "at least 2 bunches of .* waited one at least [0-9]")):
+            self.browser.evaluate(f"data.tables.waits.bunches.fill({count}); data.tables.waits.at_least.fill({bound}); 0")
+            shown = [self.pointed(x, y) or "" for y in lines]
+            self.assertTrue(any(re.search(f"(?<!at least ){expected}", text) for text in shown), (expected, shown))
+
     def test_narrow_and_dark(self):
         """At 600 pixels nothing is wider than the window; in the dark style texts are light."""
         self.open(ROOT / "captures/loss-burst.pcapng")

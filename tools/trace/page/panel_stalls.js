@@ -45,9 +45,9 @@
   }
 
   function describeWait(i) {
-    const bunches = waits.bunches[i] === 1 ? "1 bunch" : `${waits.bunches[i]} bunches`;
-    const [count, span] = waits.at_least[i] ? [`at least ${bunches}`, "one at least"] : [bunches, "up to"];
-    return [`${count} of ${channelName(waits.channel[i])}, ${DIRECTIONS[waits.side[i]]}, waited ${span} ${duration(waits.ms[i])}`,
+    const isOne = waits.bunches[i] === 1, bound = waits.at_least[i] ? "at least " : "";
+    const bunches = isOne ? "1 bunch" : `${waits.bunches[i]} bunches`, longest = isOne ? bound : bound ? "one at least " : "up to ";
+    return [`${bound}${bunches} of ${channelName(waits.channel[i])}, ${DIRECTIONS[waits.side[i]]}, waited ${longest}${duration(waits.ms[i])}`,
       `from frame ${waits.first_frame[i]} until ChSequence ${waits.ch_seq[i]} arrived with frame ${waits.frame[i]}`];
   }
 
