@@ -6,6 +6,7 @@
 #define UERUDP_LIBCODEC_OBSERVE_OBSERVER_STATE_H
 
 #include <uerudp/observer.h>
+#include <uerudp/protocol_proof.h>
 
 #include "libcodec/base/hash_table.h"
 #include "libcodec/base/list.h"

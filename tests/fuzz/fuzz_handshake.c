@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uerudp/protocol_proof.h>
 #include "tests/fuzz/datagram_input.h"
 #include "tests/fuzz/require.h"
 #include "tests/support/recorder.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <uerudp/profile_match.h>
+#include <uerudp/protocol_proof.h>
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"
 

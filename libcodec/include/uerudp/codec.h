@@ -12,6 +12,7 @@
 #include <uerudp/network_version.h>
 #include <uerudp/profile.h>
 #include <uerudp/profile_match.h>
+#include <uerudp/protocol_proof.h>
 #include <uerudp/seq.h>
 #include <uerudp/settings.h>
 #include <uerudp/status.h>
