@@ -14,8 +14,8 @@
 #define DRIFT_ERRORS 5.0
 #define DRIFT_PARTS_MIN 8
 
-/* The range of drifts is narrowed by a third this many times, to less than a millionth of CLOCK_FIT_DRIFT_MAX. */
-#define NARROWINGS 40
+/* Of a bound; each changes the two packets that decide, and all are outside the bounds. */
+#define STEPS_MAX 40
 
 /* Differences below this are the resolution of the times. */
 #define SAME_POINT_NS 1000.0
@@ -167,16 +167,37 @@ static struct line fit_line(const struct clock_parts *parts) {
     return line;
 }
 
-/* The least ahead of samples[0] and the greatest of samples[1], less the drift. */
-static void find_extremes(const struct clock_parts *parts, const struct clock_sample *const samples[2],
-                          const size_t counts[2], double drift, double extremes[2]) {
+/* The least ahead of samples[0] and the greatest of samples[1], less the drift, and their times. */
+struct extremes {
+    double ahead[2], time[2];
+};
+
+static struct extremes find_extremes(const struct clock_parts *parts, const struct clock_sample *const samples[2],
+                                     const size_t counts[2], double drift) {
+    struct extremes extremes = {0};
     for (unsigned way = 0; way < 2; way++) {
         double sign = way == 0 ? 1 : -1;
         for (size_t i = 0; i < counts[way]; i++) {
-            double ahead = ahead_in(parts, &samples[way][i]) - drift * time_in(parts, &samples[way][i]);
-            extremes[way] = i == 0 || sign * ahead < sign * extremes[way] ? ahead : extremes[way];
+            double time = time_in(parts, &samples[way][i]);
+            double ahead = ahead_in(parts, &samples[way][i]) - drift * time;
+            if (i == 0 || sign * ahead < sign * extremes.ahead[way]) {
+                extremes.ahead[way] = ahead;
+                extremes.time[way] = time;
+            }
         }
     }
+    return extremes;
+}
+
+/* The least round trip: with this drift, a delay is negative if it is negative. */
+static double round_trip(const struct extremes *extremes) {
+    return extremes->ahead[0] - extremes->ahead[1];
+}
+
+static bool is_possible(const struct clock_parts *parts, const struct clock_sample *const samples[2],
+                        const size_t counts[2], double drift) {
+    struct extremes extremes = find_extremes(parts, samples, counts, drift);
+    return round_trip(&extremes) >= -INACCURACY_NS;
 }
 
 static int64_t mean_ahead(const struct clock_parts *parts) {
@@ -188,27 +209,20 @@ static int64_t mean_ahead(const struct clock_parts *parts) {
     return ue_time_ns_add(parts->origin_ahead_ns, (int64_t)(sum / count));
 }
 
-/* The room between the delays of both directions: with this drift, no delay is negative if it is positive. */
-static double room_with(const struct clock_parts *parts, const struct clock_sample *const samples[2],
-                        const size_t counts[2], double drift) {
-    double extremes[2];
-    find_extremes(parts, samples, counts, drift, extremes);
-    return extremes[0] - extremes[1];
-}
-
-/* The drift with most room. The room is a concave function of the drift. */
-static double roomiest_drift(const struct clock_parts *parts, const struct clock_sample *const samples[2],
-                             const size_t counts[2]) {
-    double low = -CLOCK_FIT_DRIFT_MAX, high = CLOCK_FIT_DRIFT_MAX;
-    for (int i = 0; i < NARROWINGS; i++) {
-        double third = (high - low) / 3;
-        if (room_with(parts, samples, counts, low + third) < room_with(parts, samples, counts, high - third)) {
-            low += third;
-        } else {
-            high -= third;
+/* The greatest possible drift (sign 1), or the least (sign -1). The least round trip is a concave function of the
+   drift, so that its tangents lead there from outside (Newton's method). */
+static double bound_drift(const struct clock_parts *parts, const struct clock_sample *const samples[2],
+                          const size_t counts[2], double sign) {
+    double drift = sign * CLOCK_FIT_DRIFT_MAX;
+    for (int i = 0; i < STEPS_MAX; i++) {
+        struct extremes extremes = find_extremes(parts, samples, counts, drift);
+        double above = round_trip(&extremes) + INACCURACY_NS, slope = extremes.time[1] - extremes.time[0];
+        if (above >= 0 || sign * slope >= 0) {
+            break;
         }
+        drift -= above / slope;
     }
-    return (low + high) / 2;
+    return drift;
 }
 
 /* Chooses the drift: that of the line, if it is a clock's and more than chance; else none, unless only a drift leaves
@@ -216,22 +230,31 @@ static double roomiest_drift(const struct clock_parts *parts, const struct clock
 static void choose_drift(struct clock_fit *fit, const struct clock_parts *parts,
                          const struct clock_sample *const samples[2], const size_t counts[2]) {
     struct line line = fit_line(parts);
-    bool is_clock = fabs(line.slope) <= CLOCK_FIT_DRIFT_MAX && fabs(line.slope) > DRIFT_ERRORS * line.slope_error;
+    bool is_clock = line.slope >= fit->least_drift && line.slope <= fit->most_drift;
     fit->is_drift_measured = line.points >= DRIFT_PARTS_MIN;
-    fit->drift_error = fabs(line.slope) <= CLOCK_FIT_DRIFT_MAX ? line.slope_error : fabs(line.slope);
-    if (fit->is_drift_measured && is_clock && room_with(parts, samples, counts, line.slope) >= -INACCURACY_NS) {
+    if (fit->is_drift_measured && is_clock && fabs(line.slope) > DRIFT_ERRORS * line.slope_error) {
         fit->drift = line.slope;
-    } else if (room_with(parts, samples, counts, 0) < -INACCURACY_NS) {
-        fit->drift = roomiest_drift(parts, samples, counts);
+    } else if (!is_possible(parts, samples, counts, 0)) {
+        fit->drift = (fit->least_drift + fit->most_drift) / 2;
         fit->is_drift_measured = false;
     }
     fit->has_drift = fit->drift != 0;
 }
 
+/* The offset at the reference, where all times begin, is the greatest with the least drift. */
+static void choose_offset(struct clock_fit *fit, const struct clock_parts *parts,
+                          const struct clock_sample *const samples[2], const size_t counts[2]) {
+    struct extremes extremes = find_extremes(parts, samples, counts, fit->drift);
+    double offset = (extremes.ahead[0] + extremes.ahead[1]) / 2;
+    double most = find_extremes(parts, samples, counts, fit->least_drift).ahead[0] + INACCURACY_NS / 2;
+    double least = find_extremes(parts, samples, counts, fit->most_drift).ahead[1] - INACCURACY_NS / 2;
+    fit->offset_ns = ue_time_ns_add(parts->origin_ahead_ns, (int64_t)offset);
+    fit->bound_ns = (int64_t)ceil(fmax(most - offset, offset - least));
+}
+
 struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const size_t counts[2]) {
     struct clock_fit fit = {.result = CLOCK_FIT_ONE_WAY};
     struct clock_parts parts;
-    double extremes[2];
     if (counts[0] + counts[1] == 0) {
         return fit;
     }
@@ -241,17 +264,15 @@ struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const
     if (counts[0] == 0 || counts[1] == 0) {
         return fit;
     }
-    choose_drift(&fit, &parts, samples, counts);
-    find_extremes(&parts, samples, counts, fit.drift, extremes);
-    double round_ns = extremes[0] - extremes[1];
-    fit.result = round_ns < -INACCURACY_NS ? CLOCK_FIT_NOT_LINEAR : CLOCK_FIT_KNOWN;
-    if (fit.result == CLOCK_FIT_KNOWN) {
-        fit.offset_ns = ue_time_ns_add(parts.origin_ahead_ns, (int64_t)((extremes[0] + extremes[1]) / 2));
-        fit.bound_ns = (int64_t)(fabs(round_ns) / 2);
-    } else {
-        fit.has_drift = false;
-        fit.drift = 0;
+    fit.least_drift = bound_drift(&parts, samples, counts, -1);
+    fit.most_drift = bound_drift(&parts, samples, counts, 1);
+    if (!is_possible(&parts, samples, counts, (fit.least_drift + fit.most_drift) / 2)) {
+        fit.result = CLOCK_FIT_NOT_LINEAR;
+        return fit;
     }
+    fit.result = CLOCK_FIT_KNOWN;
+    choose_drift(&fit, &parts, samples, counts);
+    choose_offset(&fit, &parts, samples, counts);
     return fit;
 }
 

@@ -33,20 +33,24 @@ enum clock_order clock_order_of(const struct clock_sample *const samples[2], con
 enum clock_fit_result {
     CLOCK_FIT_KNOWN,
     CLOCK_FIT_ONE_WAY,   /* packets of one direction only: the delay cannot be told from the offset */
-    CLOCK_FIT_NOT_LINEAR /* no offset with the drift of a clock leaves all delays positive: a clock was set */
+    CLOCK_FIT_NOT_LINEAR /* no offset with the drift of a clock leaves all delays positive: a clock was set, or its
+                            drift changed */
 };
 
-/* offset(t) = offset_ns + drift * (t - reference_ns), of the second clock against the first. */
+/* offset(t) = offset_ns + drift * (t - reference_ns), of the second clock against the first. The bounds hold whatever
+   the delays are, if both clocks run evenly: with any other offset and drift, a packet would arrive before it was sent
+   by more than what the times may be inaccurate by. */
 struct clock_fit {
     enum clock_fit_result result;
-    int64_t reference_ns; /* of the first clock */
-    int64_t offset_ns;    /* exact, if the fastest packets of both directions needed equally long; unless the result is
-                             KNOWN, only what the samples have on average */
-    double drift;         /* 0 unless has_drift */
-    double drift_error;   /* standard error, if is_drift_measured */
-    bool is_drift_measured; /* the samples show the drift, or that there is none: drift_error is set */
-    bool has_drift;         /* it differs from 0 by more than chance, or only a drift leaves all delays positive */
-    int64_t bound_ns;       /* offset_ns is wrong by at most this: half of the least round trip */
+    int64_t reference_ns; /* of the first clock: when the samples begin */
+    int64_t offset_ns; /* exact, if the fastest packets of both directions needed equally long all the time; unless the
+                          result is KNOWN, only what the samples have on average */
+    int64_t bound_ns;  /* offset_ns is wrong by at most this */
+    double drift;      /* 0 unless has_drift */
+    double least_drift, most_drift; /* within CLOCK_FIT_DRIFT_MAX */
+    bool is_drift_measured;         /* the samples are enough to see a drift, or that none exceeds chance */
+    bool has_drift; /* it exceeds chance, or with none a packet would arrive before it was sent (then it is the middle
+                       of the bounds, and not measured) */
 };
 
 /* Fits the line. samples[0] went from the first capture point to the second, samples[1] the other way. */

@@ -60,10 +60,10 @@ static json_t *clock_object(const struct clock_fit *fit) {
     if (fit->result != CLOCK_FIT_KNOWN) {
         return json_null();
     }
-    return json_pack("{s:o, s:o, s:o, s:o}", "offset_ms", milliseconds((double)fit->offset_ns), "offset_bound_ms",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "offset_ms", milliseconds((double)fit->offset_ns), "offset_bound_ms",
                      milliseconds((double)fit->bound_ns), "drift_ppm",
-                     fit->has_drift ? json_real(fit->drift * PPM) : json_null(), "drift_error_ppm",
-                     fit->is_drift_measured ? json_real(fit->drift_error * PPM) : json_null());
+                     fit->has_drift ? json_real(fit->drift * PPM) : json_null(), "least_drift_ppm",
+                     json_real(fit->least_drift * PPM), "most_drift_ppm", json_real(fit->most_drift * PPM));
 }
 
 json_t *info_both_ends_to_json(const struct info_connection *info) {

@@ -96,48 +96,50 @@ static void print_names(struct text_buffer *out, const struct info_connection *i
 
 static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
     if (fit->has_drift) {
-        text_buffer_add_format(out, " at the beginning, and %s %s%.1f ppm", fit->drift < 0 ? "loses" : "gains",
-                               fit->is_drift_measured ? "" : "about ", fabs(fit->drift) * PPM);
-        if (fit->is_drift_measured) {
-            text_buffer_add_format(out, " (standard error %.1f, if the least delays do not change)",
-                                   fit->drift_error * PPM);
-        } else {
-            text_buffer_add(out, ": with none, some packets would arrive before they are sent");
-        }
-    } else if (!fit->is_drift_measured) {
-        text_buffer_add(out, "; these are too few packets to show a drift");
-    } else if (fit->drift_error > CLOCK_FIT_DRIFT_MAX) {
-        text_buffer_add(out, "; delays vary too much to show a drift");
+        text_buffer_add_format(out, ", and %s about %.1f ppm%s\n", fit->drift < 0 ? "loses" : "gains",
+                               fabs(fit->drift) * PPM,
+                               fit->is_drift_measured ? " by the fastest packets of both directions"
+                                                      : ": with none, some packets would arrive before they are sent");
     } else {
-        text_buffer_add_format(out, " and shows no drift (standard error %.1f ppm)", fit->drift_error * PPM);
+        text_buffer_add(out, fit->is_drift_measured ? ", and no drift is seen beside how the delays vary\n"
+                                                    : "; these are too few packets to show a drift\n");
     }
-    text_buffer_add_char(out, '\n');
+    text_buffer_add_format(
+        out,
+        "    if both clocks run evenly, one at most %.0f ppm faster, this offset is right within %.3f ms and the drift "
+        "is "
+        "between %.1f and %.1f ppm:\n    with any other, some packets would arrive before they are sent\n",
+        CLOCK_FIT_DRIFT_MAX * PPM, phrase_milliseconds(fit->bound_ns), fit->least_drift * PPM, fit->most_drift * PPM);
+}
+
+static void print_offset(struct text_buffer *out, const struct info_connection *info) {
+    const struct clock_fit *fit = &info->both_ends->fit;
+    text_buffer_add(out, "    the clock of ");
+    text_buffer_add_utf8(out, info->ends->captures[1]->name, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_format(out, " is at the beginning %.3f ms %s that of ", fabs((double)fit->offset_ns) / NS_PER_MS,
+                           fit->offset_ns < 0 ? "behind" : "ahead of");
+    text_buffer_add_utf8(out, info->ends->captures[0]->name, TEXT_ESCAPE_PLAIN);
 }
 
 static void print_clock(struct text_buffer *out, const struct info_connection *info) {
     const struct clock_fit *fit = &info->both_ends->fit;
-    const char *const names[] = {info->ends->captures[0]->name, info->ends->captures[1]->name};
     if (fit->result == CLOCK_FIT_ONE_WAY) {
         text_buffer_add(out,
                         "    delays are not known: the captures have common packets of one side only, and delay and "
                         "clock offset cannot be told apart\n");
     } else if (fit->result == CLOCK_FIT_NOT_LINEAR) {
-        text_buffer_add(out,
-                        "    delays are not known: a clock was set while the captures lasted, because with any offset "
-                        "and any drift of a clock some packets would arrive before they are sent\n");
+        text_buffer_add_format(out,
+                               "    delays are not known: with any offset, and any drift up to %.0f ppm, some packets "
+                               "would arrive before they are sent: a clock was set, or drifts unevenly or by more\n",
+                               CLOCK_FIT_DRIFT_MAX * PPM);
     } else {
-        text_buffer_add(out, "    the clock of ");
-        text_buffer_add_utf8(out, names[1], TEXT_ESCAPE_PLAIN);
-        text_buffer_add_format(out, " is %.3f ms %s that of ", fabs((double)fit->offset_ns) / NS_PER_MS,
-                               fit->offset_ns < 0 ? "behind" : "ahead of");
-        text_buffer_add_utf8(out, names[0], TEXT_ESCAPE_PLAIN);
-        text_buffer_add_format(out, " (± %.3f ms)", phrase_milliseconds(fit->bound_ns));
+        print_offset(out, info);
         print_drift(out, fit);
         text_buffer_add(
-            out, "    offset and delays are right if the fastest packets of both directions needed equally long; "
-                 "else half of the difference is in the offset:\n"
-                 "    one direction's delays are too long by it, the other's too short. Their sum is right "
-                 "in any case\n");
+            out,
+            "    offset and delays are right if the drift is and the fastest packets of both directions always needed "
+            "equally long; else half of the difference is in the offset:\n    one direction's delays are too long by "
+            "it, the other's too short. Their sum at any one time is right in any case\n");
     }
 }
 
