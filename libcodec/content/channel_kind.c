@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+const char *ue_content_kind_name(enum ue_content_kind kind) {
+    static const char *const names[UE_CONTENT_KIND_COUNT] = {
+        [UE_CONTENT_CONTROL] = "Control",
+        [UE_CONTENT_ACTOR] = "Actor",
+        [UE_CONTENT_VOICE] = "Voice",
+        [UE_CONTENT_DATA_STREAM] = "DataStream",
+    };
+    return names[kind];
+}
+
 static enum ue_content_kind kind_of_type(uint8_t type) {
     switch (type) {
     case UE_CHANNEL_CONTROL: return UE_CONTENT_CONTROL;
