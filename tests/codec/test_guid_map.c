@@ -258,6 +258,28 @@ static void without_memory_nothing_is_learned(void **state) {
     }
 }
 
+/* There is no memory for more names: those that were learned stay, and later ones are learned again when there is. */
+static void names_stay_when_no_more_fit(void **state) {
+    (void)state;
+    enum { NAMES = 400 };
+    char name[16];
+    uint64_t refused = 0;
+    for (uint64_t i = 1; i <= NAMES; i++) {
+        snprintf(name, sizeof name, "Name%d", (int)i);
+        size_t bytes = ue_guid_map_bytes(fixture->map);
+        fixture->pool.left = i > 1 ? 0 : SIZE_MAX;
+        tell(2 * i, name, 1);
+        assert_int_equal(ue_guid_map_bytes(fixture->map) == bytes, i > 1);
+        char path[UE_GUID_MAP_PATH_MAX + 1];
+        refused += ue_guid_map_path(fixture->map, 2 * i, 1, path) == 0;
+        assert_path(2, 1, "Name1");
+        fixture->pool.left = SIZE_MAX;
+        tell(2 * i, name, 1);
+        assert_path(2 * i, 1, name);
+    }
+    assert_true(refused > 1);
+}
+
 static void fixed_ids_go_by_their_first_bits(void **state) {
     (void)state;
     static const uint8_t rest[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -287,6 +309,7 @@ int main(void) {
         TEST(a_path_is_cut_at_a_character),
         TEST(memory_is_bounded),
         TEST(without_memory_nothing_is_learned),
+        TEST(names_stay_when_no_more_fit),
         TEST(fixed_ids_go_by_their_first_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

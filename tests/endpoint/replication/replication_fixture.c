@@ -89,7 +89,7 @@ static void add_names(void) {
 
 static struct ue_conn *new_conn(enum ue_role role, const struct ue_profile *profile) {
     struct ue_conn_config config = {.profile = profile, .role = role, .report_packets = true, .net_speed = 1 << 30};
-    struct ue_conn *c = ue_conn_new(&replication_fixture.memory.allocator, &config);
+    struct ue_conn *c = ue_conn_new(&replication_fixture.memory[role].allocator, &config);
     assert_non_null(c);
     bool is_client = role == UE_ROLE_CLIENT;
     ue_conn_adopt(c, replication_fixture.now_ns, is_client ? SERVER_SEQ : CLIENT_SEQ,
@@ -125,7 +125,10 @@ static void on_server_call(void *user, const struct ue_received_call *call) {
 static void handle_client_events(void) {
     struct ue_event event;
     while (ue_conn_next_event(replication_fixture.client, &event)) {
-        assert_int_equal(ue_received_actors_event(&replication_fixture.received_actors, &event), UE_OK);
+        enum ue_status status = ue_received_actors_event(&replication_fixture.received_actors, &event);
+        bool is_refused = replication_fixture.is_starved && status == UE_E_FULL;
+        assert_true(status == UE_OK || is_refused);
+        replication_fixture.refused_events += is_refused;
         if (event.type == UE_EVENT_BUNCH && event.channel != 0) {
             replication_fixture.bunches++;
             replication_fixture.reliable_bunches += event.reliable;
@@ -181,15 +184,16 @@ void replication_fixture_init(const struct ue_profile *profile) {
     const struct ue_call_handler handler = {on_client_call, NULL};
     memset(&replication_fixture, 0, sizeof replication_fixture);
     replication_fixture.now_ns = UINT64_C(5000000000);
-    counting_allocator_init(&replication_fixture.memory, SIZE_MAX);
+    counting_allocator_init(&replication_fixture.memory[UE_ROLE_CLIENT], SIZE_MAX);
+    counting_allocator_init(&replication_fixture.memory[UE_ROLE_SERVER], SIZE_MAX);
     replication_fixture.server = new_conn(UE_ROLE_SERVER, profile);
     replication_fixture.client = new_conn(UE_ROLE_CLIENT, profile);
-    ue_package_map_init(&replication_fixture.map, &replication_fixture.memory.allocator,
+    ue_package_map_init(&replication_fixture.map, &replication_fixture.memory[UE_ROLE_SERVER].allocator,
                         ue_conn_context(replication_fixture.server));
     add_names();
     ue_replicator_init(&replication_fixture.replicator, replication_fixture.server, &replication_fixture.map);
     assert_true(ue_received_actors_init(&replication_fixture.received_actors, replication_fixture.client,
-                                        &replication_fixture.memory.allocator, find_class, &handler));
+                                        &replication_fixture.memory[UE_ROLE_CLIENT].allocator, find_class, &handler));
     struct ue_outgoing hello = {.reliable = true, .data = {(const uint8_t *)"h", 0, 8}};
     assert_int_equal(ue_conn_send(replication_fixture.client, replication_fixture.now_ns, &hello, NULL), UE_OK);
     replication_run(3);
@@ -204,11 +208,16 @@ void replication_fixture_free(void) {
     ue_conn_free(replication_fixture.client);
 }
 
+void replication_assert_no_memory(void) {
+    assert_int_equal(replication_fixture.memory[UE_ROLE_CLIENT].blocks, 0);
+    assert_int_equal(replication_fixture.memory[UE_ROLE_SERVER].blocks, 0);
+}
+
 void replication_fixture_free_with(struct ue_replicated_actor *actor) {
     replication_fixture_free();
     ue_replicated_actor_free(actor);
     ue_package_map_free(&replication_fixture.map);
-    assert_int_equal(replication_fixture.memory.used_bytes, 0);
+    replication_assert_no_memory();
 }
 
 /* ---- actors ---- */

@@ -38,14 +38,16 @@ struct replication_call {
 };
 
 struct replication_fixture {
-    struct counting_allocator memory;
+    struct counting_allocator memory[2]; /* by role; the map is the server's */
     struct ue_package_map map;
     struct ue_conn *server;
     struct ue_conn *client;
     struct sim_link *down; /* NULL: without loss or delay */
     struct sim_link *up;
     bool downlink_drops;
-    bool is_hostile; /* calls may be malformed, and are not recorded */
+    bool is_hostile;         /* calls may be malformed, and are not recorded */
+    bool is_starved;         /* the client may lack memory for an event */
+    uint32_t refused_events; /* that it lacked memory for */
     struct ue_replicator replicator;
     struct ue_received_actors received_actors;
     uint64_t now_ns;
@@ -60,6 +62,7 @@ extern struct replication_fixture replication_fixture;
 /* Creates both connections; the server has received the client's first bunch and may send. */
 void replication_fixture_init(const struct ue_profile *profile);
 void replication_fixture_free(void);
+void replication_assert_no_memory(void);
 /* Frees the actor, then everything, and asserts that no memory is in use. */
 void replication_fixture_free_with(struct ue_replicated_actor *actor);
 

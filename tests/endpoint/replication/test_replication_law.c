@@ -133,7 +133,7 @@ static void free_run(struct run *run) {
         ue_replicated_actor_free(&run->actors[i]);
     }
     ue_package_map_free(&replication_fixture.map);
-    assert_int_equal(replication_fixture.memory.used_bytes, 0);
+    replication_assert_no_memory();
 }
 
 static struct sim_link_config random_link(struct rng *rng, const struct ue_profile *profile) {
