@@ -505,6 +505,28 @@ static void the_deadline_covers_copies_and_probes(void **state) {
     pair_free(&pair);
 }
 
+/* A program that sleeps until the deadline sends the first messages again after a second, although it sends keep-alives
+   less often (endpoint.md 21.1). */
+static void the_deadline_covers_the_first_messages(void **state) {
+    (void)state;
+    const uint64_t second_ns = UINT64_C(1000000000);
+    const struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .keep_alive_ns = 30 * second_ns};
+    struct ue_conn *client = ue_conn_new(NULL, &config);
+    struct ue_bytes datagram;
+    ue_conn_adopt(client, second_ns, 1, 2);
+    const struct ue_outgoing bunch = {.reliable = true, .data = {(const uint8_t *)"h", 0, 8}};
+    assert_int_equal(ue_conn_send(client, second_ns, &bunch, NULL), UE_OK);
+    ue_conn_tick(client, second_ns);
+    assert_true(ue_conn_next_datagram(client, &datagram));
+    assert_int_equal(ue_conn_deadline(client), 2 * second_ns + 1);
+    ue_conn_tick(client, 2 * second_ns);
+    assert_false(ue_conn_next_datagram(client, &datagram));
+    ue_conn_tick(client, 2 * second_ns + 1);
+    assert_true(ue_conn_next_datagram(client, &datagram));
+    assert_int_equal(ue_conn_deadline(client), 3 * second_ns + 2);
+    ue_conn_free(client);
+}
+
 /* Runs a case for each form of acknowledgements. */
 #define EACH_RELEASE(function)                                                                                         \
     cmocka_unit_test_prestate(function, releases[1]), cmocka_unit_test_prestate(function, releases[2]),                \
@@ -523,6 +545,7 @@ int main(void) {
         EACH_RELEASE(a_restarting_client_sends_full_packets_only),
         cmocka_unit_test(bunches_that_fit_no_packet_are_refused),
         cmocka_unit_test(the_deadline_covers_copies_and_probes),
+        cmocka_unit_test(the_deadline_covers_the_first_messages),
         cmocka_unit_test(copies_wait_for_the_budget),
         cmocka_unit_test(only_the_side_that_opened_a_channel_closes_it),
         EACH_RELEASE(an_unreliable_open_must_also_close),

@@ -83,6 +83,10 @@ void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *
     }
 }
 
+static bool is_opening(const struct ue_channel *channel) {
+    return channel->opened_locally && !channel->open_acked;
+}
+
 /* Until the server has the channel, the loss of the first messages cannot be noticed (endpoint.md 15.7, 21.1). */
 static void repeat_opening(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel) {
     if (channel->out_count <= RESEND_BUNCHES_MAX && now_ns > RESEND_AFTER_NS) {
@@ -90,9 +94,23 @@ static void repeat_opening(struct ue_sender *s, uint64_t now_ns, struct ue_chann
     }
 }
 
+/* endpoint.md 21.1. */
+uint64_t ue_control_deadline(const struct ue_channel *channel) {
+    uint64_t deadline = UINT64_MAX;
+    if (!is_opening(channel) || channel->out_count > RESEND_BUNCHES_MAX) {
+        return deadline;
+    }
+    for (const struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
+        bool is_unreported = !out->acked && out->packet_id != UE_NO_PACKET;
+        uint64_t resend_ns = out->sent_ns + RESEND_AFTER_NS + 1;
+        deadline = is_unreported && resend_ns < deadline ? resend_ns : deadline;
+    }
+    return deadline;
+}
+
 /* endpoint.md 21.1, 21.4, 29.3. */
 void ue_control_tick(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry) {
-    if (entry->channel->opened_locally && !entry->channel->open_acked) {
+    if (is_opening(entry->channel)) {
         repeat_opening(s, now_ns, entry->channel);
     } else {
         send_queued(s, now_ns, entry);

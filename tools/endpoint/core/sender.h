@@ -139,6 +139,8 @@ enum ue_status ue_control_send_or_queue(struct ue_sender *s, uint64_t now_ns, st
 void ue_control_repeat(struct ue_sender *s, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 /* On the entry of channel 0, which is there. */
 void ue_control_tick(struct ue_sender *s, uint64_t now_ns, struct ue_channel_entry *entry);
+/* When ue_control_tick sends again what the peer did not acknowledge; UINT64_MAX: never. */
+uint64_t ue_control_deadline(const struct ue_channel *channel);
 
 /* acks.c */
 /* Handles what a header reports of own packets (endpoint.md 11, 15). False: the connection is closed. */

@@ -184,8 +184,10 @@ static uint64_t flush_deadline(const struct ue_conn *c) {
     if (ue_has_internal_ack(&c->common)) {
         return UINT64_MAX;
     }
-    return earlier(c->sender.last_send_ns + c->common.config.keep_alive_ns + 1,
-                   ue_options_deadline(&c->sender, c->clock.last_tick_ns));
+    const struct ue_channel *control = c->channels.control.channel;
+    uint64_t resend_ns = control != NULL ? ue_control_deadline(control) : UINT64_MAX;
+    uint64_t keep_alive_ns = c->sender.last_send_ns + c->common.config.keep_alive_ns + 1;
+    return earlier(earlier(keep_alive_ns, resend_ns), ue_options_deadline(&c->sender, c->clock.last_tick_ns));
 }
 
 /* Until when ue_conn_end_receive leaves early packets waiting. */
