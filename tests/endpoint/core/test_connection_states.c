@@ -108,7 +108,28 @@ static void every_call_is_legal_in_every_state(void **state) {
     }
 }
 
+/* A program that admits too early has not admitted. */
+static void a_connection_is_admitted_only_while_it_is_up(void **state) {
+    (void)state;
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_conn_config config = {.profile = ue_profile_find("5.5"),
+                                              .role = side == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER};
+        struct ue_conn *c = ue_conn_new(NULL, &config);
+        assert_non_null(c);
+        ue_conn_admit(c);
+        assert_false(c->common.life.is_admitted);
+        ue_conn_adopt(c, 0, 100, 200);
+        assert_int_equal(ue_conn_state(c), side == 0 ? UE_CONN_PENDING : UE_CONN_OPEN);
+        assert_false(c->common.life.is_admitted);
+        ue_conn_admit(c);
+        assert_true(c->common.life.is_admitted);
+        assert_int_equal(ue_conn_state(c), UE_CONN_OPEN);
+        ue_conn_free(c);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_is_legal_in_every_state)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_is_legal_in_every_state),
+                                       cmocka_unit_test(a_connection_is_admitted_only_while_it_is_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

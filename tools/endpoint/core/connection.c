@@ -268,8 +268,11 @@ void ue_conn_receive_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t
         ue_client_handshake_receive(&c->handshake.client, now_ns, bytes, size_bytes, c->receiver.last_packet_ns));
 }
 
-/* endpoint.md 6.6. */
+/* endpoint.md 1.4, 6.6. */
 void ue_conn_admit(struct ue_conn *c) {
+    if (!ue_is_up(&c->common)) {
+        return;
+    }
     c->common.life.is_admitted = true;
     if (c->common.life.state == UE_CONN_PENDING) {
         ue_enter_state(&c->common, UE_CONN_OPEN);

@@ -169,7 +169,8 @@ void ue_conn_flush(struct ue_conn *c, uint64_t now_ns);
 /* Ends a tick: timeouts, keep-alives, acknowledgements, flush (Connection.Tick). */
 void ue_conn_tick(struct ue_conn *c, uint64_t now_ns);
 
-/* Server: the client has logged in and may use channels other than Control. Client: the player exists. */
+/* Server: the client has logged in and may use channels other than Control. Client: the player exists. A login calls
+   it. Nothing happens unless connected. */
 void ue_conn_admit(struct ue_conn *c);
 
 /* Closes the connection: CloseReason, close of channel 0, flush; it does not wait for an answer (endpoint.md 32). */
