@@ -156,8 +156,8 @@ struct ue_packet_range {
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range);
 
-/* Bits of the largest reliable bunch that ue_conn_send accepts on a channel now; 0: the channel is not open, or its
-   reliable buffer is full. */
+/* Bits of the largest reliable bunch without exports that ue_conn_send accepts on a channel now, if there is memory; 0:
+   the channel is not open, or its reliable buffer is full. Channel 0 accepts more, which waits. */
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index);
 
 /* Whether unreliable data should be sent now (IsNetReady): the connection does not exceed its bandwidth. */
