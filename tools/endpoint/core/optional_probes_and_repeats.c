@@ -101,10 +101,10 @@ uint64_t ue_options_deadline(const struct ue_sender *s, uint64_t last_tick_ns) {
 /* Sends CloseReason and the close again: the peer may lack either (endpoint.md 39.7). */
 void ue_options_repeat_close(struct ue_sender *s, uint64_t now_ns) {
     struct ue_channel *channel = ue_channel_find(s->channels, 0);
-    if (channel == NULL || now_ns - s->last_probe_ns < CLOSE_REPEATS_NS) {
+    if (channel == NULL || now_ns < s->next_close_ns) {
         return;
     }
-    s->last_probe_ns = now_ns;
+    s->next_close_ns = now_ns + CLOSE_REPEATS_NS;
     s->burst_packets = 0;
     ue_control_repeat(s, now_ns, channel, UE_NO_TIME);
     ue_send_buffer_flush(s, now_ns);

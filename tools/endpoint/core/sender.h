@@ -66,6 +66,7 @@ struct ue_sender {
     struct ue_legacy legacy;              /* generation L */
     struct ue_output_queue control_queue; /* control messages beyond the reliable buffer */
     uint64_t last_probe_ns;
+    uint64_t next_close_ns; /* of the option resend_close: when a close may be sent again */
 };
 
 /* send_buffer.c: the packet being filled */
