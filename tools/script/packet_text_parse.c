@@ -226,7 +226,8 @@ bool script_packet_parse(char *line, const struct ue_context *x, const struct sc
     struct packet_reading r = {x, numbers, side, packet, error};
     int64_t first;
     int64_t last;
-    packet->datagram = (struct ue_datagram){.items = packet->items, .packet.history_words = 1};
+    bool has_history = x->profile.packet != UE_PACKET_LEGACY;
+    packet->datagram = (struct ue_datagram){.items = packet->items, .packet.history_words = has_history};
     packet->payloads.used_bytes = 0;
     char *token = script_token_require(&line, "the packet's number", error);
     if (token == NULL || !script_token_parse_range(token, &first, &last, error)) {
