@@ -129,7 +129,8 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
 struct ue_outgoing {
     uint32_t channel;
     bool reliable; /* voice is, too, until the open of its channel is acknowledged */
-    bool merge;    /* may be appended to the previous bunch */
+    bool merge;    /* may be merged with the bunches before and after it that have merge, too: the peer receives one
+                      bunch (endpoint.md 24) */
     bool close;    /* closes the channel; reliable, unless the bunch also opens it */
     uint8_t close_reason;
     bool has_exports;
