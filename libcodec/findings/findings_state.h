@@ -42,12 +42,13 @@ struct ue_capture_pauses {
    transmission, whose packet was reported as not delivered, to the transmission that was acknowledged. */
 struct ue_reliable_stalls {
     struct ue_array in_flight[2]; /* struct ue_unacked_bunch by packet id, for each sender */
-    size_t first[2];              /* index in in_flight of the first entry that is not acknowledged */
-    bool has_copies[2];           /* a bunch was sent more than once */
-    bool is_refused[2];           /* the latest packet, see struct ue_observed_packet */
-    int64_t missing_ids[2];       /* the newest packet that is missing in the capture; 0: none */
-    int64_t reported_ids[2];      /* the newest packet that was reported; 0: none */
-    struct ue_array overdue[2];   /* struct ue_overdue_bunch */
+    size_t first[2];              /* index in in_flight of the first entry after the newest reported packet */
+    size_t passed[2];           /* likewise of the first one that head-of-line blocking does not know; at most first */
+    bool has_copies[2];         /* a bunch was sent more than once */
+    bool is_refused[2];         /* the latest packet, see struct ue_observed_packet */
+    int64_t missing_ids[2];     /* the newest packet that is missing in the capture; 0: none */
+    int64_t reported_ids[2];    /* the newest packet that was reported; 0: none */
+    struct ue_array overdue[2]; /* struct ue_overdue_bunch */
 
     bool has_group; /* bunches that arrived with the same packet */
     unsigned group_side;

@@ -4,8 +4,13 @@
 /* Limit for one stream; above it the oldest are dropped. */
 #define IN_FLIGHT_MAX 4096
 #define OVERDUE_MAX 256
+/* Up to 4.21 the report of a packet may come after that of later packets: of packets before the last of these none is
+   expected. */
+#define LATE_REPORT_PACKETS 64
 
-/* A reliable bunch in a packet that is not acknowledged yet. */
+enum bunch_report { BUNCH_UNREPORTED, BUNCH_ARRIVED, BUNCH_NOT_DELIVERED };
+
+/* A reliable bunch in a packet that is not acknowledged yet, or after one of which it is not known. */
 struct ue_unacked_bunch {
     int64_t packet_id;
     int64_t reliable_id;
@@ -13,7 +18,8 @@ struct ue_unacked_bunch {
     uint64_t frame;
     uint32_t channel;
     uint32_t ch_seq;
-    bool is_delivered; /* another copy was acknowledged: the fate of this one tells nothing */
+    enum bunch_report report;
+    bool is_delivered; /* another copy was acknowledged: the report of this one tells nothing */
 };
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
@@ -39,17 +45,47 @@ static struct ue_overdue_bunch *overdue_at(const struct ue_reliable_stalls *stal
     return ue_array_at(&stalls->overdue[side], place);
 }
 
+static struct ue_reliable_arrival arrival_of(const struct ue_unacked_bunch *in_flight, unsigned side, bool is_unsure) {
+    return (struct ue_reliable_arrival){.side = side,
+                                        .channel = in_flight->channel,
+                                        .ch_seq = in_flight->ch_seq,
+                                        .reliable_id = in_flight->reliable_id,
+                                        .time_ns = in_flight->time_ns,
+                                        .frame = in_flight->frame,
+                                        .is_unsure = is_unsure};
+}
+
+/* Passes on which bunches arrived, in the order of sending: up to the first one whose report may still come, unless its
+   packet is one up to last_id. */
+static void pass_arrivals(struct ue_findings *findings, unsigned side, int64_t last_id) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
+    for (size_t *next = &stalls->passed[side]; *next < stalls->first[side]; ++*next) {
+        const struct ue_unacked_bunch *bunch = in_flight_at(stalls, side, *next);
+        const struct ue_reliable_arrival arrival = arrival_of(bunch, side, bunch->report == BUNCH_UNREPORTED);
+        if (arrival.is_unsure && bunch->packet_id > last_id) {
+            break;
+        }
+        if (arrival.is_unsure) {
+            ue_head_of_line_on_unreported(findings, &arrival);
+        } else if (bunch->report == BUNCH_ARRIVED) {
+            ue_head_of_line_on_arrival(findings, &arrival);
+        }
+    }
+}
+
 /* Makes room for an entry before the array grows. */
-static void remove_reported(struct ue_findings *findings, unsigned side) {
+static void remove_passed(struct ue_findings *findings, unsigned side) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     struct ue_array *in_flight = &stalls->in_flight[side];
-    size_t *first = &stalls->first[side];
+    size_t *first = &stalls->first[side], *passed = &stalls->passed[side];
     if (in_flight->count - *first >= IN_FLIGHT_MAX) {
         *first += 1;
+        pass_arrivals(findings, side, INT64_MAX);
     }
-    if (in_flight->count == in_flight->capacity && *first > in_flight->count / 2) {
-        ue_array_remove(&findings->memory, in_flight, 0, *first);
-        *first = 0;
+    if (in_flight->count == in_flight->capacity && *passed > in_flight->count / 2) {
+        ue_array_remove(&findings->memory, in_flight, 0, *passed);
+        *first -= *passed;
+        *passed = 0;
     }
 }
 
@@ -153,7 +189,7 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
         }
         return;
     }
-    remove_reported(findings, event->side);
+    remove_passed(findings, event->side);
     size_t place = stalls->in_flight[event->side].count;
     while (place > stalls->first[event->side] &&
            in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
@@ -221,42 +257,42 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
 /* Further copies may be in flight, from before the ack could be known. */
 static void mark_copies(struct ue_reliable_stalls *stalls, unsigned side, const struct ue_unacked_bunch *arrived) {
     size_t end = stalls->has_copies[side] ? stalls->in_flight[side].count : 0;
-    for (size_t place = stalls->first[side]; place < end; place++) {
+    for (size_t place = stalls->passed[side]; place < end; place++) {
         struct ue_unacked_bunch *other = ue_array_at(&stalls->in_flight[side], place);
         other->is_delivered |= other->reliable_id == arrived->reliable_id && other->channel == arrived->channel;
     }
 }
 
-static struct ue_reliable_arrival arrival_of(const struct ue_unacked_bunch *in_flight, unsigned side, bool is_unsure) {
-    return (struct ue_reliable_arrival){.side = side,
-                                        .channel = in_flight->channel,
-                                        .ch_seq = in_flight->ch_seq,
-                                        .reliable_id = in_flight->reliable_id,
-                                        .time_ns = in_flight->time_ns,
-                                        .frame = in_flight->frame,
-                                        .is_unsure = is_unsure};
+static void end_flight(struct ue_findings *findings, struct ue_unacked_bunch *bunch,
+                       const struct ue_observed_event *event) {
+    unsigned side = !event->side;
+    bool is_ack = event->type == UE_OBSERVED_ACK;
+    bunch->report = is_ack ? BUNCH_ARRIVED : BUNCH_NOT_DELIVERED;
+    if (is_ack) {
+        arrive(findings, side, bunch);
+        mark_copies(&findings->stalls, side, bunch);
+    } else if (!bunch->is_delivered) {
+        lose(findings, side, bunch, event->time_ns);
+    }
 }
 
-static void end_flight(struct ue_findings *findings, const struct ue_observed_event *event) {
+/* Bunches up to the packet that is reported; those before it that have no report yet may get one later. */
+static void end_flights(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_reliable_stalls *stalls = &findings->stalls;
-    size_t *first = &stalls->first[side];
-    while (*first < stalls->in_flight[side].count &&
-           in_flight_at(stalls, side, *first)->packet_id <= event->ack.packet_id) {
-        const struct ue_unacked_bunch *reported = in_flight_at(stalls, side, *first);
-        const struct ue_reliable_arrival arrival =
-            arrival_of(reported, side, reported->packet_id < event->ack.packet_id);
-        ++*first;
-        if (arrival.is_unsure) {
-            ue_head_of_line_on_unreported(findings, &arrival);
-        } else if (event->type == UE_OBSERVED_ACK) {
-            arrive(findings, side, reported);
-            mark_copies(stalls, side, reported);
-            ue_head_of_line_on_arrival(findings, &arrival);
-        } else if (!reported->is_delivered) {
-            lose(findings, side, reported, event->time_ns);
+    struct ue_array *in_flight = &stalls->in_flight[side];
+    for (size_t place = stalls->passed[side]; place < in_flight->count; place++) {
+        struct ue_unacked_bunch *bunch = ue_array_at(in_flight, place);
+        if (bunch->packet_id > event->ack.packet_id) {
+            break;
         }
+        if (bunch->packet_id == event->ack.packet_id && bunch->report == BUNCH_UNREPORTED) {
+            end_flight(findings, bunch, event);
+        }
+        stalls->first[side] = place + 1 > stalls->first[side] ? place + 1 : stalls->first[side];
     }
+    pass_arrivals(findings, side,
+                  findings->gaps.is_legacy ? stalls->reported_ids[side] - LATE_REPORT_PACKETS : INT64_MAX);
 }
 
 /* Whether a packet that is not in the capture may have arrived: it can have held any bunch. */
@@ -269,10 +305,11 @@ static bool may_have_arrived_unseen(struct ue_reliable_stalls *stalls, const str
 
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (may_have_arrived_unseen(&findings->stalls, event)) {
+        pass_arrivals(findings, !event->side, INT64_MAX);
         ue_head_of_line_forget(findings, !event->side);
     }
     if (!event->ack.is_withdrawn) {
-        end_flight(findings, event);
+        end_flights(findings, event);
     }
 }
 
@@ -282,7 +319,7 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         ue_array_clear(&findings->memory, &findings->stalls.in_flight[side]);
         ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
-        findings->stalls.first[side] = 0;
+        findings->stalls.first[side] = findings->stalls.passed[side] = 0;
         findings->stalls.has_copies[side] = false;
         findings->stalls.missing_ids[side] = findings->stalls.reported_ids[side] = 0;
     }
@@ -291,6 +328,7 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
 /* What is not reported yet may have arrived. */
 static void end_last_flight(struct ue_findings *findings, unsigned side) {
     const struct ue_reliable_stalls *stalls = &findings->stalls;
+    pass_arrivals(findings, side, INT64_MAX);
     for (size_t place = stalls->first[side]; place < stalls->in_flight[side].count; place++) {
         const struct ue_reliable_arrival arrival = arrival_of(in_flight_at(stalls, side, place), side, true);
         ue_head_of_line_on_arrival(findings, &arrival);

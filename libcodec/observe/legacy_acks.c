@@ -173,6 +173,29 @@ static void mark_acked(const struct ue_tracker_side *other, int64_t id) {
     }
 }
 
+/* The only packet that is missing since the last one with acks; or UE_TRACKER_NO_ID. */
+static int64_t find_missing(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+    int64_t id = p->packet_id - 1;
+    while (id > side->last_ack_carrier_id && p->packet_id - id < UE_TRACKER_LATE_MAX && ue_tracker_was_seen(side, id)) {
+        id--;
+    }
+    bool is_found = side->missing_since_ack == 1 && side->unread_since_ack == 0 && !ue_tracker_was_seen(side, id);
+    return is_found ? id : UE_TRACKER_NO_ID;
+}
+
+/* Acks are written in the order of their packets, first and again alike. If one packet with acks is missing, and
+   skipped packets were acknowledged in it, their acks are written again before that of a later packet is. Both can only
+   be in the missing packet if the packet before it became full while one was written: then it was moved to the next
+   packet, but counted as sent (endpoint.md 36.2). */
+static void begin_decision(const struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    int64_t missing_id = find_missing(p, side);
+    bool is_possible =
+        missing_id != UE_TRACKER_NO_ID && ue_tracker_was_seen(side, missing_id - 1) && side->large_id < missing_id - 1;
+    other->skipped_first_id = other->reported_id + 1;
+    other->skipped_last_id = is_possible ? last_id : other->reported_id;
+}
+
 /* The acks of skipped packets may be in packets that are missing or could not be read. */
 static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
     int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
@@ -183,6 +206,7 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
             packet->is_unread = true;
         }
     }
+    begin_decision(p, other, last_id);
     ue_tracker_mark_unreported(other, last_id);
     p->tracker->sides[p->in->side].unread_since_ack = 0;
 }
@@ -202,12 +226,36 @@ static void begin_in_the_middle(struct ue_tracker_step *p, struct ue_tracker_sid
     }
 }
 
+static bool is_undecided(const struct ue_tracked_packet *packet) {
+    return packet != NULL && packet->is_unread && packet->state == UE_TRACKER_PACKET_PENDING;
+}
+
+/* The ack of a packet after the skipped ones is written again: those that have no ack by now were not acknowledged,
+   unless another packet that may have acks is missing. */
+static void end_decision(struct ue_tracker_step *p, struct ue_tracker_side *other) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    int64_t id = other->skipped_last_id - UE_TRACKER_PACKETS_MAX, last_id = other->skipped_last_id;
+    other->skipped_last_id = other->skipped_first_id - 1;
+    if (side->missing_since_ack != 0 || side->unread_since_ack != 0) {
+        return;
+    }
+    for (id = id > other->skipped_first_id ? id : other->skipped_first_id; id <= last_id; id++) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+        if (is_undecided(packet) && !packet->was_acked) {
+            other->counts.unsure--;
+            ue_tracker_report_ack(p, id, false);
+        }
+    }
+}
+
 /* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read. */
 static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
-    struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
-    if (packet != NULL && packet->is_unread && packet->state == UE_TRACKER_PACKET_PENDING) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    if (is_undecided(packet)) {
         other->counts.unsure--;
         ue_tracker_report_ack(p, id, true);
+    } else if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED && id > other->skipped_last_id) {
+        end_decision(p, other);
     }
     mark_acked(other, id);
 }
@@ -294,6 +342,13 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     } else if (is_plausible(p, other, id)) {
         process_ack(p, other, id);
     }
+}
+
+/* Handlers may take some of MaxPacket, but not half of it. */
+void ue_legacy_acks_follow(struct ue_tracker_step *p) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    bool is_large = p->in->size_bytes * 8 > p->in->context->data_bound / 2;
+    side->large_id = is_large && p->packet_id > side->large_id ? p->packet_id : side->large_id;
 }
 
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *p, int64_t needed_id) {

@@ -290,6 +290,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return; /* nothing is acknowledged */
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
+        ue_legacy_acks_follow(p);
         if (!p->is_late) { /* else its own acks, which follow, may be what is missing */
             ue_legacy_acks_correct(p);
         }

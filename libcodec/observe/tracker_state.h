@@ -184,7 +184,10 @@ struct ue_tracker_side {
     int64_t reported_id;    /* the other side has reported all packets up to this one, by ack or nak */
     int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
-    int64_t shown_id;            /* this side is shown to have received the reports of all its packets up to this one */
+    int64_t large_id; /* legacy: the newest packet of this side that may have become full while an ack was written */
+    int64_t skipped_first_id, skipped_last_id; /* legacy: packets whose acks may be in one missing packet, and are then
+                                                  written again */
+    int64_t shown_id;   /* this side is shown to have received the reports of all its packets up to this one */
     int64_t freed_id;   /* shown_id, or while packets are awaited, what it was before them: bunches that appear now may
                            have been sent first in one of them */
     int64_t awaited_id; /* the newest missing packet whose bunches may still be retransmitted; or UE_TRACKER_NO_ID */
@@ -356,6 +359,9 @@ bool ue_packet_acks_hold_ack(const struct ue_tracker_side *side, int64_t id);
 
 /* Call for each packet of a side before it is stored. */
 void ue_packet_acks_follow(struct ue_tracker_side *side, int64_t id);
+
+/* Legacy: call for each packet before its items. */
+void ue_legacy_acks_follow(struct ue_tracker_step *pass);
 
 /* Legacy: processes an ack. */
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack *ack);

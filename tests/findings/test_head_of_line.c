@@ -288,9 +288,8 @@ static void test_sent_before_newer_ones(void **state) {
 }
 
 /* Up to 4.21, in the middle of a connection: the client sends a packet, which the server reports, and then, if
-   has_received, one that acknowledges the report. Then it loses 70, whose acks may have been lost before the capture.
- */
-static const struct ue_channel_waits *begin_late(bool has_received) {
+   has_received, one that acknowledges the report; then 70 and 71 in the packets 3 and 4. */
+static void begin_legacy(bool has_received) {
     findings_fixture_layout(UE_PACKET_LEGACY);
     findings_fixture_packet(1, CLIENT, 1);
     findings_fixture_packet(2, SERVER, 1);
@@ -302,6 +301,11 @@ static const struct ue_channel_waits *begin_late(bool has_received) {
     send(10, 3, 70);
     send(20, 4, 71);
     findings_fixture_packet(50, SERVER, 2);
+}
+
+/* It loses 70, whose acks may have been lost before the capture. */
+static const struct ue_channel_waits *begin_late(bool has_received) {
+    begin_legacy(has_received);
     findings_fixture_nak(3, 4);
     findings_fixture_ack(4, 5, 30);
     send_late(5, 70, 3, 7);
@@ -318,6 +322,51 @@ static void test_legacy_has_begun(void **state) {
     (void)state;
     assert_int_equal(1, begin_late(true)->bunches);
     assert_int_equal(90 * MS, waits_of_channel()->total_ns);
+}
+
+/* The ack of 71 skips 70. A later packet may report 70, too, before it is sent again. */
+static const struct ue_channel_waits *skip_first(void (*report)(void)) {
+    begin_legacy(true);
+    findings_fixture_ack(4, 5, 30);
+    if (report != NULL) {
+        findings_fixture_packet(60, SERVER, 3);
+        report();
+    }
+    findings_fixture_packet(110, CLIENT, 5);
+    findings_fixture_copy(CHANNEL, 70);
+    findings_fixture_packet(140, SERVER, 4);
+    findings_fixture_ack(5, report != NULL ? 8 : 7, 30);
+    findings_fixture_finish(200, false);
+    return waits_of_channel();
+}
+
+static void nak_first(void) {
+    findings_fixture_nak(3, 4);
+}
+
+static void ack_first(void) {
+    findings_fixture_ack(3, 4, 50);
+}
+
+static void test_legacy_reported_after_later_ones(void **state) {
+    (void)state;
+    const struct ue_channel_waits *waits = skip_first(nak_first);
+    assert_int_equal(1, waits->bunches);
+    assert_int_equal(90 * MS, waits->total_ns);
+    assert_false(waits->is_at_least);
+}
+
+static void test_legacy_acknowledged_after_later_ones(void **state) {
+    (void)state;
+    const struct ue_channel_waits *waits = skip_first(ack_first);
+    assert_int_equal(0, waits->bunches);
+    assert_false(waits->is_at_least);
+}
+
+static void test_legacy_never_reported(void **state) {
+    (void)state;
+    assert_int_equal(0, skip_first(NULL)->bunches);
+    assert_true(waits_of_channel()->is_at_least);
 }
 
 /* The bunches of another attempt to connect are none of the first, whose ids were higher. */
@@ -403,6 +452,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sent_before_newer_ones, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_begins_late, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_has_begun, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_reported_after_later_ones, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_acknowledged_after_later_ones, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_never_reported, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_another_attempt, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_while_one_waits, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_in_flight, set_up, findings_fixture_tear_down),

@@ -176,13 +176,15 @@ static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
-/* The client sends packets 10 to 13; packet 1 acknowledges 10. The next packet that is captured, after `missing`
-   others, acknowledges 12, perhaps after it repeated 10. */
-static void skip_after_missing(int64_t missing, bool repeats) {
+/* The client sends packets 10 to 13; packet 1, with a bunch of first_bytes, acknowledges 10. The next packet that is
+   captured, after `missing` others, acknowledges 12, perhaps after it repeated 10. */
+static void skip_after(size_t first_bytes, int64_t missing, bool repeats) {
+    static const uint8_t bytes[512];
     for (int64_t id = 10; id < 14; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
     tracker_fixture_ack(&shared_fixture, 10);
+    tracker_fixture_bunch(&shared_fixture, 3)->data = (struct ue_view){bytes, 0, 8 * first_bytes};
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     shared_fixture.length = 0;
     if (repeats) {
@@ -190,6 +192,10 @@ static void skip_after_missing(int64_t missing, bool repeats) {
     }
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 2 + missing, 0, 0);
+}
+
+static void skip_after_missing(int64_t missing, bool repeats) {
+    skip_after(1, missing, repeats);
 }
 
 /* Each ack is in two packets, and the second begins with it. */
@@ -207,6 +213,52 @@ static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state
 static void a_legacy_ack_may_be_in_one_missing_packet_that_was_full(void **state) {
     (void)state;
     skip_after_missing(1, false);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
+/* Acks are written in the order of their packets, and again in this order: that of 12 is, and 11 has none. */
+static void a_legacy_ack_that_is_not_repeated_was_not_written(void **state) {
+    (void)state;
+    skip_after_missing(1, false);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_ack(&shared_fixture, 13);
+    shared_fixture.length = 0;
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    tracker_fixture_expect(&shared_fixture, "7 s packet 4, 0 in flight\n"
+                                            "7 s nak 11 in 2 after 50\n"
+                                            "7 s ack 13 in 4 after 30\n");
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+}
+
+static void a_legacy_ack_that_is_repeated_late_was_written(void **state) {
+    (void)state;
+    skip_after_missing(1, false);
+    tracker_fixture_ack(&shared_fixture, 11);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+}
+
+/* The other copy may be in the second missing packet. */
+static void a_legacy_ack_may_be_repeated_in_a_missing_packet(void **state) {
+    (void)state;
+    skip_after_missing(1, false);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 6, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
+/* Packet 1 was full when the ack of 11 was written: then both copies of it are in the missing packet. */
+static void both_copies_of_a_legacy_ack_may_be_after_a_full_packet(void **state) {
+    (void)state;
+    skip_after(400, 1, false);
+    tracker_fixture_ack(&shared_fixture, 12);
+    tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
     assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
 }
@@ -440,6 +492,10 @@ int main(void) {
         IN(a_legacy_ack_behind_a_missing_packet_is_not_known),
         IN(a_legacy_ack_in_one_missing_packet_would_be_in_the_next),
         IN(a_legacy_ack_may_be_in_one_missing_packet_that_was_full),
+        IN(a_legacy_ack_that_is_not_repeated_was_not_written),
+        IN(a_legacy_ack_that_is_repeated_late_was_written),
+        IN(a_legacy_ack_may_be_repeated_in_a_missing_packet),
+        IN(both_copies_of_a_legacy_ack_may_be_after_a_full_packet),
         IN(a_legacy_ack_may_be_in_two_missing_packets),
         IN(a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
         IN(a_refused_legacy_packet_may_have_been_read),
