@@ -318,12 +318,18 @@ static void wait_for_restart(const struct ue_observer *observer, struct ue_conne
 
 static void detect_cut(struct ue_detection *detection, const struct ue_captured_datagram *captured, unsigned side,
                        struct ue_decode_state *decode) {
-    struct ue_detection_head head = {.captured_bytes = captured->captured_bytes};
-    head.captured_bytes = head.captured_bytes < UE_DETECTION_HEAD_BYTES ? head.captured_bytes : UE_DETECTION_HEAD_BYTES;
+    struct ue_detection_head head = {.captured_bytes = captured->captured_bytes, .size_bytes = captured->length_bytes};
+    if (head.size_bytes > UE_DETECTION_HEAD_BYTES) {
+        head.is_shortened = true;
+        head.size_bytes = UE_DETECTION_HEAD_BYTES;
+    }
+    if (head.captured_bytes >= head.size_bytes) {
+        head.captured_bytes = head.size_bytes - 1;
+    }
     if (head.captured_bytes != 0) {
         memcpy(head.bytes, captured->bytes, head.captured_bytes);
     }
-    head.bytes[head.captured_bytes] = ue_observer_terminator(&detection->settings);
+    head.bytes[head.size_bytes - 1] = ue_observer_terminator(&detection->settings);
     ue_detection_feed_truncated(detection, side, &head, decode);
 }
 

@@ -199,6 +199,7 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
     out->start = start_of(observer, datagram, out);
     if (out->is_cut) {
         terminate(out);
+        ue_detection_limit_cut(detection, decode, out->bytes, out->size_bytes, &out->context);
     }
     out->role = role_of(&datagram->connection->shown, out->context.direction, decode->side);
     out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes);

@@ -2,6 +2,7 @@
 #include <uerudp/detection.h>
 
 #include <uerudp/seq.h>
+#include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
@@ -349,7 +350,7 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
     struct ue_datagram datagram;
     struct ue_item_range rest;
     struct ue_fault fault;
-    enum ue_status status = ue_datagram_begin(x, head->bytes, head->captured_bytes + 1, &datagram, &rest, &fault);
+    enum ue_status status = ue_datagram_begin(x, head->bytes, head->size_bytes, &datagram, &rest, &fault);
     if (status == UE_OK && !datagram.prefix.is_handshake && !datagram.handlers.is_opaque && !x->settings.internal_ack &&
         rest.bit <= head->captured_bytes * 8) {
         bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
@@ -362,6 +363,7 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
 
 void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
                                  struct ue_decode_state *state) {
+    ue_detection_observe_cut(detection, side, head);
     *state = (struct ue_decode_state){
         .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};
     if (detection->server_side >= 0) {
@@ -426,6 +428,8 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
             "of the generations whose bunches end at the terminator, the oldest that decodes most datagrams",
         [UE_DETECTION_REASON_ONLY_MATCH] = "only generation whose bunches end at the terminator",
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
+        [UE_DETECTION_REASON_CUT] =
+            "of the generations whose bunches end at the terminator, the oldest that fewest cut packets contradict",
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
         [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets that were tried, not all",

@@ -89,6 +89,15 @@ void ue_detection_context_for(const struct ue_detection *detection, const struct
     }
 }
 
+void ue_detection_context_of_row(const struct ue_detection *detection, const struct ue_detection_result *result,
+                                 unsigned row, enum ue_direction direction, struct ue_context *context) {
+    struct ue_detection_result other = *result;
+    other.profile = (uint8_t)row;
+    other.features = ue_profile_at(row)->features;
+    other.ids = ue_detection_has_ids(detection, row);
+    ue_detection_context_for(detection, &other, direction, context);
+}
+
 bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
     const struct ue_detection_result *cached = &detection->resolved_result;
     return detection->resolved.profile.name != NULL && cached->candidates == result->candidates &&
@@ -166,11 +175,8 @@ static bool matches(const struct ue_detection *detection, unsigned row, unsigned
                     const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit, enum sender *sender) {
     struct ue_detection_result result = detection->result;
     struct ue_context x;
-    result.profile = (uint8_t)row;
     result.variant = (uint8_t)variant;
-    result.features = ue_profile_at(row)->features;
-    result.ids = ue_detection_has_ids(detection, row);
-    ue_detection_context_for(detection, &result, ue_detection_direction(detection, side), &x);
+    ue_detection_context_of_row(detection, &result, row, ue_detection_direction(detection, side), &x);
     return matches_context(&x, bytes, size_bytes, fit, sender);
 }
 
@@ -227,6 +233,19 @@ static unsigned oldest_decoding(const struct ue_detection *detection, uint16_t m
     return best;
 }
 
+uint16_t ue_detection_fewest_cut_misses(const struct ue_detection *detection, uint16_t mask) {
+    unsigned least = UINT16_MAX;
+    uint16_t left = 0;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        unsigned misses = detection->cut_misses[row];
+        if ((mask >> row & 1) != 0 && misses <= least) {
+            left = (uint16_t)((misses < least ? 0 : left) | 1u << row);
+            least = misses;
+        }
+    }
+    return left;
+}
+
 /* The possible profiles that match as often as one of them. */
 static uint16_t equally_good(const struct ue_detection *detection, unsigned chosen, unsigned variant) {
     uint16_t mask = 0;
@@ -273,12 +292,14 @@ void ue_detection_decide(struct ue_detection *detection) {
     unsigned bunches;
     uint16_t mask = best_profiles(detection, 0, &bunches);
     if (mask != 0) {
-        unsigned best = oldest_decoding(detection, mask);
+        uint16_t left = ue_detection_fewest_cut_misses(detection, mask);
+        unsigned best = oldest_decoding(detection, left);
         enum ue_detection_reason reason = ue_profile_same_wire(detection->possible) ? UE_DETECTION_REASON_HANDSHAKE
                                           : ue_profile_same_wire(mask)              ? UE_DETECTION_REASON_ONLY_MATCH
+                                          : left != mask                            ? UE_DETECTION_REASON_CUT
                                           : best == ue_profile_mask_oldest(mask)    ? UE_DETECTION_REASON_OLDEST_MATCH
                                                                                  : UE_DETECTION_REASON_DECODING_MATCH;
-        ue_detection_choose(detection, best, 0, mask, reason);
+        ue_detection_choose(detection, best, 0, left, reason);
         detection->evidence = (uint16_t)bunches;
         return;
     }
@@ -414,6 +435,7 @@ void ue_detection_restart(struct ue_detection *detection) {
     memset(detection->fits, 0, sizeof detection->fits);
     memset(detection->bunch_fits, 0, sizeof detection->bunch_fits);
     memset(detection->faults, 0, sizeof detection->faults);
+    memset(detection->cut_misses, 0, sizeof detection->cut_misses);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
     memset(detection->server_votes, 0, sizeof detection->server_votes);
 }

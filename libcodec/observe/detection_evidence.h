@@ -20,6 +20,10 @@ enum ue_direction ue_detection_direction(const struct ue_detection *detection, u
 void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
                               enum ue_direction direction, struct ue_context *context);
 
+/* The context of a result with another profile. */
+void ue_detection_context_of_row(const struct ue_detection *detection, const struct ue_detection_result *result,
+                                 unsigned row, enum ue_direction direction, struct ue_context *context);
+
 /* Whether detection->resolved is the context of this result, apart from the direction. */
 bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result);
 
@@ -31,6 +35,9 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
 
 /* Chooses a result from the counts. */
 void ue_detection_decide(struct ue_detection *detection);
+
+/* The profiles of a mask that fewest cut packets contradict. */
+uint16_t ue_detection_fewest_cut_misses(const struct ue_detection *detection, uint16_t mask);
 
 /* Whether the handshakes, or the packets, leave a single wire format. */
 bool ue_detection_is_single(struct ue_detection *detection);

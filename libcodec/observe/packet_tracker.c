@@ -370,7 +370,8 @@ static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bo
     }
     handle_packet(p, packet);
     handle_captured_items(p, rest);
-    if (p->is_tracked && rest->bit + 8 < rest->end_bit) { /* fewer bits are no item */
+    bool is_limited = p->in->context->agreed_bits != 0;
+    if (p->is_tracked && (is_limited || rest->bit + 8 < rest->end_bit)) { /* fewer bits are no item */
         mark_unread(side, p->packet_id);
         if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
             mark_acks_unread(p);
@@ -402,7 +403,8 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
     }
     enum ue_status status = begin(&p, &own, &rest);
     if (UE_UNLIKELY(datagram->is_cut)) {
-        p.captured_bits = datagram->captured_bytes * 8;
+        size_t agreed_bits = datagram->context->agreed_bits;
+        p.captured_bits = agreed_bits != 0 ? agreed_bits : datagram->captured_bytes * 8;
         if (!p.head->prefix.is_handshake) {
             handle_cut(&p, &rest, status == UE_OK);
         }

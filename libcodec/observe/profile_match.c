@@ -241,7 +241,7 @@ static bool hello_is_plausible(const struct ue_context *x, const struct ue_bunch
            message.param_count >= least;
 }
 
-static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch *b) {
+static bool bunch_header_is_plausible(const struct ue_context *x, const struct ue_bunch *b) {
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     bool on_control = b->channel == 0 && !x->settings.internal_ack;
     if (on_control && !b->reliable) {
@@ -262,7 +262,7 @@ static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch
                   (b->ch_type == UE_CHANNEL_CONTROL) != (b->channel == 0))) {
         return false;
     }
-    return hello_is_plausible(x, b);
+    return true;
 }
 
 static bool opens_actor(const struct ue_bunch *b) {
@@ -275,7 +275,8 @@ static void on_item(void *user, const struct ue_item *item) {
     if (!item->is_ack) {
         pass->has_bunches = true;
         pass->opens_actor |= opens_actor(&item->bunch);
-        pass->plausible = pass->plausible && bunch_is_plausible(pass->x, &item->bunch);
+        pass->plausible = pass->plausible && bunch_header_is_plausible(pass->x, &item->bunch) &&
+                          hello_is_plausible(pass->x, &item->bunch);
     }
 }
 
@@ -287,4 +288,26 @@ void ue_profile_match_packet(const struct ue_context *context, const uint8_t *by
     fit->fits = status == UE_OK && fit->result.canonical && !fit->result.is_handshake && pass.plausible;
     fit->has_bunches = pass.has_bunches;
     fit->opens_actor = pass.opens_actor;
+}
+
+bool ue_profile_match_cut(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                          size_t captured_bytes, bool is_shortened) {
+    size_t captured_bits = captured_bytes * 8;
+    struct ue_datagram head;
+    struct ue_item_range rest;
+    struct ue_item item;
+    struct ue_fault fault;
+    enum ue_status status = ue_datagram_begin(context, bytes, size_bytes, &head, &rest, &fault);
+    if (status != UE_OK || rest.bit > captured_bits || head.prefix.is_handshake || head.handlers.is_opaque) {
+        return status == UE_OK || fault.bit >= captured_bits;
+    }
+    while (rest.bit < captured_bits && ue_datagram_next(context, bytes, &rest, &item, 1, &fault) == 1) {
+        const struct ue_bunch *b = &item.bunch;
+        bool is_captured = rest.bit - (item.is_ack ? 0 : b->data.bits) <= captured_bits;
+        if (is_captured && !item.is_ack && !bunch_header_is_plausible(context, b)) {
+            return false;
+        }
+    }
+    bool is_beyond = is_shortened && fault.status == UE_E_TRUNCATED;
+    return fault.status == UE_OK || fault.bit >= captured_bits || is_beyond;
 }

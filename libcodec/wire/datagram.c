@@ -60,8 +60,12 @@ static struct ue_item *next_item(struct datagram_pass *p, struct ue_item *scratc
 
 static void run_items(struct datagram_pass *p) {
     struct ue_item scratch = {.is_ack = false};
+    size_t agreed_bits = p->x->agreed_bits;
     while (ue_cursor_left(&p->c) != 0) {
         struct ue_item *item = next_item(p, &scratch);
+        if (agreed_bits != 0 && ue_cursor_pos(&p->c) >= agreed_bits) {
+            ue_cursor_fault(&p->c, UE_E_TRUNCATED, UE_F_NONE, ue_cursor_pos(&p->c));
+        }
         if (!ue_cursor_ok(&p->c)) {
             return;
         }
@@ -226,7 +230,9 @@ enum ue_status ue_datagram_begin_slow(const struct ue_context *context, const ui
     pass_begin(&p, UE_DECODE, context, into, &result);
     p.has_items = false;
     run_datagram(&p, bytes, size_bytes, NULL);
-    *range = (struct ue_item_range){ue_cursor_pos(&p.c), p.c.end};
+    size_t at = ue_cursor_pos(&p.c), agreed_bits = context->agreed_bits;
+    size_t end = agreed_bits != 0 && agreed_bits < p.c.end ? agreed_bits : p.c.end;
+    *range = (struct ue_item_range){at, end > at ? end : at};
     *fault = result.fault;
     return result.fault.status;
 }

@@ -465,6 +465,10 @@ static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const
     d->messages = NULL;
     d->buffer = (struct uerudp_tree_buffer){.tvb = tvb, .pool = pinfo->pool, .bytes = &d->bytes};
     ue_detection_context(&state->connection->detection, &state->decode, &d->context);
+    if (bytes->is_cut) {
+        ue_detection_limit_cut(&state->connection->detection, &state->decode, terminated(d), bytes->size + 1,
+                               &d->context);
+    }
     d->tap = (struct uerudp_tap){.stream = state->connection->stream,
                                  .size_bytes = tvb_reported_length(tvb),
                                  .packet_id = packet_ids->has_id ? packet_ids->packet_id : -1,

@@ -450,7 +450,7 @@ static void report_decode_result(struct datagram_tree *t, const struct uerudp_fr
 
 /* Appends terminators after the last captured byte, so that everything before it decodes. If only the last byte is
    missing, the highest captured bit may be the inner terminator, because the outer one is in that byte. */
-static void trace_cut(struct datagram_tree *t, const struct uerudp_frame_state *state, const struct ue_context *x,
+static void trace_cut(struct datagram_tree *t, const struct uerudp_frame_state *state, struct ue_context *x,
                       const struct ue_trace *sink, struct ue_decode_result *decoded) {
     size_t size = t->buffer.bytes->size;
     uint8_t *closed = wmem_alloc(t->pinfo->pool, size + 1);
@@ -462,10 +462,11 @@ static void trace_cut(struct datagram_tree *t, const struct uerudp_frame_state *
         closed[size - 1] |= 0x80;
         closed[size] = 1;
     }
+    ue_detection_limit_cut(&state->connection->detection, &state->decode, closed, size + 1, x);
     ue_datagram_trace(x, closed, size + 1, &state->decode.packet_ids, sink, decoded);
 }
 
-static void trace(struct datagram_tree *t, const struct uerudp_frame_state *state, const struct ue_context *x,
+static void trace(struct datagram_tree *t, const struct uerudp_frame_state *state, struct ue_context *x,
                   struct ue_decode_result *decoded) {
     const struct ue_trace sink = {on_begin, on_field, on_end, t};
     if (t->buffer.bytes->is_cut) {

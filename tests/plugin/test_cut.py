@@ -13,6 +13,8 @@ LEGACY = {"generation": "4.18", "max_packet": 512, "ch_seq_bound": 4096}
 CASES = [("utcp-clean", 60, {}), ("utcp-clean", 72, {}), ("utcp-ue418-clean", 64, LEGACY),
          ("supervive-ue54", 96, {"generation": "5.4"})]
 
+GAME = os.path.join(os.path.dirname(__file__), "..", "..", "captures", "game.pcapng")
+
 
 class Cut(unittest.TestCase):
     def test_fields_before_the_cut(self):
@@ -20,6 +22,13 @@ class Cut(unittest.TestCase):
             for name, snap, settings in CASES:
                 with self.subTest(name, snap=snap):
                     self.compare(stage, harness.recording(name), snap, settings)
+
+    def test_generation_is_detected(self):
+        """Whole packets fit several generations, which partial bunches, mostly in cut packets, tell apart."""
+        with harness.Stage() as stage:
+            for snap in (64, 96, 128, 200):
+                with self.subTest(snap=snap):
+                    self.compare(stage, GAME, snap, {})
 
     def compare(self, stage, path, snap, settings):
         whole = stage.packets(stage.copy(path), settings)

@@ -25,12 +25,13 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_ONLY_MATCH,     /* the only profile in which the bunches end at the terminator */
     UE_DETECTION_REASON_OLDEST_MATCH,   /* the oldest of several profiles that match */
     UE_DETECTION_REASON_DECODING_MATCH, /* of several profiles that match, the oldest that decodes most datagrams */
-    UE_DETECTION_REASON_SPAWN,          /* the only profile in which the spawn data of actors ends with its message */
-    UE_DETECTION_REASON_VARIANT_MATCH,  /* matches with other bounds than the engine's */
-    UE_DETECTION_REASON_MOST_MATCH,     /* the oldest of those that match most often, more than half of the packets */
-    UE_DETECTION_REASON_MAGIC,          /* what looks like a handshake begins after a magic header that the settings
-                                           lack: that packets match without it is no evidence */
-    UE_DETECTION_REASON_CLOSEST,        /* no profile matches more than half: the one that matches most often */
+    UE_DETECTION_REASON_CUT,   /* of several profiles that match, the oldest that fewest cut packets contradict */
+    UE_DETECTION_REASON_SPAWN, /* the only profile in which the spawn data of actors ends with its message */
+    UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
+    UE_DETECTION_REASON_MOST_MATCH,    /* the oldest of those that match most often, more than half of the packets */
+    UE_DETECTION_REASON_MAGIC,         /* what looks like a handshake begins after a magic header that the settings
+                                          lack: that packets match without it is no evidence */
+    UE_DETECTION_REASON_CLOSEST,       /* no profile matches more than half: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
 
@@ -159,7 +160,8 @@ struct ue_detection {
     uint16_t evidence;       /* of them with bunches under the result */
     uint16_t fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
-    uint8_t faults[UE_PROFILE_COUNT]; /* of them that the profile cannot decode */
+    uint8_t faults[UE_PROFILE_COUNT];      /* of them that the profile cannot decode */
+    uint16_t cut_misses[UE_PROFILE_COUNT]; /* cut packets whose captured part contradicts the profile */
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     uint64_t encrypted; /* packets, with a decryptor */
@@ -184,16 +186,18 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
 void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                        const struct ue_handshake_match *match, struct ue_decode_state *state);
 
-/* The first bytes of a datagram that the capture's snap length has cut: at most UE_DETECTION_HEAD_BYTES captured bytes,
-   and a byte with terminators. */
-#define UE_DETECTION_HEAD_BYTES 255
+/* A datagram that the capture's snap length has cut: its captured bytes, zeros up to its length, and a last byte with
+   terminators. One of more than UE_DETECTION_HEAD_BYTES is shortened to them. */
+#define UE_DETECTION_HEAD_BYTES 2048
 struct ue_detection_head {
-    uint8_t bytes[UE_DETECTION_HEAD_BYTES + 1];
-    size_t captured_bytes;
+    uint8_t bytes[UE_DETECTION_HEAD_BYTES];
+    size_t captured_bytes; /* less than size_bytes */
+    size_t size_bytes;
+    bool is_shortened;
 };
 
-/* Fills the decode state of such a datagram. It is no evidence for a generation, but its packet id counts if the
-   position of the packet header is certain. */
+/* Fills the decode state of such a datagram. It is no evidence for a generation, but evidence against those that its
+   captured part contradicts, and its packet id counts if the position of the packet header is certain. */
 void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
                                  struct ue_decode_state *state);
 
@@ -216,6 +220,11 @@ const struct ue_detection_result *ue_detection_result_of(const struct ue_detecti
 /* The context in which to decode a datagram. */
 void ue_detection_context(const struct ue_detection *detection, const struct ue_decode_state *state,
                           struct ue_context *context);
+
+/* Limits the context of a cut datagram to what all candidates of its result decode alike: sets agreed_bits, unless that
+   is all. bytes: the captured ones, and a byte that terminates them. */
+void ue_detection_limit_cut(const struct ue_detection *detection, const struct ue_decode_state *state,
+                            const uint8_t *bytes, size_t size_bytes, struct ue_context *context);
 
 /* The packet ids of a datagram as they are known now. */
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection, const struct ue_decode_state *state);

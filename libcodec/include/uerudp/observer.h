@@ -146,7 +146,7 @@ struct ue_observed_datagram {
 /* The last byte of a datagram whose end is not captured: terminators in the highest bits, since the bits before them
    may belong to the last bunch. */
 static inline uint8_t ue_observer_terminator(const struct ue_settings *settings) {
-    return settings->terminators > 1 ? 0xc0 : 0x80;
+    return settings->terminators == 1 || settings->internal_ack ? 0x80 : 0xc0;
 }
 
 struct ue_observer;

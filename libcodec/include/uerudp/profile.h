@@ -140,6 +140,8 @@ struct ue_context {
     uint32_t reliable_limit;     /* for statements about other senders: 0 where it is not certain */
     struct ue_bound data_length; /* encoding of integers below data_bound */
     struct ue_bound ch_seq;      /* encoding of integers below ch_seq_bound */
+    size_t agreed_bits;          /* of a cut datagram, see ue_detection_limit_cut: decoding ends before an item that is
+                                    not within these; 0: no limit */
     bool is_common;              /* modern layout, stock settings but for the magic header: the fast path decodes it */
 };
 

@@ -55,6 +55,11 @@ struct ue_packet_match {
 void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                              struct ue_packet_match *fit);
 
+/* Whether the captured part of a cut packet can be one of this context: no fault, and plausible bunches. bytes has
+   zeros after captured_bytes, and terminators at its end; is_shortened: the packet was longer. */
+bool ue_profile_match_cut(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                          size_t captured_bytes, bool is_shortened);
+
 #ifdef __cplusplus
 }
 #endif

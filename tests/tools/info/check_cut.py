@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_cut.py [SEED]: a capture with a snap length, whose generation is not given, has no finding, channel, bunch or
+control message that the whole capture does not have."""
+import collections
+import sys
+import unittest
+
+import traffic
+
+GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
+SNAPS = (64, 96, 128, 200, 300)
+Bunch = collections.namedtuple("Bunch", "channel ch_seq partial_initial data messages")
+seed = 1
+
+
+def statements(frames):
+    """The kinds of findings, and the channels, of the only connection."""
+    connection, = traffic.lines("info", "--json", frames=frames)
+    return {finding["kind"] for finding in connection["findings"]}, {each["channel"] for each in connection["channels"]}
+
+
+def items(frames):
+    """The bunches of each frame; a bunch beyond the cut has no data."""
+    return {datagram["frame"]: [Bunch(bunch.get("channel"), bunch.get("ch_seq"), bunch.get("partial_initial"),
+                                      bunch.get("data"), bunch.get("messages")) for bunch in datagram.get("bunches", ())]
+            for datagram in traffic.lines("decode", "--json", frames=frames)}
+
+
+class Cut(unittest.TestCase):
+    def check(self, frames, snap, name):
+        cut_frames = traffic.snapped(frames, snap)
+        kinds, channels = statements(frames)
+        cut_kinds, cut_channels = statements(cut_frames)
+        self.assertEqual(set(), cut_kinds - kinds - {"cut"}, name)
+        self.assertEqual(set(), cut_channels - channels, name)
+        whole, read = items(frames), items(cut_frames)
+        for frame, bunches in read.items():
+            complete = [bunch for bunch in bunches if bunch.data is not None]
+            self.assertEqual(complete, whole[frame][:len(complete)], (name, frame))
+
+    def test_cut(self):
+        for generation in GENERATIONS:
+            frames = traffic.generate("game", "--duration=2", "--generation", generation, "--seed", seed).frames
+            for snap in SNAPS:
+                with self.subTest(generation, seed=seed, snap=snap):
+                    self.check(frames, snap, (generation, seed, snap))
+
+
+if __name__ == "__main__":
+    seed = sys.argv.pop(1) if len(sys.argv) > 1 else seed
+    unittest.main()
