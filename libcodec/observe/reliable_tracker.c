@@ -198,14 +198,31 @@ static void retain(struct ue_channel_state *state, int64_t id) {
     }
 }
 
+/* Whether a bunch is shown to have left its sender's reliable buffer, with all before it. A capture can lack earlier
+   transmissions of those before it: if it was forgotten, one of them would count as sent again when it is captured for
+   the first time. */
+static bool is_released(struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                        const struct ue_tracked_bunch *bunch) {
+    const struct ue_tracked_channel *channel = ue_channel_tracker_ensure(tracker, bunch->channel);
+    struct ue_channel_state state = channel->states[side - tracker->sides];
+    int32_t back = (int32_t)((uint32_t)state.newest - bunch->id);
+    if (back < state.released_back) {
+        release_shown(tracker, side, &state, bunch->channel);
+    }
+    return back >= state.released_back;
+}
+
 /* Whether no retransmission of a bunch is expected any more: its sender is shown to have released it, and copies of the
    packet do not come so late; or its packet is older than an ack history covers, and than acks take. */
-static bool is_evictable(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+static bool is_evictable(struct ue_tracker *tracker, const struct ue_tracker_side *side,
                          const struct ue_tracked_bunch *bunch) {
+    if (side->counts.missing != 0 && side->has_reported && !is_released(tracker, side, bunch)) {
+        return false;
+    }
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    bool is_released = !tracker->is_legacy && is_shown_acked(tracker, side, bunch); /* legacy acks may be retracted */
-    if (is_released && packet_id < side->newest_id - UE_TRACKER_LATE_MAX) {
+    bool is_shown = !tracker->is_legacy && is_shown_acked(tracker, side, bunch); /* legacy acks may be retracted */
+    if (is_shown && packet_id < side->newest_id - UE_TRACKER_LATE_MAX) {
         return true;
     }
     bool is_recent = packet != NULL ? packet_id >= side->newest_id - UE_HISTORY_REACH ||
@@ -304,7 +321,7 @@ static bool grow(struct ue_tracker *tracker, struct ue_tracked_bunches *table) {
 }
 
 /* Finds an old entry that can be evicted; NONE when there is none. */
-static uint32_t find_evictable(const struct ue_tracker *tracker, const struct ue_tracker_side *side) {
+static uint32_t find_evictable(struct ue_tracker *tracker, const struct ue_tracker_side *side) {
     const struct ue_tracked_bunches *table = &side->reliables;
     for (uint32_t i = 0; i < EVICTION_TESTS && i < table->count; i++) {
         uint32_t index = (table->oldest + i) & (table->capacity - 1);

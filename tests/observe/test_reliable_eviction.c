@@ -21,6 +21,8 @@ static bool is_legacy;
 static uint64_t bunch_frame; /* of the bunch in question */
 static bool shows_acks; /* the server's packets acknowledge those of the client, and show that their acks arrived */
 static uint64_t first_frame; /* of the bunch of the latest packet; 0: not known */
+static uint32_t copy;        /* which transmission it seems to be */
+static int64_t id_step;      /* between packets of the server that are captured; the others were lost */
 static int64_t next_id;      /* the server's next packet */
 static int64_t answer_id;    /* the client's next packet */
 static uint32_t next_seq;    /* of the other channel */
@@ -29,6 +31,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     (void)user;
     if (event->type == UE_OBSERVED_BUNCH) {
         first_frame = event->bunch.first_frame;
+        copy = event->bunch.copy;
     }
 }
 
@@ -38,7 +41,8 @@ static void serve(void) {
     if (is_legacy && answered_id >= FIRST_ANSWER) {
         tracker_fixture_ack(&shared_fixture, answered_id);
     }
-    tracker_fixture_packet(&shared_fixture, SERVER, next_id++, answered_id, UINT32_MAX);
+    tracker_fixture_packet(&shared_fixture, SERVER, next_id, answered_id, UINT32_MAX);
+    next_id += id_step;
 }
 
 /* The server sends packets with this number of other bunches each. If answers_each is not 0, the client acknowledges
@@ -55,7 +59,8 @@ static void serve_others(int packets, int bunches, int answers_each) {
                 tracker_fixture_ack(&shared_fixture, next_id - 2); /* each ack is in two packets */
                 tracker_fixture_ack(&shared_fixture, next_id - 1);
             }
-            tracker_fixture_packet(&shared_fixture, CLIENT, answer_id++, next_id - 1, UINT32_MAX);
+            tracker_fixture_packet(&shared_fixture, CLIENT, answer_id++, next_id - id_step,
+                                   id_step == 1 ? UINT32_MAX : 0x55555555);
         }
     }
 }
@@ -78,6 +83,7 @@ static int begin(const char *release, bool shows) {
     is_legacy = shared_fixture.x[SERVER].profile.packet == UE_PACKET_LEGACY;
     shows_acks = shows;
     next_id = FIRST_ID;
+    id_step = 1;
     answer_id = FIRST_ANSWER;
     next_seq = FIRST_SEQ;
     if (!is_legacy) {
@@ -125,6 +131,34 @@ static void a_released_bunch_up_to_4_21_is_known_as_one_without_shown_acks(void 
     serve_bunch();
     serve_others(200, 1, 1);
     assert_known(true);
+}
+
+/* ---- a bunch before it may still come ---- */
+
+/* Every other packet is lost; the one with the bunch before the one in question, too, if is_lost. At the end it is sent
+   again. Returns which transmission that seems to be. */
+static uint32_t send_again_at_the_end(bool is_lost) {
+    id_step = 2;
+    serve_others(1, 1, 1);
+    if (!is_lost) {
+        tracker_fixture_reliable(&shared_fixture, CHANNEL, FIRST_SEQ);
+    }
+    serve_others(1, 1, 1);
+    tracker_fixture_reliable(&shared_fixture, CHANNEL, FIRST_SEQ + 1);
+    serve_others(700, 3, 1);
+    tracker_fixture_reliable(&shared_fixture, CHANNEL, FIRST_SEQ);
+    serve();
+    return copy;
+}
+
+static void what_was_not_captured_before_is_the_first_transmission(void **state) {
+    (void)state;
+    assert_int_equal(send_again_at_the_end(true), 1);
+}
+
+static void what_was_captured_before_is_a_retransmission(void **state) {
+    (void)state;
+    assert_int_equal(send_again_at_the_end(false), 2);
 }
 
 /* ---- it is not ---- */
@@ -177,6 +211,8 @@ int main(void) {
         IN(begin_acks_shown, a_released_bunch_is_known_for_64_packets),
         IN(begin_acks_shown, a_released_bunch_is_forgotten_after_that),
         IN(begin_legacy, a_released_bunch_up_to_4_21_is_known_as_one_without_shown_acks),
+        IN(begin_acks_shown, what_was_not_captured_before_is_the_first_transmission),
+        IN(begin_acks_shown, what_was_captured_before_is_a_retransmission),
         IN(begin_acks_not_shown, a_delivered_bunch_is_known_for_5_s),
         IN(begin_acks_not_shown, a_delivered_bunch_is_known_for_256_packets),
         IN(begin_acks_not_shown, a_delivered_bunch_is_forgotten_after_both),
