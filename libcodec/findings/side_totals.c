@@ -129,6 +129,13 @@ static void report_count_from(const struct ue_findings *findings, enum ue_findin
     }
 }
 
+/* Packets of both sides that are not in the order of their ids: at neither end both are, so that acks that were
+   received before a bunch was sent may be captured after it. */
+static uint64_t count_late(const struct ue_findings *findings) {
+    const struct ue_tracker_counts *client = &findings->totals[0].counts, *server = &findings->totals[1].counts;
+    return client->late != 0 && server->late != 0 ? client->late + server->late : 0;
+}
+
 static void report_buffer(const struct ue_findings *findings, unsigned side) {
     const struct ue_side_totals *totals = &findings->totals[side];
     uint32_t peak = totals->reliable_peak.at_least, limit = findings->reliable_limit;
@@ -141,6 +148,7 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
                                                     peak, totals->reliable_peak_frame);
     ue_finding_set_time(&finding, totals->reliable_peak_ns);
     ue_finding_set(&finding, UE_VALUE_OF, limit);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)count_late(findings));
     ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak_channel);
     ue_findings_report(findings, &finding);
 }

@@ -265,6 +265,11 @@ void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nack
     ue_findings_on_counts(fixture.findings, side, &counts);
 }
 
+void findings_fixture_count_late(unsigned side, uint64_t late) {
+    const struct ue_tracker_counts counts = {.late = late};
+    ue_findings_on_counts(fixture.findings, side, &counts);
+}
+
 void findings_fixture_count_unsure(unsigned side, uint64_t acked, uint64_t unsure) {
     const struct ue_tracker_counts counts = {.acked = acked, .unsure = unsure};
     ue_findings_on_counts(fixture.findings, side, &counts);
@@ -309,6 +314,15 @@ void findings_fixture_expect_none(void) {
 
 const struct ue_findings *findings_fixture_findings(void) {
     return fixture.findings;
+}
+
+const struct ue_finding *findings_fixture_find(enum ue_finding_id id) {
+    size_t place = 0;
+    while (place < fixture.count && fixture.found[place].id != id) {
+        place++;
+    }
+    assert_true(place < fixture.count);
+    return &fixture.found[place];
 }
 
 size_t findings_fixture_count(enum ue_finding_id id) {

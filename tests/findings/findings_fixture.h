@@ -65,6 +65,8 @@ void findings_fixture_nak(int64_t id, uint64_t frame);
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked);
 /* Likewise of reports of delivery, of which `unsure` may not have reached the sender. */
 void findings_fixture_count_unsure(unsigned side, uint64_t acked, uint64_t unsure);
+/* Likewise of packets that are not in the order of their ids. */
+void findings_fixture_count_late(unsigned side, uint64_t late);
 /* The next datagram begins a new tracker: of the same connection, or of another attempt to connect. */
 void findings_fixture_drop_tracker(void);
 void findings_fixture_begin_attempt(void);
@@ -79,6 +81,9 @@ const struct ue_finding *findings_fixture_expect(enum ue_finding_id id);
 void findings_fixture_expect_none(void);
 
 const struct ue_findings *findings_fixture_findings(void);
+
+/* The first finding of this id, which must exist. */
+const struct ue_finding *findings_fixture_find(enum ue_finding_id id);
 
 /* The findings of this id so far. */
 size_t findings_fixture_count(enum ue_finding_id id);

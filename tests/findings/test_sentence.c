@@ -87,6 +87,12 @@ static void test_buffer(void **state) {
                     "reliable buffer of channel 3 (server to client) held at least 205 of 256 bunches in frame "
                     "9; an unmodified engine that sends more than the buffer holds closes the "
                     "connection, which disconnects the player");
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, 0);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 7);
+    assert_sentence(
+        &finding, "reliable buffer of channel 0 (server to client) held at least 205 of 256 bunches in frame 9, if the "
+                  "server saw the packets in the order of the capture (7 of both sides are not in the order of "
+                  "their ids)");
 }
 
 static void test_span_in_doubt(void **state) {

@@ -47,6 +47,24 @@ static void test_one_place_left(void **state) {
     findings_fixture_expect(UE_FINDING_BUFFER_HIGH);
 }
 
+/* Acks that the sender had received may be captured later, if neither end can have seen the packets of both sides in
+   the order of the capture. */
+static void test_buffer_out_of_order(void **state) {
+    (void)state;
+    findings_fixture_count_late(CLIENT, 3);
+    findings_fixture_count_late(SERVER, 4);
+    fill_buffer(205);
+    assert_int_equal(7, findings_fixture_find(UE_FINDING_BUFFER_HIGH)->values[UE_VALUE_OTHERS].at_least);
+}
+
+/* One end can have seen this order. */
+static void test_buffer_one_side_out_of_order(void **state) {
+    (void)state;
+    findings_fixture_count_late(SERVER, 4);
+    fill_buffer(205);
+    assert_int_equal(0, findings_fixture_find(UE_FINDING_BUFFER_HIGH)->values[UE_VALUE_OTHERS].at_least);
+}
+
 /* A packet of the peer that is missing may have acknowledged what this side seems to have in flight. */
 static void test_peak_behind_missing_packets(void **state) {
     (void)state;
@@ -174,6 +192,9 @@ static void test_never_sent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_buffer_high, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_buffer_out_of_order, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_buffer_one_side_out_of_order, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_used, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_place_left, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_buffer_full, findings_fixture_set_up, findings_fixture_tear_down),

@@ -154,11 +154,7 @@ class Run:
               "this sender repeats nothing that was reported as delivered")
 
     def reordered(self, text, _):
-        newest, late = -1, 0
-        for each in self.captured(WAYS[text["way"]]):
-            late += each.packet_id < newest
-            newest = max(newest, each.packet_id)
-        self.at_most(text, late, "came after a higher id")
+        self.at_most(text, self.late(WAYS[text["way"]]), "came after a higher id")
 
     def duplicates(self, text, _):
         packets = self.packets[WAYS[text["way"]]].values()
@@ -192,7 +188,17 @@ class Run:
     def buffer(self, text, _):
         peaks = {each["channel"]: each["bunches"] for each in self.connection["reliable_peak"][WAYS[text["way"]]]}
         peak = peaks.get(int(text["channel"]), 0)
-        check(int(text["count"]) <= peak, f"at most {peak} were in the buffer")
+        late = sum(self.late(way) for way in WAYS.values()) if all(map(self.late, WAYS.values())) else 0
+        named = re.search(r"saw the packets in the order of the capture \((\d+) of both", text.string)
+        check(named is None or int(named[1]) <= late, f"{late} packets are late")
+        check(int(text["count"]) <= peak or named, f"at most {peak} were in the buffer")
+
+    def late(self, way):
+        newest, late = -1, 0
+        for each in self.captured(way):
+            late += each.packet_id < newest
+            newest = max(newest, each.packet_id)
+        return late
 
     def timeout(self, text, _):
         way = SIDES[text["side"]]
