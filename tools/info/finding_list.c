@@ -95,11 +95,15 @@ char *info_escape(const char *text) {
     return copy;
 }
 
-char *info_finding_sentence(const struct info_finding *kept) {
-    struct ue_finding finding = info_finding_detected(kept);
+char *info_detected_sentence(const struct ue_finding *detected) {
     char text[UE_FINDING_TEXT_BYTES];
-    ue_finding_text(&finding, text, sizeof text);
+    ue_finding_text(detected, text, sizeof text);
     return info_escape(text);
+}
+
+char *info_finding_sentence(const struct info_finding *kept) {
+    const struct ue_finding detected = info_finding_detected(kept);
+    return info_detected_sentence(&detected);
 }
 
 /* ---- the findings of a connection ---- */

@@ -49,8 +49,9 @@ void info_findings_add(void *user, const struct ue_finding *finding);
 /* Returns what was detected; its texts live as long as the finding that is kept. */
 struct ue_finding info_finding_detected(const struct info_finding *kept);
 
-/* Returns a sentence without its final period. Free with g_free. */
+/* Returns a sentence without its final period, of a finding that is kept or detected. Free with g_free. */
 char *info_finding_sentence(const struct info_finding *kept);
+char *info_detected_sentence(const struct ue_finding *detected);
 
 static inline struct info_finding *info_findings_at(const GPtrArray *kind, guint place) {
     return g_ptr_array_index(kind, place);

@@ -282,7 +282,7 @@ static const char *actor_of(const struct info_connection *info, const struct ue_
 
 static json_t *finding_object(const struct info_connection *info, const struct info_finding *finding) {
     const struct ue_finding detected = info_finding_detected(finding);
-    g_autofree char *sentence = info_finding_sentence(finding);
+    g_autofree char *sentence = info_detected_sentence(&detected);
     json_t *frames = json_array();
     for (unsigned i = 0; i < detected.frame_count; i++) {
         json_array_append_new(frames, info_count(detected.frames[i]));
