@@ -204,6 +204,7 @@ static void print_pace(struct text_buffer *out, const struct info_connection *in
 
 struct channel_wait_row {
     uint32_t channel;
+    unsigned side;
     const struct ue_channel_waits *waits;
 };
 
@@ -229,11 +230,15 @@ static void print_wait(struct text_buffer *out, const struct info_connection *in
     const struct ue_channel_wait *longest = &row->waits->longest;
     const struct info_channel *channel = info_channels_find(&info->channels, row->channel);
     text_buffer_add_format(out, "    %s, channel %" PRIu32 " ",
-                           longest->side == 0 ? "client to server" : "server to client", row->channel);
+                           row->side == 0 ? "client to server" : "server to client", row->channel);
     text_buffer_add_utf8(out,
                          channel != NULL && channel->actor != NULL ? ue_actor_class_name(channel->actor)
                                                                    : info_channels_name(&info->channels, row->channel),
                          TEXT_ESCAPE_PLAIN);
+    if (row->waits->bunches == 0) {
+        text_buffer_add(out, ": bunches may have waited; the capture does not show whether, or how long\n");
+        return;
+    }
     text_buffer_add(out, ": ");
     print_spans(out, row->waits);
     text_buffer_add_format(out,
@@ -246,8 +251,8 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     const struct ue_channel_order *orders = ue_findings_channel_orders(info->detected, &number);
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct channel_wait_row));
     for (size_t i = 0; i < 2 * number; i++) {
-        const struct channel_wait_row row = {orders[i / 2].channel, &orders[i / 2].waits[i % 2]};
-        if (row.waits->bunches != 0) {
+        const struct channel_wait_row row = {orders[i / 2].channel, i % 2, &orders[i / 2].waits[i % 2]};
+        if (row.waits->bunches != 0 || row.waits->is_at_least) {
             g_array_append_val(rows, row);
         }
     }

@@ -183,6 +183,24 @@ class Sentences(unittest.TestCase):
         self.assertEqual(4, len(kinds), kinds)
 
 
+    def test_not_known(self):
+        """A row for each channel of a direction on which bunches may have waited, and none is known to; else none."""
+        known = re.compile(r"(client to server|server to client), channel (\d+) .*?: (bunches may have waited; the capture does not show whether, or how long)?")
+        found = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for loss, generation in ((0, "4.18"), (0, "5.5"), (0.2, "4.18"), (0.2, "4.13")):
+                run = Run(folder, "game", "--seed=7", f"--loss={loss}", f"--generation={generation}", *Bounds.NETWORK, "--capture-at=server")
+                text = uerudp.run("info", f"--generation={generation}", run.path, status=None).stdout.decode()
+                rows = [known.search(line).groups() for line in text.splitlines() if re.search(r", channel \d+ .*waited", line)]
+                shown = {(dict(zip(("client to server", "server to client"), WAYS))[way], int(channel)): bool(may) for way, channel, may in rows}
+                waits = {(each["direction"], each["channel"]) for each in run.info["waits"]}
+                self.assertEqual({key for key, may in shown.items() if not may}, waits)
+                may_have = sum(shown.values())
+                self.assertFalse(may_have and loss == 0)
+                found += may_have
+        self.assertGreater(found, 0)
+
+
 class SeenAtTheReceiver(unittest.TestCase):
     """A capture at the receiver lacks the copies that were lost. It shows a stall if a later bunch waited for the lost one: the
     wait is exact, and the stall at most as long as in truth."""
