@@ -19,6 +19,9 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
         text_buffer_add_format(out, "; resends: %llu before the report, %llu later than at once",
                                (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
     }
+    if (side->undecrypted != 0) {
+        text_buffer_add_format(out, "; %llu packets of it do not decrypt", (unsigned long long)side->undecrypted);
+    }
     text_buffer_add_char(out, '\n');
 }
 
@@ -66,6 +69,9 @@ static void print_json_side(struct text_buffer *out, const struct replay_connect
         struct reference_model_retransmissions retransmissions = replay_side_retransmissions(side);
         text_buffer_add_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu",
                                (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
+    }
+    if (side->undecrypted != 0) {
+        text_buffer_add_format(out, ",\"undecrypted\":%llu", (unsigned long long)side->undecrypted);
     }
     if (obstacle != NULL) {
         text_buffer_add_format(out, ",\"not_compared\":\"%s\"", obstacle);

@@ -46,6 +46,7 @@ static void set_expected_handshake(struct replay_side *side, const struct input_
         return;
     }
     datagram.handshake = *expected;
+    d->condition = REPLAY_CONDITION_EARLIER;
     d->context = seen->context;
     d->actual_bytes = MIN(seen->size_bytes, sizeof d->actual);
     memcpy(d->actual, seen->bytes, d->actual_bytes);
@@ -199,7 +200,9 @@ static void start_side_ids(struct replay_side *side, const struct input_datagram
                            const struct ue_datagram *head) {
     uint16_t seq = head->packet.seq;
     int64_t id = ue_seq_expand(seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + seq, UE_PACKET_SEQ_MAX);
-    side->offset = id - seq;
+    side->offset = seen->observed->record.decode.packet_ids.has_id
+                       ? id - seen->observed->record.decode.packet_ids.packet_id
+                       : id - seq;
     set_context(side, seen);
     side->prefix = head->prefix;
     side->oldest = side->newest = side->next = id;
@@ -252,7 +255,8 @@ static bool store_packet(struct replay_side *side, const struct input_datagram *
     stored->frame = seen->observed->frame;
     stored->time_ns = seen->observed->time_ns;
     stored->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
-    stored->peer_newest = side->peer->newest != 0 ? side->peer->newest : stored->ack;
+    stored->peer_newest = side->peer->newest != 0 ? replay_side_settled_id(side->peer) : stored->ack;
+    stored->is_out_of_place = side->placement.arrivals[id & (PACKET_PLACEMENT_ARRIVALS - 1)].previous_id != id - 1;
     side->acked = packet->history_words != 0 ? stored->ack : 0;
     stored->reported =
         packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : stored->ack;
@@ -276,6 +280,55 @@ static bool is_out_of_range(struct replay_side *side, int64_t id) {
     return true;
 }
 
+static void report_misplaced(struct replay_side *side, const struct misplaced_packet *misplaced) {
+    struct replay_difference *d =
+        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_PACKET_SEQ, misplaced->frame, misplaced->id);
+    if (d == NULL) {
+        return;
+    }
+    d->condition = misplaced->other_frame != 0 ? REPLAY_CONDITION_FRAME : REPLAY_CONDITION_NONE;
+    d->suspect_frame = misplaced->other_frame;
+    d->fields = "packet.seq";
+    d->has_range = misplaced->expected_id != 0;
+    d->range_first = d->range_last = ue_seq_of(misplaced->expected_id);
+    d->recorded_value = ue_seq_of(misplaced->id);
+}
+
+/* A packet that was stored under a wrong id counts as missing. `id` is that of the packet after it. */
+static void remove_misplaced(struct replay_side *side, const struct misplaced_packet *misplaced, int64_t id) {
+    replay_packet_ring_remove(&side->ring, misplaced->id);
+    for (size_t i = 0; i < REPLAY_SIDE_STRAYS; i++) {
+        side->stray_ids[i] = side->stray_ids[i] == misplaced->id ? 0 : side->stray_ids[i];
+    }
+    if (side->newest == misplaced->id) {
+        side->newest = MAX(side->placement.newest_id, side->next - 1);
+    }
+    if (side->oldest == misplaced->id && !side->has_begun) {
+        side->oldest = side->next = id;
+    }
+}
+
+/* Whether the packet is stored under its id: it is no duplicate, and its sequence fits its place. */
+static bool is_placed(struct replay_connection *connection, struct replay_side *side, const struct input_datagram *seen,
+                      int64_t id) {
+    const struct replay_side_start *start = &connection->start;
+    g_autoptr(GBytes) bytes = g_bytes_new_static(seen->bytes, seen->size_bytes);
+    const struct placement_arrival arrival = {.id = id, .frame = seen->observed->frame, .hash = g_bytes_hash(bytes)};
+    uint16_t first = side->role == 0 ? start->sequences.client : start->sequences.server;
+    int64_t first_id = start->is_known ? ue_seq_expand(first, side->oldest, UE_PACKET_SEQ_MAX) : 0;
+    struct misplaced_packet misplaced;
+    if (!packet_placement_add(&side->placement, &arrival, first_id, &misplaced)) {
+        return false;
+    }
+    if (misplaced.frame != 0) {
+        report_misplaced(side, &misplaced);
+    }
+    if (misplaced.was_accepted) {
+        remove_misplaced(side, &misplaced, id);
+    }
+    return !misplaced.is_this;
+}
+
 static void receive_packet(struct replay_connection *connection, const struct input_datagram *seen,
                            const struct ue_datagram *head) {
     struct replay_side *side = &connection->sides[seen->role];
@@ -286,7 +339,10 @@ static void receive_packet(struct replay_connection *connection, const struct in
         start_side_ids(side, seen, head);
     }
     int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
-    if (seen->observed->record.decode.packet_ids.has_id) {
+    if (!is_placed(connection, side, seen, id)) {
+        return;
+    }
+    if (seen->observed->record.decode.packet_ids.has_id && id == side->newest + 1) {
         side->offset =
             id - seen->observed->record.decode.packet_ids.packet_id; /* equal, except for a wrap before the beginning */
     }
@@ -328,6 +384,8 @@ static void receive_clear(struct replay_connection *connection, const struct inp
     connection->datagrams++;
     if (seen->result.fault.status != UE_OK) {
         connection->malformed++;
+        packet_placement_add_unplaced(&connection->sides[seen->role].placement, seen->observed->frame,
+                                      "which is malformed");
         return;
     }
     if (ue_datagram_begin(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
@@ -375,13 +433,27 @@ static void finish_if_over(struct replay_connection *connection) {
     }
 }
 
+/* A datagram that does not decrypt was damaged, if others of the connection do. */
+static void receive_undecrypted(struct replay_connection *connection, const struct input_datagram *seen) {
+    struct replay_side *side = &connection->sides[seen->role];
+    connection->datagrams++;
+    side->undecrypted++;
+    packet_placement_add_unplaced(&side->placement, seen->observed->frame, "which does not decrypt");
+}
+
 void replay_connection_receive(struct replay_connection *connection, const struct input_datagram *seen) {
     struct input_datagram clear = *seen;
     if (seen->is_foreign || (connection->sides[0].obstacle != NULL && connection->sides[1].obstacle != NULL)) {
         return;
     }
     clear.context.settings.decryptor = NULL;
-    if (seen->is_cut || (seen->result.is_opaque && !decrypt(connection->all, &clear))) {
+    bool is_encrypted = seen->result.is_opaque;
+    if (is_encrypted && connection->all->cipher != NULL && !seen->is_cut && !decrypt(connection->all, &clear)) {
+        receive_undecrypted(connection, seen);
+        return;
+    }
+    connection->has_decrypted |= is_encrypted;
+    if (seen->is_cut || (is_encrypted && connection->all->cipher == NULL)) {
         connection->sides[0].obstacle = connection->sides[1].obstacle =
             seen->is_cut ? "its datagrams are cut by the snap length" : "its content is encrypted or compressed";
         finish_if_over(connection);
@@ -397,9 +469,13 @@ void replay_connection_end(struct replay_connection *connection) {
     }
 }
 
+static uint64_t undecrypted(const struct replay_connection *connection) {
+    return connection->sides[0].undecrypted + connection->sides[1].undecrypted;
+}
+
 /* Whether so much is malformed that the rest may fit by chance. */
 static bool is_too_malformed(const struct replay_connection *connection) {
-    return connection->malformed * MALFORMED_SHARE > connection->datagrams;
+    return (connection->malformed + undecrypted(connection)) * MALFORMED_SHARE > connection->datagrams;
 }
 
 /* Implementations with only handshake and reliable layer ignore the rules about who may open which channel when. A
@@ -426,8 +502,11 @@ const char *replay_connection_obstacle(const struct replay_connection *connectio
     if (!side->is_checked) {
         return "not selected";
     }
+    if (undecrypted(connection) != 0 && !connection->has_decrypted) {
+        return "its content is encrypted or compressed";
+    }
     if (is_too_malformed(connection)) {
-        return "too many of its datagrams are malformed; are the settings right?";
+        return "too many of its datagrams are malformed or do not decrypt; are the settings right?";
     }
     if (has_no_login(connection)) {
         return "its client did not open the control channel first, so it has no login";

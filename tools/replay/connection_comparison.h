@@ -36,6 +36,7 @@ struct replay_connection {
     struct replay_side sides[2];
     struct replay_side_start start;
     uint64_t datagrams, malformed;
+    bool has_decrypted;        /* at least one datagram */
     bool begins_in_the_middle; /* the first datagram does not begin a handshake */
     struct replay_cookies challenges, responses;
     bool has_ack, has_other_responses;

@@ -168,26 +168,76 @@ static void print_fields(const struct replay_difference *d, struct text_buffer *
     comparison_free(&comparison);
 }
 
-void replay_difference_print(const struct replay_difference *d, struct text_buffer *out) {
-    text_buffer_add_format(out, "  frame %llu, ", (unsigned long long)d->frame);
-    if (d->type != REFERENCE_MODEL_DIFFERS_HANDSHAKE) {
-        text_buffer_add_format(out, "packet %lld: ", (long long)d->packet_id);
+static void print_range(const struct replay_difference *d, struct text_buffer *out) {
+    text_buffer_add_format(out, "    %s", d->fields);
+    if (d->has_range && d->range_first == d->range_last) {
+        text_buffer_add_format(out, ": expected %u, recorded %u", (unsigned)d->range_first,
+                               (unsigned)d->recorded_value);
+    } else if (d->has_range) {
+        text_buffer_add_format(out, ": expected %u to %u, recorded %u", (unsigned)d->range_first,
+                               (unsigned)d->range_last, (unsigned)d->recorded_value);
     }
-    text_buffer_add_format(out, "the %s %s [%s]\n", phrase_side(d->side), reference_model_difference_text(d->type),
+    text_buffer_add_char(out, '\n');
+}
+
+/* Prints the condition under which the difference is not one of its packet, without indentation and end of line. */
+static void print_condition(const struct replay_difference *d, struct text_buffer *out) {
+    unsigned long long frame = (unsigned long long)d->suspect_frame;
+    switch (d->condition) {
+    case REPLAY_CONDITION_NONE: break;
+    case REPLAY_CONDITION_EARLIER:
+        text_buffer_add(out, "or an earlier packet is not as it was sent, or the capture lacks one or has one later");
+        break;
+    case REPLAY_CONDITION_REPORT:
+        text_buffer_add_format(out, "or the packet with the report (frame %llu or before) or a later packet", frame);
+        text_buffer_add(out, " is not as it was sent, or the capture lacks one");
+        break;
+    case REPLAY_CONDITION_FRAME: text_buffer_add_format(out, "or frame %llu is not as it was sent", frame); break;
+    case REPLAY_CONDITION_ORDER:
+        text_buffer_add(out, "or the capture has datagrams in another order than they were sent");
+        break;
+    case REPLAY_CONDITION_UNCAPTURED:
+        text_buffer_add_format(out, "packet %lld of the %s: the capture lacks it", (long long)d->other_id,
+                               phrase_side(!d->side));
+        if (frame != 0) {
+            text_buffer_add_format(out, ", or it is frame %llu, %s", frame, d->suspect_state);
+        }
+        text_buffer_add(out, ", or it was never sent");
+        break;
+    }
+}
+
+static bool has_packet_id(const struct replay_difference *d) {
+    return d->type != REFERENCE_MODEL_DIFFERS_HANDSHAKE && d->type != REFERENCE_MODEL_DIFFERS_PACKET_SEQ;
+}
+
+void replay_difference_print(const struct replay_difference *d, struct text_buffer *out) {
+    text_buffer_add_format(out, "  frame %llu", (unsigned long long)d->frame);
+    if (has_packet_id(d)) {
+        text_buffer_add_format(out, ", packet %lld", (long long)d->packet_id);
+    }
+    text_buffer_add_format(out, ": the %s %s [%s]\n", phrase_side(d->side), reference_model_difference_text(d->type),
                            reference_model_difference_name(d->type));
     if (d->has_bunch) {
-        text_buffer_add_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel,
-                               (long long)d->reliable_id);
+        text_buffer_add_format(out, "    channel %u", (unsigned)d->channel);
+        if (d->has_reliable_id) {
+            text_buffer_add_format(out, ", reliable bunch %lld", (long long)d->reliable_id);
+        }
+        text_buffer_add_char(out, '\n');
     }
     if (d->type == REFERENCE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
     }
-    if (d->type == REFERENCE_MODEL_DIFFERS_UNCAPTURED) {
-        text_buffer_add_format(out, "    packet %lld of the %s\n", (long long)d->other_id, phrase_side(!d->side));
+    if (d->condition != REPLAY_CONDITION_NONE) {
+        text_buffer_add(out, "    ");
+        print_condition(d, out);
+        text_buffer_add_char(out, '\n');
     }
     if (d->expected_bytes != 0) {
         print_fields(d, out);
         print_rows(d, out);
+    } else if (d->fields != NULL) {
+        print_range(d, out);
     }
 }
 
@@ -222,16 +272,38 @@ static void print_json_datagrams(const struct replay_difference *d, struct text_
     comparison_free(&comparison);
 }
 
+static void print_json_condition(const struct replay_difference *d, struct text_buffer *out) {
+    if (d->condition == REPLAY_CONDITION_NONE) {
+        return;
+    }
+    text_buffer_add(out, ",\"condition\":\"");
+    print_condition(d, out);
+    text_buffer_add_char(out, '"');
+    if (d->suspect_frame != 0) {
+        text_buffer_add_format(out, ",\"suspect_frame\":%llu", (unsigned long long)d->suspect_frame);
+    }
+}
+
+static void print_json_range(const struct replay_difference *d, struct text_buffer *out) {
+    text_buffer_add_format(out, ",\"field\":\"%s\"", d->fields);
+    if (d->has_range) {
+        text_buffer_add_format(out, ",\"expected_first\":%u,\"expected_last\":%u,\"recorded_value\":\"%u\"",
+                               (unsigned)d->range_first, (unsigned)d->range_last, (unsigned)d->recorded_value);
+    }
+}
+
 void replay_difference_print_json(const struct replay_difference *d, struct text_buffer *out) {
     text_buffer_add_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu",
                            reference_model_difference_name(d->type), phrase_side(d->side),
                            (unsigned long long)d->frame);
-    if (d->type != REFERENCE_MODEL_DIFFERS_HANDSHAKE) {
+    if (has_packet_id(d)) {
         text_buffer_add_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
     }
     if (d->has_bunch) {
-        text_buffer_add_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel,
-                               (long long)d->reliable_id);
+        text_buffer_add_format(out, ",\"channel\":%u", (unsigned)d->channel);
+    }
+    if (d->has_reliable_id) {
+        text_buffer_add_format(out, ",\"reliable_id\":%lld", (long long)d->reliable_id);
     }
     if (d->type == REFERENCE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
@@ -239,7 +311,10 @@ void replay_difference_print_json(const struct replay_difference *d, struct text
     if (d->type == REFERENCE_MODEL_DIFFERS_UNCAPTURED) {
         text_buffer_add_format(out, ",\"other_id\":%lld", (long long)d->other_id);
     }
+    print_json_condition(d, out);
     if (d->expected_bytes != 0) {
         print_json_datagrams(d, out);
+    } else if (d->fields != NULL) {
+        print_json_range(d, out);
     }
 }

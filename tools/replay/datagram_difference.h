@@ -9,16 +9,34 @@
 
 #define REPLAY_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are cut */
 
+/* What else explains a difference: then the packet that shows it is not known to be at fault. */
+enum replay_condition {
+    REPLAY_CONDITION_NONE,
+    REPLAY_CONDITION_EARLIER, /* an earlier packet is not as it was sent, or not at its place in the capture */
+    REPLAY_CONDITION_REPORT,  /* NOT_RESENT: so is the packet at suspect_frame that reports the loss, or a later packet
+                               */
+    REPLAY_CONDITION_FRAME,   /* the packet at suspect_frame is not as it was sent */
+    REPLAY_CONDITION_ORDER,   /* the capture has datagrams in another order than they were sent */
+    REPLAY_CONDITION_UNCAPTURED /* UNCAPTURED: the capture lacks the packet, or has it at suspect_frame */
+};
+
 struct replay_difference {
     enum reference_model_difference_type type;
     unsigned side;  /* whose packet differs: 0 client, 1 server */
     uint64_t frame; /* 0: none */
     int64_t packet_id;
-    bool has_bunch; /* channel and reliable_id identify it */
+    bool has_bunch;       /* channel identifies it, */
+    bool has_reliable_id; /* ... and reliable_id */
     uint32_t channel;
     int64_t reliable_id;
     enum ue_close_reason reason; /* RECEIVED: the close reason of an endpoint that gets it */
     int64_t other_id;            /* UNCAPTURED: the packet of the other side */
+    enum replay_condition condition;
+    uint64_t suspect_frame;    /* 0: none */
+    const char *suspect_state; /* UNCAPTURED: what the datagram at suspect_frame is; static */
+    const char *fields;        /* names of those that may differ, where there is no expected datagram; NULL: unknown */
+    bool has_range;            /* the expected value of that field is in this range */
+    uint32_t range_first, range_last, recorded_value;
     struct ue_context context;
     uint8_t actual[REPLAY_DIFFERENCE_BYTES], expected[REPLAY_DIFFERENCE_BYTES];
     size_t actual_bytes, expected_bytes; /* expected_bytes 0: there is no expected datagram */

@@ -44,6 +44,12 @@ static void drop_slot(struct replay_packet_ring *ring, int64_t id) {
     }
 }
 
+void replay_packet_ring_remove(struct replay_packet_ring *ring, int64_t id) {
+    if (replay_packet_ring_find(ring, id) != NULL) {
+        drop_slot(ring, id);
+    }
+}
+
 void replay_packet_ring_free(struct replay_packet_ring *ring) {
     for (int64_t i = 0; i < REPLAY_PACKETS_MAX; i++) {
         drop_slot(ring, i);

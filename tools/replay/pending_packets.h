@@ -15,12 +15,13 @@ struct replay_packet {
     uint64_t frame;
     int64_t time_ns;
     int64_t id;
-    int64_t reported;    /* headers with history: the newest packet of the other side that the history reports; */
-    int64_t ack;         /* ... and the newest one that is acknowledged */
-    int64_t peer_newest; /* the newest packet of the other side when this one was captured */
-    bool is_premature;   /* of a server, before the client sent anything */
-    uint8_t words;       /* 0: a legacy packet, */
-    uint16_t *acks;      /* ... which acknowledges these; stored after bytes */
+    int64_t reported;     /* headers with history: the newest packet of the other side that the history reports; */
+    int64_t ack;          /* ... and the newest one that is acknowledged */
+    int64_t peer_newest;  /* the newest packet of the other side when this one was captured */
+    bool is_out_of_place; /* it was not captured after the packet with the id before it */
+    bool is_premature;    /* of a server, before the client sent anything */
+    uint8_t words;        /* 0: a legacy packet, */
+    uint16_t *acks;       /* ... which acknowledges these; stored after bytes */
     uint32_t ack_count;
     uint32_t history[UE_HISTORY_WORDS_MAX];
     size_t size_bytes;
@@ -55,6 +56,8 @@ static inline struct replay_packet *replay_packet_ring_find(const struct replay_
     struct replay_packet *packet = ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
     return packet != NULL && packet->id == id ? packet : NULL;
 }
+
+void replay_packet_ring_remove(struct replay_packet_ring *ring, int64_t id);
 
 /* Drops all packets before this id. */
 void replay_packet_ring_drop(struct replay_packet_ring *ring, int64_t before);

@@ -7,6 +7,7 @@
 
 #define LEARN (INT32_MIN / 2)    /* number of an entry that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, on which something must have come */
+#define NEAR_NUMBERS 4           /* by how much a sender may count wrong */
 #define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet with unknown bytes */
 
 struct type {
@@ -230,10 +231,20 @@ static bool may_jump(const struct reference_model *m, const struct ue_channel_en
            ch_seq <= GPOINTER_TO_INT(g_hash_table_lookup(m->unseen, GUINT_TO_POINTER(entry->channel->id)));
 }
 
-static void report_item(const struct sending *s, enum reference_model_difference_type type,
-                        const struct ue_bunch *expected, int64_t reliable_id) {
-    report(s, &(struct reference_model_difference){
-                  .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
+static int32_t number_of(const struct reference_model *m, const struct ue_channel_entry *entry,
+                         const struct ue_bunch *bunch) {
+    return (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound);
+}
+
+/* `expected` is the bunch that the model would write; NULL: unknown. */
+static void report_item(const struct sending *s, const struct ue_channel_entry *entry, const struct ue_bunch *bunch,
+                        enum reference_model_difference_type type, const struct ue_bunch *expected, bool is_certain) {
+    report(s, &(struct reference_model_difference){.type = type,
+                                                   .has_item = true,
+                                                   .item = s->item,
+                                                   .bunch = expected,
+                                                   .reliable_id = number_of(s->m, entry, bunch),
+                                                   .is_certain = is_certain});
 }
 
 static struct ue_out_rec *new_out(struct reference_model *m, struct ue_channel_entry *entry,
@@ -290,27 +301,62 @@ static void forget_unknown(struct reference_model *m, struct ue_channel *channel
     }
 }
 
+static void add_new(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
+                    int32_t ch_seq) {
+    entry->out_reliable = ch_seq > entry->out_reliable ? ch_seq : entry->out_reliable;
+    struct ue_out_rec *out = new_out(s->m, entry, bunch, ch_seq);
+    if (out != NULL) {
+        put_in_packet(s, entry->channel, out);
+        forget_unknown(s->m, entry->channel);
+    }
+}
+
+static enum reference_model_number find_number(const struct sending *s, const struct ue_bunch *bunch, int32_t ch_seq) {
+    uint32_t bound = s->m->conn->common.context.ch_seq_bound;
+    return s->sink->find_number(s->sink->user, bunch, (uint32_t)ch_seq & (bound - 1));
+}
+
+/* Whether one number was changed into another: by one bit, or by counting wrong. A bunch of which other bits are wrong
+   can have any number. */
+static bool is_near(uint32_t a, uint32_t b) {
+    uint32_t changed = a ^ b;
+    return (changed & (changed - 1)) == 0 || (a > b ? a - b : b - a) <= NEAR_NUMBERS;
+}
+
+static int32_t next_number(const struct ue_channel_entry *entry) {
+    return entry->pending_out_rec != 0 ? entry->pending_out_rec : entry->out_reliable + 1;
+}
+
+/* Whether a bunch has another number than the next, which it should have: no other bunch has that. Reports it. */
+static bool skips_next(const struct sending *s, const struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
+    const struct reference_model *m = s->m;
+    int32_t next = next_number(entry);
+    struct ue_bunch expected = *bunch;
+    expected.ch_seq = (uint32_t)next & (m->conn->common.context.ch_seq_bound - 1);
+    if (may_jump(m, entry, next) || next <= entry->out_reliable || bunch->ch_seq == expected.ch_seq ||
+        find_number(s, bunch, next) != REFERENCE_MODEL_NUMBER_SKIPPED) {
+        return false;
+    }
+    report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CH_SEQ,
+                is_near(bunch->ch_seq, expected.ch_seq) ? &expected : NULL, true);
+    return true;
+}
+
 static void compare_number(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch,
                            int32_t ch_seq) {
     struct reference_model *m = s->m;
-    int32_t next = entry->pending_out_rec != 0 ? entry->pending_out_rec : entry->out_reliable + 1;
+    int32_t next = next_number(entry);
     if (entry->pending_out_rec != 0 && ch_seq == next) {
         entry->pending_out_rec = next < entry->out_reliable ? next + 1 : 0;
     } else if (ch_seq != next && !may_jump(m, entry, ch_seq)) {
-        struct ue_bunch expected = *bunch;
-        expected.ch_seq = (uint32_t)next & (m->conn->common.context.ch_seq_bound - 1);
-        report_item(s, REFERENCE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CH_SEQ, NULL,
+                    find_number(s, bunch, next) == REFERENCE_MODEL_NUMBER_FOLLOWS);
         entry->pending_out_rec = 0;
     } else if (ch_seq > entry->out_reliable + 1) {
         insert_unknown(m, entry, ch_seq);
         entry->pending_out_rec = 0;
     }
-    entry->out_reliable = ch_seq > entry->out_reliable ? ch_seq : entry->out_reliable;
-    struct ue_out_rec *out = new_out(m, entry, bunch, ch_seq);
-    if (out != NULL) {
-        put_in_packet(s, entry->channel, out);
-        forget_unknown(m, entry->channel);
-    }
+    add_new(s, entry, bunch, ch_seq);
 }
 
 /* An expected copy: the recorded one with what the first had. */
@@ -342,7 +388,7 @@ static void compare_copy(const struct sending *s, struct ue_channel_entry *entry
     m->notes.copies++;
     if (!reference_model_has_mark(m, entry->index, out, REFERENCE_MODEL_MARK_UNKNOWN) &&
         !same_content(out, bunch, &expected)) {
-        report_item(s, REFERENCE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CONTENT, &expected, false);
     }
     if (reference_model_is_owed(out)) {
         m->notes.late += -out->packet_id < m->conn->sender.out_packet_id;
@@ -366,16 +412,23 @@ static void compare_reliable(const struct sending *s, struct ue_channel_entry *e
                                 GINT_TO_POINTER((int32_t)(bunch->ch_seq + m->conn->common.limits.reliable)));
         }
     }
-    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound);
+    int32_t ch_seq = number_of(m, entry, bunch);
     struct ue_out_rec *out = reference_model_find_out(entry->channel, ch_seq);
-    if (out != NULL && !out->acked) {
+    struct ue_bunch expected;
+    bool is_waiting = out != NULL && !out->acked;
+    if (!(is_waiting && same_content(out, bunch, &expected)) && skips_next(s, entry, bunch)) {
+        entry->pending_out_rec = 0;
+        add_new(s, entry, bunch, entry->out_reliable + 1);
+    } else if (is_waiting) {
         compare_copy(s, entry, out, bunch);
     } else if (ch_seq > entry->out_reliable || (entry->pending_out_rec != 0 && ch_seq >= entry->pending_out_rec)) {
         compare_number(s, entry, bunch, ch_seq);
+    } else if (!m->learns && ch_seq <= m->conn->channels.out_first) {
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CH_SEQ, NULL, true); /* before the first of its channel */
     } else if (!m->learns && !may_miss_numbers(m) && m->notes.early == 0) {
         /* A sender of early copies may count the report of one packet only, and fills packets while it reads reports
            (endpoint.md 39.11). */
-        report_item(s, REFERENCE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_SPURIOUS, NULL, false);
     }
 }
 
@@ -406,12 +459,10 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
     enum ue_channel_kind kind = kind_or_actor(m, bunch);
     bool was_used =
         entry->out_reliable != m->conn->channels.out_first || entry->in_reliable != m->conn->channels.in_first;
-    struct ue_bunch expected = *bunch;
-    expected.control = expected.open = true;
     if (bunch->open && !ue_may_open(&m->conn->common, kind)) {
-        report_item(s, REFERENCE_MODEL_DIFFERS_OPEN, NULL, 0);
-    } else if (!bunch->open && !was_used && !needs_no_open(m, kind)) {
-        report_item(s, REFERENCE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_OPEN, NULL, false);
+    } else if (!bunch->open && !was_used && !needs_no_open(m, kind) && !s->sink->may_know_more(s->sink->user)) {
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_NOT_OPEN, NULL, false);
     }
     struct ue_channel *channel = ue_channel_new(&m->conn->channels, entry, kind);
     if (channel != NULL) {
@@ -425,36 +476,29 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_channel
 /* Whether the bunch is a copy of one that was not reported yet. */
 static bool is_copy(const struct reference_model *m, const struct ue_channel_entry *entry,
                     const struct ue_bunch *bunch) {
-    return bunch->reliable && entry->out_reliable > LEARNED_ONE &&
-           ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound) <=
-               entry->out_reliable;
+    return bunch->reliable && entry->out_reliable > LEARNED_ONE && number_of(m, entry, bunch) <= entry->out_reliable;
 }
 
 static void compare_channel(const struct sending *s, struct ue_channel_entry *entry, const struct ue_bunch *bunch) {
     struct reference_model *m = s->m;
     struct ue_channel *channel = entry->channel;
-    struct ue_bunch expected = *bunch;
     bool is_new = !is_copy(m, entry, bunch);
     if (bunch->open && is_new) {
         if (channel->open_sent && !channel->closing && !m->learns && !may_miss_numbers(m) &&
             !ue_kind_both_open(channel->kind)) {
-            expected.open = false;
-            expected.control = bunch->close;
-            report_item(s, REFERENCE_MODEL_DIFFERS_OPEN, &expected, 0);
+            report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_OPEN, NULL, false);
         } else {
             open_here(channel, bunch, m->conn->sender.out_packet_id);
         }
     } else if (channel->closing && is_new && !may_miss_numbers(m)) {
-        report_item(s, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, 0);
+        report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, false);
     }
     if (bunch->open && channel->opened_locally && bunch->partial) {
         channel->open_packets.last = m->conn->sender.out_packet_id;
     }
     if (bunch->close && is_new) {
         if (!channel->opened_locally && entry->index != 0 && !m->learns) {
-            expected.close = false;
-            expected.control = bunch->open;
-            report_item(s, REFERENCE_MODEL_DIFFERS_CLOSE, &expected, 0);
+            report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CLOSE, NULL, false);
         }
         channel->closing = true;
     }
@@ -468,8 +512,7 @@ static bool is_unexplained(const struct reference_model *m, const struct ue_chan
     if (entry->channel == NULL || !is_copy(m, entry, bunch)) {
         return entry->channel == NULL && !bunch->open && !m->learns;
     }
-    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, entry->out_reliable, m->conn->common.context.ch_seq_bound);
-    const struct ue_out_rec *out = reference_model_find_out(entry->channel, (int32_t)ch_seq);
+    const struct ue_out_rec *out = reference_model_find_out(entry->channel, number_of(m, entry, bunch));
     bool is_early =
         out != NULL && !out->acked && out->packet_id >= 0 &&
         !reference_model_has_mark(m, entry->index, out, REFERENCE_MODEL_MARK_UNKNOWN | REFERENCE_MODEL_MARK_REPEATED);

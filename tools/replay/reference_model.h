@@ -25,9 +25,17 @@ struct reference_model_difference {
     bool has_item;                  /* about one item of the datagram */
     uint32_t item;                  /* its index */
     const struct ue_packet *packet; /* ACK, HISTORY: the header that the model would write */
-    const struct ue_bunch *bunch;   /* the item that the model would write; NULL: none */
+    const struct ue_bunch *bunch;   /* the item that the model would write; NULL: unknown */
     uint32_t channel;               /* NOT_RESENT */
-    int64_t reliable_id;            /* CH_SEQ, CONTENT, NOT_RESENT, SPURIOUS: full number of the recorded bunch */
+    int64_t reliable_id;            /* full number of the recorded bunch, if it is reliable */
+    bool is_certain;                /* the packet itself differs, whatever others are */
+};
+
+/* What later bunches of a channel show about a number that a bunch does not have. */
+enum reference_model_number {
+    REFERENCE_MODEL_NUMBER_UNKNOWN,
+    REFERENCE_MODEL_NUMBER_FOLLOWS, /* a later bunch has it */
+    REFERENCE_MODEL_NUMBER_SKIPPED  /* a later bunch has the number after it, and none has this one */
 };
 
 struct reference_model_sink {
@@ -36,6 +44,9 @@ struct reference_model_sink {
        implementation received (nacked_id >= 0: one that reports this own packet as not delivered). False: there is
        none. */
     bool (*receive_next)(void *user, int64_t nacked_id);
+    /* Whether the implementation may have received packets that are not known. */
+    bool (*may_know_more)(void *user);
+    enum reference_model_number (*find_number)(void *user, const struct ue_bunch *bunch, uint32_t ch_seq);
     void *user;
 };
 

@@ -4,9 +4,10 @@
 #include <glib.h>
 
 #include <uerudp/seq.h>
+#include "tools/replay/side_difference.h"
+#include "tools/replay/side_evidence.h"
 
 #define WINDOW 256                      /* own packets that wait for earlier ones; */
-#define VOTES 16                        /* ... and whose headers confirm what one header reports */
 #define MISSING_PACKETS 64              /* own packets without retransmission before one counts as missing; */
 #define MISSING_PACKETS_AT_END 16       /* ... at the end of the capture */
 #define ORDER_NS UINT64_C(1000000000)   /* ... where later retransmissions show it, */
@@ -15,6 +16,8 @@
 #define EARLY_MAX 32          /* packets of the other side that an own packet may use before its header reports them */
 #define UNCERTAIN_PACKETS 256 /* packets after one that was not delivered whose content is uncertain */
 #define ITEMS_MAX 1024
+#define REPEATING_PACKETS 3 /* own legacy packets of which one repeats an acknowledgement */
+#define KEPT_PACKETS 32     /* own packets that were compared and show what later headers should report */
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
 struct reference_model_retransmissions replay_side_retransmissions(const struct replay_side *side) {
@@ -52,33 +55,12 @@ void replay_side_reset(struct replay_side *side) {
     }
 }
 
-bool replay_side_is_active(const struct replay_side *side) {
-    return side->is_checked && !side->is_over && side->obstacle == NULL;
+int64_t replay_side_settled_id(const struct replay_side *side) {
+    return side->placement.has_doubtful ? MIN(side->newest, side->placement.newest_id) : side->newest;
 }
 
-struct replay_difference *replay_side_add_difference(struct replay_side *side,
-                                                     enum reference_model_difference_type type, uint64_t frame,
-                                                     int64_t id) {
-    side->differences[type]++;
-    const struct replay_difference *first = side->difference;
-    bool is_first = first == NULL || frame < first->frame ||
-                    (frame == first->frame &&
-                     first->type == REFERENCE_MODEL_DIFFERS_RECEIVED); /* the complaint about the other side */
-    if ((side->ignored >> type & 1) != 0 || !is_first) {
-        return NULL;
-    }
-    if (side->difference == NULL) {
-        side->difference = g_new(struct replay_difference, 1);
-    }
-    struct replay_difference *d = side->difference;
-    d->type = type;
-    d->side = side->role;
-    d->frame = frame;
-    d->packet_id = id - side->offset;
-    d->has_bunch = false;
-    d->context = side->context;
-    d->actual_bytes = d->expected_bytes = 0;
-    return d;
+bool replay_side_is_active(const struct replay_side *side) {
+    return side->is_checked && !side->is_over && side->obstacle == NULL;
 }
 
 /* ---- start ---- */
@@ -150,8 +132,11 @@ static bool start_whole(struct replay_side *side, const struct replay_side_start
     int64_t first = full_id(out, side->oldest);
     const struct replay_packet *packet = replay_packet_ring_find(&side->ring, side->oldest);
     if (side->oldest < first || side->oldest - first > FIRST_MAX) {
-        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_SEQUENCE, packet != NULL ? packet->frame : 0,
-                                   side->oldest);
+        struct replay_difference *d = replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_SEQUENCE,
+                                                                 packet != NULL ? packet->frame : 0, side->oldest);
+        if (d != NULL) {
+            d->condition = REPLAY_CONDITION_EARLIER;
+        }
         return false;
     }
     return start_at(side, full_id(in, side->peer->oldest), first, true);
@@ -169,93 +154,7 @@ static bool start_side(struct replay_side *side, const struct replay_side_start 
     return start_at(side, in, first_unacked(side, in, join->id), false);
 }
 
-/* ---- differences ---- */
-
-static void set_actual(struct replay_difference *d, const struct replay_packet *packet) {
-    d->actual_bytes = packet->size_bytes < sizeof d->actual ? packet->size_bytes : sizeof d->actual;
-    memcpy(d->actual, packet->bytes, d->actual_bytes);
-}
-
-/* The comparison of one own packet. */
-struct side_comparison {
-    struct replay_side *side;
-    const struct replay_packet *packet;
-    struct ue_datagram datagram;
-    unsigned early_packets; /* packets that the endpoint received before the header reports them */
-};
-
-static void set_expected_item(struct replay_difference *d, const struct side_comparison *l, uint32_t at,
-                              const struct ue_bunch *bunch) {
-    struct ue_datagram expected = l->datagram;
-    uint32_t behind = (uint32_t)expected.item_count - at - 1;
-    expected.items = g_memdup2(expected.items, expected.item_count * sizeof *expected.items);
-    if (bunch != NULL) {
-        expected.items[at].bunch = *bunch;
-    } else {
-        memmove(&expected.items[at], &expected.items[at + 1], behind * sizeof *expected.items);
-        expected.item_count--;
-    }
-    replay_difference_set_expected(d, &expected);
-    g_free(expected.items);
-}
-
-static void set_expected_header(struct replay_difference *d, const struct side_comparison *l,
-                                const struct ue_packet *packet) {
-    struct ue_datagram expected = l->datagram;
-    expected.packet = *packet;
-    replay_difference_set_expected(d, &expected);
-}
-
-static void on_difference(void *user, const struct reference_model_difference *difference) {
-    struct side_comparison *l = user;
-    struct replay_difference *d =
-        replay_side_add_difference(l->side, difference->type, l->packet->frame, l->packet->id);
-    if (d == NULL) {
-        return;
-    }
-    set_actual(d, l->packet);
-    if (difference->packet != NULL) {
-        set_expected_header(d, l, difference->packet);
-    }
-    if (!difference->has_item) {
-        return;
-    }
-    const struct ue_bunch *bunch = &l->datagram.items[difference->item].bunch;
-    d->has_bunch = true;
-    d->channel = bunch->channel;
-    d->reliable_id = difference->reliable_id;
-    set_expected_item(d, l, difference->item, difference->bunch);
-}
-
 /* ---- packets that the side received ---- */
-
-/* The votes of headers on a packet of the other side, that of the own packet and of the next ones: above 0 delivered,
-   below 0 not, 0 nothing or a tie. The result is final once one value leads by more than the votes left. */
-static int votes_on(const struct side_comparison *l, int64_t packet_id) {
-    int64_t last = l->packet->id + VOTES;
-    int votes = 0;
-    for (int64_t id = l->packet->id; id <= last && ABS(votes) <= last - id + 1; id++) {
-        const struct replay_packet *packet = replay_packet_ring_find(&l->side->ring, id);
-        int report = packet != NULL && (packet->words == 0 || packet->ack <= packet->peer_newest)
-                         ? replay_packet_acknowledges(packet, packet_id)
-                         : -1;
-        votes += report == 1 ? 1 : report == 0 ? -1 : 0;
-    }
-    return votes;
-}
-
-/* What headers report of a packet of the other side. */
-enum side_report {
-    REPORT_NONE, /* nothing: no history reaches back to it */
-    REPORT_LOST,
-    REPORT_DELIVERED
-};
-
-static enum side_report report_of(const struct side_comparison *l, int64_t packet_id) {
-    int votes = votes_on(l, packet_id);
-    int report = votes == 0 ? replay_packet_acknowledges(l->packet, packet_id) : votes > 0;
-    return report < 0 ? REPORT_NONE : report == 0 ? REPORT_LOST : REPORT_DELIVERED;
-}
 
 /* Whether the endpoint knows too little to disagree with the side: after a packet that was not delivered, whose bunches
    up to the refused one may have been accepted, and where the capture begins in the middle. */
@@ -276,7 +175,8 @@ static void read_events(struct replay_side *side, const struct replay_packet *fr
         struct replay_difference *d = replay_side_add_difference(side->peer, type, from->frame, from->id);
         if (d != NULL) {
             d->reason = event.reason;
-            set_actual(d, from);
+            d->condition = REPLAY_CONDITION_EARLIER;
+            side_difference_set_actual(d, from);
         }
     }
 }
@@ -308,7 +208,13 @@ static void receive_uncaptured(const struct side_comparison *l, int64_t packet_i
     }
     struct replay_difference *d =
         replay_side_add_difference(l->side, REFERENCE_MODEL_DIFFERS_UNCAPTURED, l->packet->frame, l->packet->id);
+    l->side->lacks_packets = true;
     if (d != NULL) {
+        struct unplaced_datagram unplaced = {0};
+        packet_placement_find_unplaced(&l->side->peer->placement, packet_id, &unplaced);
+        d->condition = REPLAY_CONDITION_UNCAPTURED;
+        d->suspect_frame = unplaced.frame;
+        d->suspect_state = unplaced.state;
         d->other_id = packet_id - l->side->peer->offset;
     }
     reference_model_report_packet(l->side->model, packet_id, true);
@@ -317,6 +223,7 @@ static void receive_uncaptured(const struct side_comparison *l, int64_t packet_i
 /* Passes a packet to the endpoint. Returns whether it counts as delivered there. */
 static bool receive_packet(const struct side_comparison *l, const struct replay_packet *from, bool reported_delivered) {
     struct replay_side *side = l->side;
+    side->received_frame = MAX(side->received_frame, from->frame);
     bool delivered = reference_model_receive(side->model, side->now_ns, from->bytes, from->size_bytes);
     read_events(side, from);
     if (delivered != reported_delivered && is_uncertain(side, from->id)) {
@@ -331,11 +238,11 @@ static bool receive_packet(const struct side_comparison *l, const struct replay_
 static void receive_until(const struct side_comparison *l, int64_t last) {
     struct replay_side *side = l->side;
     for (int64_t id = reference_model_reported_id(side->model) + 1; id <= last; id++) {
-        enum side_report report = report_of(l, id);
-        bool delivered = report == REPORT_DELIVERED;
+        enum side_report report = side_evidence_report(l->side, l->packet, id);
+        bool delivered = report == SIDE_REPORT_DELIVERED;
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
         side->undelivered = from != NULL && !delivered ? id : side->undelivered;
-        side->lacks_state |= from != NULL && report == REPORT_NONE;
+        side->lacks_state |= from != NULL && report == SIDE_REPORT_NONE;
         if (from != NULL && (delivered || id == last)) {
             receive_packet(l, from, delivered);
         } else if (delivered) {
@@ -348,7 +255,7 @@ static void receive_until(const struct side_comparison *l, int64_t last) {
 
 /* Up to 4.21: whether own packets that are not in the capture may hold acknowledgements. */
 static bool may_miss_acks(const struct side_comparison *l) {
-    int64_t last = MIN(l->packet->id + VOTES, l->side->newest);
+    int64_t last = MIN(l->packet->id + SIDE_EVIDENCE_HEADERS, l->side->newest);
     for (int64_t id = l->packet->id + 1; l->packet->words == 0 && id <= last; id++) {
         if (replay_packet_ring_find(&l->side->ring, id) == NULL) {
             return true;
@@ -360,8 +267,8 @@ static bool may_miss_acks(const struct side_comparison *l) {
 /* Whether the side may have received a packet that no header has reported yet: later ones report it, or no more headers
    follow. */
 static bool may_be_received(const struct side_comparison *l, int64_t packet_id) {
-    int votes = votes_on(l, packet_id);
-    return votes > 0 || (votes == 0 && (l->side->newest - l->packet->id < VOTES || may_miss_acks(l)));
+    int votes = side_evidence_votes(l->side, l->packet, packet_id);
+    return votes > 0 || (votes == 0 && (l->side->newest - l->packet->id < SIDE_EVIDENCE_HEADERS || may_miss_acks(l)));
 }
 
 static bool receive_early(void *user, int64_t nacked_id) {
@@ -379,26 +286,48 @@ static bool receive_early(void *user, int64_t nacked_id) {
     return false;
 }
 
-static struct replay_difference *add_difference(const struct side_comparison *l,
-                                                enum reference_model_difference_type type) {
-    struct replay_difference *d = replay_side_add_difference(l->side, type, l->packet->frame, l->packet->id);
-    if (d != NULL) {
-        set_actual(d, l->packet);
+static bool may_know_more(void *user) {
+    const struct side_comparison *l = user;
+    int64_t first = reference_model_reported_id(l->side->model) + 1;
+    for (int64_t id = first; id < first + EARLY_MAX; id++) {
+        if (replay_packet_ring_find(&l->side->peer->ring, id) == NULL && may_be_received(l, id)) {
+            return true;
+        }
     }
-    return d;
+    return l->side->lacks_packets;
 }
 
-/* The header acknowledges what was not sent yet; it is then handled as one that reports nothing new. */
-static void refuse_header(struct side_comparison *l) {
-    struct ue_packet expected = l->datagram.packet;
-    struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_ACK);
-    expected.ack = ue_seq_of(l->packet->peer_newest);
+static enum reference_model_number find_number(void *user, const struct ue_bunch *bunch, uint32_t ch_seq) {
+    const struct side_comparison *l = user;
+    return side_evidence_number(l->side, l->packet, bunch, ch_seq);
+}
+
+/* The header acknowledges what was not sent yet, or less or more than the headers around it; it is then handled as one
+   that reports nothing new. */
+static void refuse_header(struct side_comparison *l, enum side_order order) {
+    struct replay_difference *d = side_difference_add(l, REFERENCE_MODEL_DIFFERS_ACK);
     if (d != NULL) {
-        set_expected_header(d, l, &expected);
+        d->condition = order == SIDE_ORDER_WRONG ? REPLAY_CONDITION_NONE : REPLAY_CONDITION_EARLIER;
+        side_difference_describe_ack(d, l);
     }
     l->datagram.packet.history_words = 0;
     l->datagram.packet.ack = l->datagram.packet.acked_history_seq =
         ue_seq_of(reference_model_reported_id(l->side->model));
+}
+
+/* The header may acknowledge packets that were captured later, or not at all. Returns whether it is accepted. */
+static bool receive_header(struct side_comparison *l) {
+    enum side_order order = side_evidence_order(l->side, l->packet);
+    bool is_beyond = l->packet->ack > l->packet->peer_newest && !may_be_earlier(l, l->packet->ack);
+    if (order == SIDE_ORDER_WRONG || (is_beyond && order == SIDE_ORDER_UNKNOWN)) {
+        refuse_header(l, order);
+        return false;
+    }
+    if (is_beyond && replay_packet_ring_find(&l->side->peer->ring, l->packet->ack) != NULL) {
+        side_difference_add_conditional(l, REFERENCE_MODEL_DIFFERS_ACK, REPLAY_CONDITION_ORDER);
+    }
+    receive_until(l, MAX(l->packet->reported, l->packet->ack));
+    return true;
 }
 
 /* Packets that were not acknowledged may still have arrived, with the acknowledgements that they carry. */
@@ -415,28 +344,88 @@ static void set_uncertain_until(const struct side_comparison *l, int64_t before)
 }
 
 /* Legacy packets acknowledge item by item, each twice. */
+
+static bool has_ack(const struct replay_packet *packet, int64_t packet_id) {
+    return replay_packet_acknowledges(packet, packet_id) == 1;
+}
+
+/* Whether a packet newly acknowledges one before this one. */
+static bool has_older_ack(const struct side_comparison *l, const struct replay_packet *packet, int64_t packet_id) {
+    for (uint32_t i = 0; i < packet->ack_count; i++) {
+        int64_t id = full_id(packet->acks[i], packet_id);
+        if (id > l->side->ack_floor && id < packet_id && !has_ack(l->packet, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the next packets show that a new acknowledgement is wrong: none repeats it, and it is of a packet that was
+   not sent yet, or they have one that should have been before it. */
+static enum side_order order_of_ack(const struct side_comparison *l, int64_t packet_id, bool is_beyond) {
+    bool is_wrong = is_beyond;
+    for (int64_t id = l->packet->id + 1; id <= l->packet->id + REPEATING_PACKETS; id++) {
+        const struct replay_packet *next = replay_packet_ring_find(&l->side->ring, id);
+        if (next == NULL || has_ack(next, packet_id)) {
+            return next == NULL && is_beyond ? SIDE_ORDER_UNKNOWN : SIDE_ORDER_FITS;
+        }
+        is_wrong |= has_older_ack(l, next, packet_id);
+    }
+    return is_wrong ? SIDE_ORDER_WRONG : SIDE_ORDER_FITS;
+}
+
+static void add_wrong_ack(const struct side_comparison *l, enum replay_condition condition) {
+    struct replay_difference *d = side_difference_add_conditional(l, REFERENCE_MODEL_DIFFERS_ACK, condition);
+    if (d != NULL) {
+        d->fields = l->packet->is_out_of_place ? "packet.seq or legacy.ack_id" : "legacy.ack_id";
+    }
+}
+
+/* Acknowledges a packet that is older than one that was acknowledged before. It was acknowledged before, too. */
+static void compare_old_ack(const struct side_comparison *l, int64_t packet_id) {
+    bool may_be_unseen = l->side->lacks_state || may_miss_acks(l);
+    if (!may_be_unseen && l->side->acked_ids[packet_id & (REPLAY_PACKETS_MAX - 1)] != packet_id) {
+        add_wrong_ack(l, REPLAY_CONDITION_NONE);
+    }
+}
+
+/* Acknowledges a packet for the first time. False: it is wrong. */
+static bool compare_new_ack(const struct side_comparison *l, int64_t id) {
+    bool is_beyond = id > l->packet->peer_newest && !may_be_earlier(l, id);
+    enum side_order order = order_of_ack(l, id, is_beyond);
+    if (order == SIDE_ORDER_WRONG || (is_beyond && order == SIDE_ORDER_UNKNOWN)) {
+        add_wrong_ack(l, order == SIDE_ORDER_WRONG ? REPLAY_CONDITION_NONE : REPLAY_CONDITION_EARLIER);
+        return false;
+    }
+    if (is_beyond && replay_packet_ring_find(&l->side->peer->ring, id) != NULL) {
+        add_wrong_ack(l, REPLAY_CONDITION_ORDER);
+    }
+    return true;
+}
+
+static void receive_acked(const struct side_comparison *l, int64_t id) {
+    const struct replay_packet *from = replay_packet_ring_find(&l->side->peer->ring, id);
+    set_uncertain_until(l, id);
+    if (from == NULL) {
+        receive_uncaptured(l, id);
+    } else if (!receive_packet(l, from, true)) {
+        side_difference_add_conditional(l, REFERENCE_MODEL_DIFFERS_HISTORY, REPLAY_CONDITION_EARLIER);
+    }
+}
+
 static void receive_acks(const struct side_comparison *l) {
     struct replay_side *side = l->side;
     for (uint32_t i = 0; i < l->datagram.item_count && side->model != NULL; i++) {
         const struct ue_item *item = &l->datagram.items[i];
         int64_t reported = reference_model_reported_id(side->model);
         int64_t id = item->is_ack ? full_id(item->ack.ack_id, reported) : reported;
-        const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
-        if (id <= reported) {
-            continue;
-        }
-        set_uncertain_until(l, id);
-        if (id > l->packet->peer_newest && !may_be_earlier(l, id)) {
-            struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_ACK);
-            if (d != NULL) {
-                set_expected_item(d, l, i, NULL);
-            }
-        } else if (from == NULL) {
-            receive_uncaptured(l, id);
-        } else if (!receive_packet(l, from, true)) {
-            struct replay_difference *d = add_difference(l, REFERENCE_MODEL_DIFFERS_HISTORY);
-            if (d != NULL) {
-                set_expected_item(d, l, i, NULL);
+        if (item->is_ack && id <= side->ack_floor) {
+            compare_old_ack(l, id);
+        } else if (item->is_ack && compare_new_ack(l, id)) {
+            side->ack_floor = id;
+            side->acked_ids[id & (REPLAY_PACKETS_MAX - 1)] = id;
+            if (id > reported) {
+                receive_acked(l, id);
             }
         }
     }
@@ -472,7 +461,9 @@ static void miss_retransmissions(struct replay_side *side, uint64_t grace) {
         replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_NOT_RESENT,
                                    side->frames[missing.since_id & (REPLAY_PACKETS_MAX - 1)], missing.since_id);
     if (d != NULL) {
-        d->has_bunch = true;
+        d->condition = REPLAY_CONDITION_REPORT;
+        d->suspect_frame = side->reports[missing.since_id & (REPLAY_PACKETS_MAX - 1)];
+        d->has_bunch = d->has_reliable_id = true;
         d->channel = missing.channel;
         d->reliable_id = missing.reliable_id;
     }
@@ -489,23 +480,25 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
     static struct ue_item items[ITEMS_MAX];
     struct side_comparison l = {.side = side, .packet = packet};
     struct ue_decode_result result;
-    const struct reference_model_sink sink = {on_difference, receive_early, &l};
+    const struct reference_model_sink sink = {side_difference_on_report, receive_early, may_know_more, find_number, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
     ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, NULL, &result);
     set_time(side, packet->time_ns);
     if (packet->is_premature) {
-        add_difference(&l, REFERENCE_MODEL_DIFFERS_PREMATURE);
+        side_difference_add_conditional(&l, REFERENCE_MODEL_DIFFERS_PREMATURE, REPLAY_CONDITION_EARLIER);
     }
+    int64_t ack_floor = side->ack_floor;
     if (packet->words == 0) {
         receive_acks(&l);
-    } else if (packet->ack > packet->peer_newest && !may_be_earlier(&l, packet->ack)) {
-        refuse_header(&l);
-    } else {
-        receive_until(&l, MAX(packet->reported, packet->ack));
+        ack_floor = side->ack_floor;
+    } else if (receive_header(&l)) {
+        ack_floor = MAX(ack_floor, packet->ack);
     }
     side->frames[packet->id & (REPLAY_PACKETS_MAX - 1)] = packet->frame;
+    side->reports[packet->id & (REPLAY_PACKETS_MAX - 1)] = side->received_frame;
     reference_model_compare_sent(side->model, side->now_ns, &l.datagram, &sink);
+    side->ack_floor = ack_floor;
     side->packets++;
 }
 
@@ -523,6 +516,7 @@ static void look_at_next(struct replay_side *side) {
     const struct replay_packet *packet = replay_packet_ring_find(&side->ring, side->next);
     uint64_t copies = reference_model_get_retransmissions(side->model)->copies;
     size_t place = side->next & (REPLAY_PACKETS_MAX - 1);
+    uint64_t frame = packet != NULL ? packet->frame : UINT64_MAX;
     if (packet != NULL && packet->id >= side->join) {
         look(side, packet);
     } else {
@@ -537,9 +531,10 @@ static void look_at_next(struct replay_side *side) {
         return;
     }
     miss_retransmissions(side, MISSING_PACKETS);
-    replay_packet_ring_drop(&side->peer->ring, needed_from(side->peer));
-    replay_packet_ring_drop(&side->ring, needed_from(side));
-    side->since_difference += side->difference != NULL; /* a missing retransmission may turn out to be earlier */
+    replay_packet_ring_drop(&side->peer->ring, needed_from(side->peer) - KEPT_PACKETS);
+    replay_packet_ring_drop(&side->ring, needed_from(side) - KEPT_PACKETS);
+    /* A missing retransmission may turn out to be earlier. */
+    side->since_difference += side->difference != NULL && frame >= side->difference->frame;
     side->is_over |=
         side->since_difference > MISSING_PACKETS || ue_conn_state(reference_model_conn(side->model)) == UE_CONN_CLOSED;
 }
@@ -547,8 +542,9 @@ static void look_at_next(struct replay_side *side) {
 /* Whether the next own packet can be compared: enough packets follow it, or too many of the other side wait for it. */
 static bool is_due(const struct replay_side *side) {
     int64_t reported = side->model != NULL ? reference_model_reported_id(side->model) : side->peer->oldest;
-    bool is_pressed = side->peer->newest - reported > REPLAY_PACKETS_MAX / 2 && side->newest >= side->next;
-    return side->newest >= side->next + WINDOW || is_pressed;
+    int64_t newest = replay_side_settled_id(side);
+    bool is_pressed = replay_side_settled_id(side->peer) - reported > REPLAY_PACKETS_MAX / 2 && newest >= side->next;
+    return newest >= side->next + WINDOW || is_pressed;
 }
 
 void replay_side_compare(struct replay_side *side, const struct replay_side_start *start, bool is_end) {

@@ -6,6 +6,7 @@
 #define UERUDP_TOOLS_REPLAY_SIDE_COMPARISON_H
 
 #include "tools/replay/datagram_difference.h"
+#include "tools/replay/packet_placement.h"
 #include "tools/replay/pending_packets.h"
 
 #define REPLAY_SIDE_STRAYS 16
@@ -13,17 +14,21 @@
 struct replay_side {
     unsigned role; /* 0 client, 1 server */
     bool is_checked;
-    bool is_over;                   /* nothing more is compared: it differed, or its connection was closed */
-    uint32_t ignored;               /* bit mask of differences that do not count */
-    struct replay_packet_ring ring; /* own packets */
-    int64_t offset;                 /* add it to an id of the capture's tracker to get the id here */
-    int64_t oldest;                 /* the first one captured; 0: none yet */
+    bool is_over;                      /* nothing more is compared: it differed, or its connection was closed */
+    uint32_t ignored;                  /* bit mask of differences that do not count */
+    struct replay_packet_ring ring;    /* own packets */
+    struct packet_placement placement; /* of own packets in the capture */
+    uint64_t undecrypted;              /* own datagrams that do not decrypt */
+    int64_t offset;                    /* add it to an id of the capture's tracker to get the id here */
+    int64_t oldest;                    /* the first one captured; 0: none yet */
     int64_t newest;
     int64_t overtaken;     /* most ids by which a packet arrived late */
     int64_t next;          /* own packets before it were compared */
     int64_t join;          /* the first one that is compared */
+    int64_t ack_floor;     /* the newest acknowledgement of the packets that were compared; 0: none */
     int64_t undelivered;   /* newest captured packet of the other side that did not count as delivered */
     bool lacks_state;      /* its endpoint does not know everything that it received */
+    bool lacks_packets;    /* ... because packets are not in the capture */
     bool has_sent_control; /* has sent a reliable bunch on channel 0 */
     bool starts_elsewhere; /* a bunch on another channel came before that */
     int64_t acked;         /* newest packet of the other side that it acknowledged before any was captured; 0: none */
@@ -41,6 +46,9 @@ struct replay_side {
     uint64_t begin_ns; /* capture time of the first packet, and the endpoint's time */
     uint64_t now_ns;
     uint64_t frames[REPLAY_PACKETS_MAX];   /* of own packets, by id */
+    uint64_t reports[REPLAY_PACKETS_MAX];  /* the newest frame of the other side that was received before them, by id */
+    uint64_t received_frame;               /* ... and up to now */
+    int64_t acked_ids[REPLAY_PACKETS_MAX]; /* legacy: packets of the other side that own packets acknowledged */
     uint64_t plain[REPLAY_PACKETS_MAX];    /* number of own packets without retransmissions before this one, by id */
     uint64_t plain_count;                  /* ... and before the next one */
     uint64_t times_ns[REPLAY_PACKETS_MAX]; /* when own packets were compared, by id, on the endpoint's clock */
@@ -68,6 +76,9 @@ void replay_side_finish(struct replay_side *side);
 void replay_side_reset(struct replay_side *side);
 
 struct reference_model_retransmissions replay_side_retransmissions(const struct replay_side *side);
+
+/* The newest own packet, without one whose sequence may be wrong. */
+int64_t replay_side_settled_id(const struct replay_side *side);
 
 /* Whether anything can still be compared. */
 bool replay_side_is_active(const struct replay_side *side);

@@ -350,8 +350,20 @@ static struct reference_model *new_model(unsigned role) {
     return m;
 }
 
+static bool knows_all(void *user) {
+    (void)user;
+    return false;
+}
+
+static enum reference_model_number no_number(void *user, const struct ue_bunch *bunch, uint32_t ch_seq) {
+    (void)user;
+    (void)bunch;
+    (void)ch_seq;
+    return REFERENCE_MODEL_NUMBER_UNKNOWN;
+}
+
 static void replay(struct reference_model *m, unsigned role) {
-    const struct reference_model_sink sink = {on_difference, on_nak, NULL};
+    const struct reference_model_sink sink = {on_difference, on_nak, knows_all, no_number, NULL};
     const struct captured_datagram **order = malloc(capture.count * sizeof *order);
     for (size_t i = 0; i < capture.count; i++) {
         struct captured_datagram *d = &capture.datagrams[i];

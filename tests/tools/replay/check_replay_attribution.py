@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp replay --check names the frame that was changed, or the condition, where the fault shows in another frame."""
+import pathlib
+
+import pcapng
+import uerudp
+from replays import FOLDER, check, generated
+
+GAME = "game", "--seed=5", "--duration=6", "--loss=0.05"
+SENDER = *GAME, "--capture-at=sender"
+CLIENT = *GAME, "--capture-at=client"
+LEGACY = *SENDER, "--generation=4.18"
+PATH = pathlib.Path(FOLDER.name) / "attribution.pcapng"
+
+
+def changed(capture, rule, seed=1):
+    uerudp.run("edit", "--seed", seed, "--rule", rule, generated(*capture), PATH, status=None)
+    return PATH
+
+
+class Attribution(uerudp.unittest.TestCase):
+    def assert_reported(self, capture, rule, seed=1, absent=(), **expected):
+        result, = check(changed(capture, rule, seed), status=None)
+        self.assertEqual({key: result["difference"].get(key) for key in expected}, expected, rule)
+        for key in absent:
+            self.assertNotIn(key, result["difference"], rule)
+        return result["difference"]
+
+    def test_unchanged(self):
+        for capture in (SENDER, CLIENT, LEGACY):
+            result, = check(generated(*capture))
+            self.assertFalse(result["differs"], capture)
+
+    def test_dropped_packet(self):
+        """The client acknowledges a packet of the server after which others follow, or which is the newest."""
+        difference = self.assert_reported(CLIENT, "drop frame=547", type="uncaptured", side="client", frame=547,
+                                          other_id=6536)
+        self.assertEqual(difference["condition"],
+                         "packet 6536 of the server: the capture lacks it, or it was never sent")
+
+    def test_dropped_open(self):
+        for capture, packet_id in ((SENDER, 2046), (LEGACY, 10995)):
+            self.assert_reported(capture, "drop frame=10", type="uncaptured", side="server", frame=11,
+                                 other_id=packet_id, absent=("channel", "reliable_id"))
+
+    def test_bunch_has_its_number(self):
+        """A reliable bunch is named by the full number of its sequence, an unreliable one by the channel alone."""
+        found = set()
+        for seed in range(16):
+            result, = check(changed(LEGACY, f"corrupt@bunch.channel frame={200 + seed}", seed), status=None)
+            difference = result.get("difference", {})
+            if difference.get("type") in ("open", "not-open", "after-close", "close", "spurious"):
+                o = next(o for o in uerudp.decode(PATH, status=None) if o["frame"] == difference["frame"])
+                numbers = {b["ch_seq"] if b["reliable"] else None for b in o["items"]
+                           if not b["is_ack"] and b["channel"] == difference["channel"]}
+                number = difference.get("reliable_id")
+                self.assertIn(number if number is None else number % 1024, numbers, difference)
+                found.add(number is None)
+        self.assertEqual(found, {False, True})
+
+    def test_moved_packet(self):
+        """A packet that the capture has after the packet that acknowledges it."""
+        frames = [o["frame"] for o in uerudp.decode(generated(*CLIENT))]
+        found = {}
+        for frame in frames[40:140]:
+            result, = check(changed(CLIENT, f"reorder frame={frame}"), status=None)
+            if result["differs"]:
+                found[frame] = result["difference"]
+        self.assertTrue(found)
+        for difference in found.values():
+            self.assertEqual((difference["type"], difference.get("condition")),
+                             ("ack", "or the capture has datagrams in another order than they were sent"))
+
+    def test_channel_sequence_before_the_first(self):
+        self.assert_reported(SENDER, "corrupt@bunch.ch_seq frame=60", type="ch-seq", side="client", frame=60,
+                             field="bunch.ch_seq", expected_value="1018", recorded_value="986", bit=261,
+                             reliable_id=986, absent=("condition",))
+
+    def test_channel_sequence_of_another(self):
+        self.assert_reported(LEGACY, "corrupt@bunch.ch_seq frame=248", seed=30, type="ch-seq", side="server", frame=248,
+                             field="bunch.ch_seq", expected_value="583", recorded_value="582")
+
+    def test_channel_sequence_that_was_never_used(self):
+        self.assert_reported(LEGACY, "corrupt@bunch.ch_seq frame=414", seed=92, type="ch-seq", side="server", frame=414)
+
+    def test_ack(self):
+        self.assert_reported(SENDER, "corrupt@packet.ack frame=60", type="ack", side="client", frame=60,
+                             field="packet.ack", expected_first=6278, expected_last=6280, recorded_value="6791",
+                             absent=("bit", "expected_value", "condition"))
+
+    def test_acks_are_in_the_range(self):
+        acks = {o["frame"]: o["packet"]["ack"] for o in uerudp.decode(generated(*SENDER)) if "packet" in o}
+        payloads = [packet.payload for packet in pcapng.read(generated(*SENDER))]
+        for seed in range(12):
+            frame = sorted(acks)[60 + 31 * seed]
+            result, = check(changed(SENDER, f"corrupt@packet.ack frame={frame}", seed), status=None)
+            difference = result.get("difference", {})
+            if "expected_first" in difference:
+                self.assertIn(acks[frame], range(difference["expected_first"], difference["expected_last"] + 1))
+            if "expected" in difference:
+                self.assertEqual(bytes.fromhex(difference["expected"]), payloads[frame - 1])
+
+    def test_packet_sequence(self):
+        for seed, frame, side in ((3, 60, "client"), (33, 169, "server")):
+            self.assert_reported(SENDER, f"corrupt@packet.seq frame={frame}", seed=seed, type="packet-seq", side=side,
+                                 frame=frame, field="packet.seq", absent=("packet_id", "bit"))
+            self.assertGreater(check(PATH, status=1)[0]["client"]["compared"], 0)
+        text = uerudp.run("replay", "--check", PATH, status=1).stdout.decode()
+        self.assertIn("\n  frame 169: the server sends a packet whose sequence does not fit its place [packet-seq]\n", text)
+
+    def test_duplicates_have_one_sequence(self):
+        for capture in (SENDER, LEGACY):
+            result, = check(changed(capture, "duplicate frame=60-80"))
+            self.assertFalse(result["differs"])
+
+    def test_malformed_packet(self):
+        difference = self.assert_reported(SENDER, "corrupt@bunch.reliable frame=60", type="uncaptured", side="server",
+                                          frame=63, other_id=2066, suspect_frame=60)
+        self.assertEqual(difference["condition"], "packet 2066 of the client: the capture lacks it, or it is frame 60, "
+                                                  "which is malformed, or it was never sent")
+
+    def test_legacy_ack(self):
+        for seed, frame in ((37, 72), (68, 88)):
+            self.assert_reported(LEGACY, f"corrupt@legacy.ack_id frame={frame}", seed=seed, type="ack", side="client",
+                                 frame=frame, field="legacy.ack_id", absent=("condition",))
+
+    def test_packets_that_do_not_decrypt(self):
+        """Damaged packets of an encrypted session are counted, all others are compared."""
+        path = pathlib.Path(FOLDER.name) / "sealed.pcapng"
+        uerudp.run("generate", "sealed", "--seed=11", "--duration=6", "-o", path)
+        arguments = "--handlers=aesgcm", path
+        result, = check("--key", path.with_suffix(".keys"), *arguments)
+        self.assertFalse(result["differs"])
+        self.assertGreater(min(result[side]["compared"] for side in ("client", "server")), 400)
+        self.assertEqual((result["server"]["undecrypted"], result["client"].get("undecrypted")), (17, None))
+        text = uerudp.run("replay", "--check", "--key", path.with_suffix(".keys"), *arguments).stdout.decode()
+        self.assertIn("; 17 packets of it do not decrypt\n", text)
+        result, = check(*arguments)
+        self.assertEqual(result["server"]["not_compared"], "its content is encrypted or compressed")
+
+
+if __name__ == "__main__":
+    uerudp.main()
