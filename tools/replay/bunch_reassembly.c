@@ -5,7 +5,7 @@ struct fragment {
     uint64_t time_ns;
     unsigned side;
     uint32_t slot;
-    int64_t reliable_id;
+    int64_t number;        /* the full sequence of a reliable bunch, the packet id of an unreliable one */
     struct ue_bunch bunch; /* its data is at offset */
     size_t offset;
 };
@@ -18,6 +18,7 @@ struct bunch_reassembly {
 /* A message with the fragments that were captured. */
 struct partial_message {
     bool is_begun;
+    int64_t number;                         /* of its newest fragment */
     struct session_transcript_message line; /* from its first fragment */
     GByteArray *bytes;
     size_t bits; /* in bytes */
@@ -38,8 +39,8 @@ void bunch_reassembly_free(struct bunch_reassembly *reassembly) {
 }
 
 bool bunch_reassembly_add(struct bunch_reassembly *reassembly, uint64_t time_ns, unsigned side, uint32_t slot,
-                          const struct ue_bunch *bunch, int64_t reliable_id) {
-    const struct fragment fragment = {time_ns, side, slot, reliable_id, *bunch, reassembly->bytes->len};
+                          const struct ue_bunch *bunch, int64_t number) {
+    const struct fragment fragment = {time_ns, side, slot, number, *bunch, reassembly->bytes->len};
     if (reassembly->bytes->len + (reassembly->list->len + 1) * sizeof fragment + bunch->data.bits / 8 >
         SESSION_TRANSCRIPT_BYTES_MAX) {
         return false;
@@ -61,7 +62,7 @@ static int compare(gconstpointer a, gconstpointer b) {
     if (one->slot != two->slot) {
         return one->slot < two->slot ? -1 : 1;
     }
-    return one->reliable_id < two->reliable_id ? -1 : one->reliable_id > two->reliable_id;
+    return one->number < two->number ? -1 : one->number > two->number;
 }
 
 static GArray *sorted_reliable(const struct bunch_reassembly *reassembly) {
@@ -123,6 +124,7 @@ static void start_message(struct partial_message *partial_message, const struct 
 /* Exports precede the data, as fragments of their own. */
 static void append(struct partial_message *partial_message, const struct fragment *fragment, const uint8_t *bytes) {
     size_t bits = fragment->bunch.data.bits;
+    partial_message->number = fragment->number;
     g_byte_array_set_size(partial_message->bytes, (guint)((partial_message->bits + bits + 7) / 8));
     ue_bits_copy(partial_message->bytes->data, partial_message->bits, bytes, 0, bits);
     if (fragment->bunch.partial && fragment->bunch.has_exports) {
@@ -149,6 +151,13 @@ static void add_message(struct partial_message *partial_message, unsigned side, 
     session_transcript_add_message(transcript, side, &line);
 }
 
+/* Reliable fragments have consecutive sequences, unreliable ones are in the same or the next packet (protocol.md 10.1).
+ */
+static bool follows(const struct partial_message *partial_message, const struct fragment *fragment) {
+    bool is_same = !fragment->bunch.reliable && fragment->number == partial_message->number;
+    return is_same || fragment->number == partial_message->number + 1;
+}
+
 static void add_fragment(struct partial_message *partial_message, const struct fragment *fragment, const uint8_t *bytes,
                          struct session_transcript *transcript) {
     const struct ue_bunch *bunch = &fragment->bunch;
@@ -158,6 +167,10 @@ static void add_fragment(struct partial_message *partial_message, const struct f
         start_message(partial_message, fragment);
     } else if (!partial_message->is_begun) {
         return; /* of a message that is counted already, or that began before the capture */
+    } else if (!follows(partial_message, fragment)) {
+        transcript->incomplete++;
+        partial_message->is_begun = false;
+        return;
     }
     append(partial_message, fragment, bytes);
     if (!bunch->partial || bunch->partial_final) {
@@ -175,7 +188,8 @@ static struct partial_message *new_partial_messages(size_t count) {
     return partial_messages;
 }
 
-static void free_wholes(struct partial_message *partial_messages, size_t count, struct session_transcript *transcript) {
+static void free_partial_messages(struct partial_message *partial_messages, size_t count,
+                                  struct session_transcript *transcript) {
     for (size_t i = 0; i < count; i++) {
         transcript->incomplete += partial_messages[i].is_begun;
         g_byte_array_unref(partial_messages[i].bytes);
@@ -194,5 +208,5 @@ void bunch_reassembly_finish(struct bunch_reassembly *reassembly, struct session
             &partial_messages[fragment->slot * 4 + fragment->side * 2 + fragment->bunch.reliable];
         add_fragment(partial_message, fragment, reassembly->bytes->data + fragment->offset, transcript);
     }
-    free_wholes(partial_messages, count, transcript);
+    free_partial_messages(partial_messages, count, transcript);
 }

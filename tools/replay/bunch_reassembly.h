@@ -11,9 +11,10 @@ struct bunch_reassembly;
 struct bunch_reassembly *bunch_reassembly_new(void);
 void bunch_reassembly_free(struct bunch_reassembly *reassembly);
 
-/* Adds a copy of a bunch; reliable_id is its full sequence. False: SESSION_TRANSCRIPT_BYTES_MAX is reached. */
+/* Adds a copy of a bunch; number is its full sequence, or the id of its packet if it is unreliable. False:
+ * SESSION_TRANSCRIPT_BYTES_MAX is reached. */
 bool bunch_reassembly_add(struct bunch_reassembly *reassembly, uint64_t time_ns, unsigned side, uint32_t slot,
-                          const struct ue_bunch *bunch, int64_t reliable_id);
+                          const struct ue_bunch *bunch, int64_t number);
 
 /* Adds all whole messages to the session transcript. */
 void bunch_reassembly_finish(struct bunch_reassembly *reassembly, struct session_transcript *transcript);

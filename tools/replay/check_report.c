@@ -16,8 +16,9 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
     text_buffer_add_format(out, "%llu packets compared, %llu bunches delivered to it",
                            (unsigned long long)side->packets, (unsigned long long)side->delivered);
     if (retransmissions.early + retransmissions.late != 0) {
-        text_buffer_add_format(out, "; resends: %llu before the report, %llu later than at once",
-                               (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
+        text_buffer_add_format(
+            out, "; resends: %llu without a report in a packet that it acknowledged, %llu later than at once",
+            (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
     }
     if (side->undecrypted != 0) {
         text_buffer_add_format(out, "; %llu packets of it do not decrypt", (unsigned long long)side->undecrypted);

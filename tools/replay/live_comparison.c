@@ -77,6 +77,10 @@ void live_comparison_closed(struct live_comparison *comparison, const struct ue_
               SESSION_TRANSCRIPT_REASON_BYTES);
 }
 
+void live_comparison_left(struct live_comparison *comparison, enum ue_close_reason reason) {
+    g_strlcpy(comparison->reason, ue_close_reason_name(reason), SESSION_TRANSCRIPT_REASON_BYTES);
+}
+
 /* ---- result ---- */
 
 /* The login consumes the messages of the control channel; they are not counted here. */
@@ -99,12 +103,16 @@ bool live_comparison_is_complete(const struct live_comparison *comparison) {
     return comparison->opened >= comparison->by_server->len;
 }
 
+static bool opened_differently(const struct live_comparison *c) {
+    return c->opened != c->by_server->len;
+}
+
 static bool closed_differently(const struct live_comparison *c) {
     return (c->transcript->closed_by == 1) != c->is_closed;
 }
 
 void live_comparison_end(struct live_comparison *comparison) {
-    comparison->differences = comparison->opened != comparison->by_server->len;
+    comparison->differences = opened_differently(comparison);
     comparison->differences += closed_differently(comparison);
     for (uint32_t i = 0; i < comparison->transcript->channels->len; i++) {
         comparison->differences += differs(comparison, i);
@@ -137,6 +145,6 @@ void live_comparison_report(const struct live_comparison *comparison, bool as_js
                           "live_channels", (int)comparison->opened, "captured_closed_by", closer_then(transcript),
                           "live_closed_by", phrase_side(comparison->is_closed), "captured_reason",
                           live_report_text(transcript->close_reasons[transcript->closed_by == 1]), "live_reason",
-                          live_report_text(comparison->is_closed ? comparison->reason : ""), "differs",
-                          closed_differently(comparison)));
+                          live_report_text(comparison->reason), "differs",
+                          opened_differently(comparison) || closed_differently(comparison)));
 }

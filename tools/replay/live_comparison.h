@@ -16,12 +16,12 @@ struct live_comparison_channel {
 
 struct live_comparison {
     const struct session_transcript *transcript;
-    struct live_comparison_channel *channels; /* by captured channel */
-    GArray *by_server;                        /* captured channels that the server opened, in order */
-    guint opened;                             /* by the live server */
-    uint64_t received;                        /* messages on all channels */
-    bool is_closed;                           /* by the live server */
-    char reason[SESSION_TRANSCRIPT_REASON_BYTES];
+    struct live_comparison_channel *channels;     /* by captured channel */
+    GArray *by_server;                            /* captured channels that the server opened, in order */
+    guint opened;                                 /* by the live server */
+    uint64_t received;                            /* messages on all channels */
+    bool is_closed;                               /* by the live server */
+    char reason[SESSION_TRANSCRIPT_REASON_BYTES]; /* of the side that closed the live connection */
     uint64_t differences;
 };
 
@@ -40,6 +40,9 @@ bool live_comparison_is_complete(const struct live_comparison *comparison);
 /* The live connection ended before the client closed it. */
 void live_comparison_closed(struct live_comparison *comparison, const struct ue_login_status *login,
                             enum ue_close_reason reason);
+
+/* The client closes the live connection. */
+void live_comparison_left(struct live_comparison *comparison, enum ue_close_reason reason);
 
 /* Counts the differences; live_comparison_report prints them. */
 void live_comparison_end(struct live_comparison *comparison);

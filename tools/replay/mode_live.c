@@ -50,7 +50,9 @@ static void leave(struct live *l, const char *problem) {
             ue_close_reason_find(l->transcript.close_reasons[0], strlen(l->transcript.close_reasons[0]));
         l->left_ns = l->now_ns;
         l->problem = problem;
-        ue_conn_close(l->client.conn, l->now_ns, reason != UE_CLOSE_NONE ? reason : UE_CLOSE_DISCONNECT);
+        reason = reason != UE_CLOSE_NONE ? reason : UE_CLOSE_DISCONNECT;
+        live_comparison_left(&l->comparison, reason);
+        ue_conn_close(l->client.conn, l->now_ns, reason);
     }
 }
 

@@ -76,9 +76,10 @@ static void handle_bunch(struct transcript_reading *r, const struct ue_observed_
     bool is_first = event->bunch.decoded->reliable ? event->bunch.copy == 1 : !r->is_duplicate;
     if (is_first && !event->bunch.is_cut && !r->is_full) {
         uint32_t slot = slot_of(r, event->side, event->bunch.decoded);
-        r->is_full = r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
-                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot,
-                                           event->bunch.decoded, event->bunch.reliable_id);
+        r->is_full =
+            r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
+            !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot, event->bunch.decoded,
+                                  event->bunch.decoded->reliable ? event->bunch.reliable_id : event->packet_id);
     }
 }
 

@@ -79,7 +79,9 @@ class Live(unittest.TestCase):
         self.assertEqual([events["replayed"][key] for key in ("reliable", "refused", "incomplete", "differences")],
                          [CHECKED, 0, 0, 0])
         self.assertEqual((left["reason"], left["malformed"]), ("ControlChannelClose", 0))
-        self.assertEqual((events["server"]["live_channels"], events["server"]["live_closed_by"]), (4, "client"))
+        server = events["server"]
+        self.assertEqual((server["live_channels"], server["live_closed_by"], server["differs"]), (4, "client", False))
+        self.assertIn(server["live_reason"], (server["captured_reason"], "Disconnect"))
 
     def check_generation(self, generation):
         wire = ["--generation", generation]
@@ -153,6 +155,15 @@ class Live(unittest.TestCase):
         self.assertEqual(events["replayed"]["differences"], 4)
         self.assertEqual([events["channel"][key] for key in ("captured_reliable", "live_reliable", "differs")],
                          [17, 1, True])
+
+    def test_another_number_of_channels(self):
+        captured = uerudp.ROOT / "captures" / "game.pcapng"
+        with live.Server("--once") as server:
+            events, _ = replay(server, captured, status=1)
+            server.wait()
+        self.assertEqual([events["server"][key] for key in ("captured_channels", "live_channels", "captured_closed_by",
+                                                            "live_closed_by", "live_reason", "differs")],
+                         [31, 4, "client", "client", "Disconnect", True])
 
     def test_server_that_stops(self):
         captured = self.record("stream", "--generation=5.5")

@@ -136,6 +136,40 @@ static void incomplete_messages_are_counted_and_dropped(void **state) {
     assert_int_equal(transcript.incomplete, 2);
 }
 
+static void a_middle_part_is_missing(void **state) {
+    (void)state;
+    add_part("un", true, false, 1);
+    add_part("al", false, false, 3);
+    add_part("!", false, true, 4);
+    add_part("whole", true, false, 5);
+    add_part("some", false, true, 6);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 1);
+    assert_view(line(0)->data, "wholesome");
+    assert_int_equal(transcript.incomplete, 1);
+}
+
+static void add_unreliable_part(const char *text, bool first, bool last, int64_t packet_id) {
+    struct ue_bunch bunch = bunch_of(text, false);
+    bunch.partial = true;
+    bunch.partial_initial = first;
+    bunch.partial_final = last;
+    add((uint64_t)packet_id, CLIENT, bunch, packet_id);
+}
+
+static void unreliable_parts_are_in_the_same_or_the_next_packet(void **state) {
+    (void)state;
+    add_unreliable_part("un", true, false, 1);
+    add_unreliable_part("re", false, false, 1);
+    add_unreliable_part("al", false, true, 2);
+    add_unreliable_part("lost", true, false, 5);
+    add_unreliable_part("middle", false, true, 7);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 1);
+    assert_view(line(0)->data, "unreal");
+    assert_int_equal(transcript.incomplete, 1);
+}
+
 static void sides_and_kinds_do_not_mix(void **state) {
     (void)state;
     add_part("a", true, false, 1);
@@ -180,6 +214,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_last_part_may_end_inside_a_byte, start_message, end),
         cmocka_unit_test_setup_teardown(exports_are_separate_messages, start_message, end),
         cmocka_unit_test_setup_teardown(incomplete_messages_are_counted_and_dropped, start_message, end),
+        cmocka_unit_test_setup_teardown(a_middle_part_is_missing, start_message, end),
+        cmocka_unit_test_setup_teardown(unreliable_parts_are_in_the_same_or_the_next_packet, start_message, end),
         cmocka_unit_test_setup_teardown(sides_and_kinds_do_not_mix, start_message, end),
         cmocka_unit_test_setup_teardown(login_messages_are_removed, start_message, end),
     };
