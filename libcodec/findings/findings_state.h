@@ -276,7 +276,7 @@ void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_ob
 void ue_connection_end_finish(const struct ue_findings *findings);
 
 /* The rate at which a side sends. */
-void ue_data_rate_add(struct ue_findings *findings, unsigned side, uint64_t length_bytes);
+void ue_data_rate_add(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
 void ue_data_rate_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_data_rate_finish(struct ue_findings *findings, unsigned side);
 

@@ -430,8 +430,7 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
     totals->first_ns = is_first ? datagram->time_ns : totals->first_ns;
     totals->last_ns = datagram->time_ns;
     totals->datagrams[datagram->role]++;
-    totals->ip_udp_bits[datagram->role] +=
-        8u * (datagram->record.connection->sides[0].size_bytes > 4 ? UE_IPV6_UDP_BYTES : UE_IPV4_UDP_BYTES);
+    totals->ip_udp_bits[datagram->role] += 8u * ue_observed_header_bytes(datagram->record.connection);
     ue_bandwidth_split(&split, &parts);
     ue_saturation_add(&totals->saturation[datagram->role], datagram->time_ns, datagram->frame, datagram->length_bytes);
     bandwidth->item_count = 0;

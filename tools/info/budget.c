@@ -51,8 +51,8 @@ static void add_connection(GArray *results, const struct info_connection *info, 
         const struct ue_side_rate *rate = &info->sides[side].totals->rate;
         add(results, (struct info_budget_result){.side = side,
                                                  .limit_bytes = limit->bytes,
-                                                 .peak_bytes = rate->peak_bytes,
-                                                 .peak_second = rate->peak_second});
+                                                 .peak_bytes = rate->network.peak_bytes,
+                                                 .peak_second = rate->network.peak_second});
     }
 }
 

@@ -62,12 +62,13 @@ static struct info_percentiles percentiles_of(const GPtrArray *infos, size_t off
 static void add_way(struct info_way_figures *way, const struct info_side *side) {
     const struct ue_side_totals *totals = side->totals;
     way->packets += totals->rate.total_datagrams; /* without copies, which were not sent */
-    way->bytes += totals->rate.total_bytes;
+    way->whole_bytes += totals->rate.whole_bytes;
+    way->whole_seconds += totals->rate.whole_seconds;
     way->reported += totals->counts.acked + totals->counts.nacked;
     way->not_acked += totals->counts.nacked;
     way->reliable += totals->counts.reliable;
     way->resends += totals->counts.resends;
-    way->peak_bytes_per_s = MAX(way->peak_bytes_per_s, totals->rate.peak_bytes);
+    way->peak_bytes_per_s = MAX(way->peak_bytes_per_s, totals->rate.network.peak_bytes);
 }
 
 static bool has_moment(const GPtrArray *findings) {

@@ -12,7 +12,8 @@ struct info_percentiles {
 };
 
 struct info_way_figures {
-    uint64_t packets, bytes; /* bytes with IP and UDP headers */
+    uint64_t packets;
+    uint64_t whole_bytes, whole_seconds; /* with IP and UDP headers, see struct ue_side_rate */
     uint64_t reported, not_acked;
     uint64_t reliable, resends;
     uint64_t peak_bytes_per_s; /* of one connection */

@@ -32,7 +32,9 @@ static double percent(uint64_t part, uint64_t whole) {
 
 FIGURE(loss, percent(figures->ways[way].not_acked, figures->ways[way].reported))
 FIGURE(resends, percent(figures->ways[way].resends, figures->ways[way].reliable))
-FIGURE(bandwidth, figures->has_times ? (double)figures->ways[way].bytes / figures->connection_s : NAN)
+FIGURE(bandwidth, figures->has_times && figures->ways[way].whole_seconds != 0
+                      ? (double)figures->ways[way].whole_bytes / (double)figures->ways[way].whole_seconds
+                      : NAN)
 FIGURE(packet_rate, figures->has_times ? (double)figures->ways[way].packets / figures->connection_s : NAN)
 FIGURE(peak, figures->ways[way].peak_bytes_per_s != 0 ? (double)figures->ways[way].peak_bytes_per_s : NAN)
 FIGURE(rtt_p50, figures->rtt.p50_ms)

@@ -84,7 +84,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "peak_bytes_per_s",
                         info->course->implausible != 0
                             ? json_null()
-                            : counts(client->totals->rate.peak_bytes, server->totals->rate.peak_bytes));
+                            : counts(client->totals->rate.network.peak_bytes, server->totals->rate.network.peak_bytes));
     json_object_set_new(object, "agreed_bytes_per_s",
                         info->course->requested_rate != 0 ? json_integer(info->course->requested_rate) : json_null());
 }

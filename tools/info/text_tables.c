@@ -71,9 +71,9 @@ struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned
 }
 
 static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {
-    int64_t span_ns = MAX(info->course->last_ns - info->course->first_ns, 1);
     const struct ue_side_rate *rate = &info->sides[side].totals->rate;
-    return phrase_format("%.0f, peak %" PRIu64, (double)rate->total_bytes * 1e9 / (double)span_ns, rate->peak_bytes);
+    double mean = (double)rate->whole_bytes / (double)rate->whole_seconds;
+    return phrase_format("%.0f, peak %" PRIu64, mean, rate->network.peak_bytes);
 }
 
 static void print_losses(struct text_buffer *out, const struct info_connection *info,

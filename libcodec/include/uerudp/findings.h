@@ -196,15 +196,24 @@ struct ue_timing {
 /* The full round trip time of the handshake; -1: not seen. */
 int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 
-/* Bytes per second of a side, with IP and UDP headers, without packets that the network duplicated and those that
-   another capture point captured before. */
-struct ue_side_rate {
-    int64_t second; /* index of the current second since the stream began */
-    uint64_t bytes;
-    uint64_t peak_bytes; /* of the busiest second that has ended */
+/* Bytes in a second since the stream began. */
+struct ue_busiest_second {
+    uint64_t bytes;      /* in the current second */
+    uint64_t peak_bytes; /* in the busiest second that has ended */
     int64_t peak_second;
+};
+
+/* Bytes per second of a side, without packets that the network duplicated and those that another capture point captured
+   before. */
+struct ue_side_rate {
+    int64_t second;                   /* index of the current second since the stream began */
+    struct ue_busiest_second network; /* with IP and UDP headers */
+    struct ue_busiest_second engine;  /* with the 28 bytes of headers that the engine counts, also of IPv6 */
     uint64_t total_bytes, total_datagrams;
-    uint64_t latest_bytes;      /* of the latest datagram */
+    uint64_t whole_bytes; /* of total_bytes, in the seconds that the stream lasted to their end, and their number; known
+                             after ue_findings_finish */
+    uint64_t whole_seconds;
+    uint64_t latest_bytes, latest_engine_bytes; /* of the latest datagram */
     uint64_t saturated_seconds; /* seconds in which captured packets used up the rate that the client requested */
 };
 

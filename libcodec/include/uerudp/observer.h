@@ -143,6 +143,11 @@ struct ue_observed_datagram {
     bool is_foreign; /* probably of another protocol, see ue_detection_is_foreign */
 };
 
+/* The IP and UDP headers of each datagram. */
+static inline unsigned ue_observed_header_bytes(const struct ue_observed_connection *connection) {
+    return connection->sides[0].size_bytes > 4 ? UE_IPV6_UDP_BYTES : UE_IPV4_UDP_BYTES;
+}
+
 /* The last byte of a datagram whose end is not captured: terminators in the highest bits, since the bits before them
    may belong to the last bunch. */
 static inline uint8_t ue_observer_terminator(const struct ue_settings *settings) {
