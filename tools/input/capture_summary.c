@@ -165,13 +165,16 @@ static void print_connection(const struct capture_summary *summary, const struct
     print_engine(summary, listing);
 }
 
-static void print_others(const struct capture_summary *summary, const struct datagram_source *input) {
+/* What was left out. Frames of other protocols are expected, unless no connection was found. */
+static void print_others(const struct capture_summary *summary, const struct datagram_source *input, uint64_t streams) {
     const struct {
         uint64_t count;
         const char *noun, *what;
     } others[] = {
         {summary->cut, "datagram", "cut by the snap length of the capture"},
         {summary->unknown, "datagram", "on a server port, but not recognised"},
+        {streams == 0 ? input->others : 0, "frame",
+         "without UDP over IP; IP packets inside others, as of GRE, are not read"},
         {input->unreadable, "frame", "with cut or malformed link, IP or UDP headers"},
         {input->unknown_links, "frame", "of an unsupported link type"},
         {input->dropped, "frame", "dropped by the system while the program was busy"},
@@ -207,7 +210,7 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
         print_magic(summary->listings[i].latest);
         print_handlers(summary->listings[i].latest);
     }
-    print_others(summary, input);
+    print_others(summary, input, streams);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,
                 "%" PRIu64 " UDP datagram%s without a handshake of this protocol; give the server's port with --port\n",

@@ -15,7 +15,7 @@ import blocks
 
 WAYS = ("c2s", "s2c")
 MAC_BYTES, ETHERNET_BYTES, VLAN_BYTES, IPV4_BYTES, IPV6_BYTES, UDP_BYTES = 12, 14, 4, 20, 40, 8
-IPV4, IPV6, VLAN, ARP, UDP, ICMP = 0x0800, 0x86DD, 0x8100, 0x0806, 17, 1
+IPV4, IPV6, VLAN, ARP, UDP, ICMP, GRE = 0x0800, 0x86DD, 0x8100, 0x0806, 17, 1, 47
 MORE_FRAGMENTS = 0x2000
 
 Frame = collections.namedtuple("Frame", "time_ns data length interface", defaults=(0,))  # data begins with Ethernet
@@ -160,6 +160,16 @@ def in_vlan(frames):
     """Frames with an 802.1Q tag."""
     return [each for frame in frames for each in
             wrapped(frame, VLAN, struct.pack(">HH", 100, IPV4) + frame.data[ETHERNET_BYTES:])]
+
+
+def in_gre(frames):
+    """Frames in IPv4 and GRE."""
+    found = []
+    for frame in frames:
+        packet = struct.pack(">HH", 0, IPV4) + frame.data[ETHERNET_BYTES:]
+        head = struct.pack(">BBHHHBBHII", 0x45, 0, IPV4_BYTES + len(packet), 0, 0, 64, GRE, 0, 0x0A000001, 0x0A000002)
+        found += wrapped(frame, IPV4, head[:10] + struct.pack(">H", blocks.checksum(head)) + head[12:] + packet)
+    return found
 
 
 def in_fragments(frames, fragment_bytes=64):

@@ -104,5 +104,19 @@ class MovedClient(unittest.TestCase):
                     self.assertIn("pause", findings)
 
 
+class OtherFrames(unittest.TestCase):
+    def notes(self, frames):
+        return uerudp.run("info", "-", data=traffic.write(frames), status=None).stderr.decode()
+
+    def test_tunnel(self):
+        """A capture of a tunnel that is not read has no connection, and the reason is printed."""
+        frames = traffic.generate(*LOSSLESS[0]).frames
+        self.assertIn(f"{len(frames)} frames without UDP over IP; IP packets inside others, as of GRE, are not read",
+                      self.notes(traffic.in_gre(frames)))
+
+    def test_frames_beside_a_connection(self):
+        self.assertNotIn("without UDP", self.notes(traffic.answered(traffic.generate(*LOSSLESS[0]).frames, EVERY, traffic.arp_request)))
+
+
 if __name__ == "__main__":
     uerudp.main()
