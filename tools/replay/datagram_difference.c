@@ -192,6 +192,7 @@ static void print_condition(const struct replay_difference *d, struct text_buffe
         text_buffer_add_format(out, "or the packet with the report (frame %llu or before) or a later packet", frame);
         text_buffer_add(out, " is not as it was sent, or the capture lacks one");
         break;
+    case REPLAY_CONDITION_NEXT: text_buffer_add(out, "or one of its next packets is not as it was sent"); break;
     case REPLAY_CONDITION_FRAME: text_buffer_add_format(out, "or frame %llu is not as it was sent", frame); break;
     case REPLAY_CONDITION_ORDER:
         text_buffer_add(out, "or the capture has datagrams in another order than they were sent");

@@ -15,6 +15,7 @@ enum replay_condition {
     REPLAY_CONDITION_EARLIER, /* an earlier packet is not as it was sent, or not at its place in the capture */
     REPLAY_CONDITION_REPORT,  /* NOT_RESENT: so is the packet at suspect_frame that reports the loss, or a later packet
                                */
+    REPLAY_CONDITION_NEXT,    /* one of the next packets of the side is not as it was sent */
     REPLAY_CONDITION_FRAME,   /* the packet at suspect_frame is not as it was sent */
     REPLAY_CONDITION_ORDER,   /* the capture has datagrams in another order than they were sent */
     REPLAY_CONDITION_UNCAPTURED /* UNCAPTURED: the capture lacks the packet, or has it at suspect_frame */

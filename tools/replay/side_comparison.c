@@ -363,15 +363,16 @@ static bool has_older_ack(const struct side_comparison *l, const struct replay_p
 /* Whether the next packets show that a new acknowledgement is wrong: none repeats it, and it is of a packet that was
    not sent yet, or they have one that should have been before it. */
 static enum side_order order_of_ack(const struct side_comparison *l, int64_t packet_id, bool is_beyond) {
-    bool is_wrong = is_beyond;
+    unsigned older = 0;
     for (int64_t id = l->packet->id + 1; id <= l->packet->id + REPEATING_PACKETS; id++) {
         const struct replay_packet *next = replay_packet_ring_find(&l->side->ring, id);
         if (next == NULL || has_ack(next, packet_id)) {
             return next == NULL && is_beyond ? SIDE_ORDER_UNKNOWN : SIDE_ORDER_FITS;
         }
-        is_wrong |= has_older_ack(l, next, packet_id);
+        older += has_older_ack(l, next, packet_id);
     }
-    return is_wrong ? SIDE_ORDER_WRONG : SIDE_ORDER_FITS;
+    /* A single older one may itself be wrong. */
+    return is_beyond || older > 1 ? SIDE_ORDER_WRONG : older == 1 ? SIDE_ORDER_UNKNOWN : SIDE_ORDER_FITS;
 }
 
 static void add_wrong_ack(const struct side_comparison *l, enum replay_condition condition) {
@@ -393,8 +394,10 @@ static void compare_old_ack(const struct side_comparison *l, int64_t packet_id) 
 static bool compare_new_ack(const struct side_comparison *l, int64_t id) {
     bool is_beyond = id > l->packet->peer_newest && !may_be_earlier(l, id);
     enum side_order order = order_of_ack(l, id, is_beyond);
-    if (order == SIDE_ORDER_WRONG || (is_beyond && order == SIDE_ORDER_UNKNOWN)) {
-        add_wrong_ack(l, order == SIDE_ORDER_WRONG ? REPLAY_CONDITION_NONE : REPLAY_CONDITION_EARLIER);
+    if (order != SIDE_ORDER_FITS) {
+        add_wrong_ack(l, order == SIDE_ORDER_WRONG ? REPLAY_CONDITION_NONE
+                         : is_beyond               ? REPLAY_CONDITION_EARLIER
+                                                   : REPLAY_CONDITION_NEXT);
         return false;
     }
     if (is_beyond && replay_packet_ring_find(&l->side->peer->ring, id) != NULL) {

@@ -125,6 +125,12 @@ class Attribution(uerudp.unittest.TestCase):
             self.assert_reported(LEGACY, f"corrupt@legacy.ack_id frame={frame}", seed=seed, type="ack", side="client",
                                  frame=frame, field="legacy.ack_id", absent=("condition",))
 
+    def test_repeated_legacy_ack(self):
+        """The second copy of an acknowledgement was changed, which may be wrong in the first one, too."""
+        self.assert_reported((*GAME, "--capture-at=client", "--generation=4.18"), "corrupt@legacy.ack_id frame=550",
+                             seed=20443, type="ack", side="client", frame=548,
+                             condition="or one of its next packets is not as it was sent")
+
     def test_packets_that_do_not_decrypt(self):
         """Damaged packets of an encrypted session are counted, all others are compared."""
         path = pathlib.Path(FOLDER.name) / "sealed.pcapng"

@@ -83,7 +83,8 @@ class Fault:
         is_earlier = "an earlier packet is not" in condition and self.frame < difference["frame"]
         is_report = "a later packet is not" in condition and (
             self.frame <= difference["suspect_frame"] or self.frame >= difference["frame"])
-        return is_earlier or is_report or (bool(condition) and difference.get("suspect_frame") == self.frame)
+        is_next = "one of its next packets" in condition and self.frame > difference["frame"]
+        return is_earlier or is_next or is_report or (bool(condition) and difference.get("suspect_frame") == self.frame)
 
     def judge(self, result):
         """What the report says: a word, or one of FAILURES."""
