@@ -60,7 +60,7 @@ struct ue_guid_map {
     uint32_t names_capacity;
 };
 
-/* ---- allocator ---- */
+/* ---- memory ---- */
 
 struct ue_guid_map *ue_guid_map_new(const struct ue_allocator *allocator) {
     struct ue_guid_map *map = allocator->resize(allocator->user, NULL, sizeof *map);

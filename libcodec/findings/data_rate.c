@@ -3,8 +3,6 @@
    counts them (endpoint.md 30), compared with the rate that the client requested. */
 #include "libcodec/findings/findings_state.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
 static void end_second_of(struct ue_busiest_second *busiest, int64_t second) {
     if (busiest->bytes > busiest->peak_bytes) {
         busiest->peak_bytes = busiest->bytes;
@@ -22,7 +20,7 @@ static void end_second(struct ue_side_rate *rate, int32_t agreed_bytes) {
 
 /* Whole seconds since the stream began. */
 static int64_t seconds_until(const struct ue_findings *findings, int64_t time_ns) {
-    return (time_ns - findings->course.first_ns) / NS_PER_S;
+    return (time_ns - findings->course.first_ns) / UE_NS_PER_S;
 }
 
 void ue_data_rate_add(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
@@ -63,8 +61,8 @@ void ue_data_rate_finish(struct ue_findings *findings, unsigned side) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_SATURATED, side, rate->saturated_seconds, 0);
         ue_finding_set(&finding, UE_VALUE_OF, findings->course.requested_rate);
         ue_finding_set(&finding, UE_VALUE_BYTES, (int64_t)rate->engine.peak_bytes);
-        ue_finding_set(&finding, UE_VALUE_SINCE, rate->engine.peak_second * NS_PER_S);
-        ue_finding_set_time(&finding, ue_time_ns_add(findings->course.first_ns, rate->engine.peak_second * NS_PER_S));
+        ue_finding_set(&finding, UE_VALUE_SINCE, rate->engine.peak_second * UE_NS_PER_S);
+        ue_finding_set_time(&finding, ue_time_ns_add(findings->course.first_ns, rate->engine.peak_second * UE_NS_PER_S));
         ue_findings_report(findings, &finding);
     }
 }

@@ -4,13 +4,13 @@
 
 #include <uerudp/findings.h>
 #include <uerudp/status.h>
+#include <uerudp/time_ns.h>
 #include "libcodec/base/text_writer.h"
 
 /* The most frames that {frames} lists. */
 #define FRAMES_LISTED 4
 
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S INT64_C(1000000000)
 
 /* ---- text and numbers ---- */
 
@@ -33,12 +33,12 @@ static void add_duration(struct ue_text_writer *out, int64_t span_ns) {
     }
     if (span_ns < 10 * NS_PER_MS) {
         add_tenths(out, (uint64_t)span_ns, NS_PER_MS);
-    } else if (span_ns < 10 * NS_PER_S) {
+    } else if (span_ns < 10 * UE_NS_PER_S) {
         add_ms(out, span_ns);
     } else {
-        add_tenths(out, (uint64_t)span_ns, NS_PER_S);
+        add_tenths(out, (uint64_t)span_ns, UE_NS_PER_S);
     }
-    ue_text_writer_add(out, span_ns < 10 * NS_PER_S ? " ms" : " s");
+    ue_text_writer_add(out, span_ns < 10 * UE_NS_PER_S ? " ms" : " s");
 }
 
 static void add_times(struct ue_text_writer *out, int64_t count) {
@@ -141,7 +141,7 @@ static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, i
     if (is_word(unit, "ms")) {
         add_ms(out, value);
     } else if (is_word(unit, "s")) {
-        ue_text_writer_add_signed(out, value / NS_PER_S);
+        ue_text_writer_add_signed(out, value / UE_NS_PER_S);
     } else if (is_word(unit, "times")) {
         add_times(out, value);
     } else if (id == UE_VALUE_SINCE || is_word(unit, "span")) {

@@ -146,21 +146,21 @@ static bool is_due(struct rule *rule) {
     return true;
 }
 
-static bool matches(const struct rule *rule, const struct datagram_facts *facts, struct bit_range *stretch) {
+static bool matches(const struct rule *rule, const struct datagram_facts *facts, struct bit_range *range) {
     uint32_t item;
     return datagram_matches(rule, facts) && content_matches(rule, facts, &item) &&
-           (rule->action != RULE_CORRUPT || bit_range_find(facts, rule->field, item, stretch));
+           (rule->action != RULE_CORRUPT || bit_range_find(facts, rule->field, item, range));
 }
 
 /* Performs the action of the rule; false: no further rule is tried. */
-static bool act(struct rule *rule, const struct bit_range *stretch, struct rules_outcome *outcome) {
+static bool act(struct rule *rule, const struct bit_range *range, struct rules_outcome *outcome) {
     switch (rule->action) {
     case RULE_DROP: *outcome = (struct rules_outcome){.is_dropped = true}; return false;
     case RULE_PASS: return false;
     case RULE_DUPLICATE: outcome->copies = MIN(outcome->copies + rule->amount, RULES_COPIES_MAX); break;
     case RULE_DELAY: outcome->delay_ns = MIN(outcome->delay_ns + rule->delay_ns, RULES_DELAY_MAX_NS); break;
     case RULE_REORDER: outcome->is_reordered = true; break;
-    case RULE_CORRUPT: bit_range_corrupt(stretch, rule->amount, &rule->rng, outcome); break;
+    case RULE_CORRUPT: bit_range_corrupt(range, rule->amount, &rule->rng, outcome); break;
     }
     return true;
 }
@@ -170,14 +170,14 @@ void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct
     *outcome = (struct rules_outcome){0};
     for (guint i = 0; i < rules->list->len; i++) {
         struct rule *rule = rule_at(rules, i);
-        struct bit_range stretch;
-        if (!matches(rule, facts, &stretch) || !is_due(rule)) {
+        struct bit_range range;
+        if (!matches(rule, facts, &range) || !is_due(rule)) {
             continue;
         }
         if (names != NULL) {
             g_string_append_printf(names, "%srule: %s", names->len != 0 ? "; " : "", rule->text);
         }
-        if (!act(rule, &stretch, outcome)) {
+        if (!act(rule, &range, outcome)) {
             return;
         }
     }

@@ -65,7 +65,7 @@ void script_run(const struct script_file *script, const struct script_generation
                 const struct script_player_options *options, GArray *records, struct script_result *end);
 void script_result_clear(struct script_result *end);
 
-/* command.c: executes one line, which is split into tokens. False with p->mistake or p->end. */
+/* command.c: executes one line, which is split into tokens. False with p->error or p->end. */
 bool script_player_run_command(struct script_player *p, char *line);
 /* Ends the connections, if any. False: their memory was not freed, which is reported. */
 bool script_player_stop_testbed(struct script_player *p);
