@@ -21,6 +21,7 @@ struct uerudp_experts {
     expert_field wrong_key;
     expert_field compressed;
     expert_field dtls;
+    expert_field unreadable;
     expert_field generation;
     expert_field no_generation;
     expert_field unfinished;

@@ -26,6 +26,7 @@ void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
     for (unsigned side = 0; side < 2; side++) {
         stalls->in_flight[side].element_bytes = sizeof(struct ue_unacked_bunch);
         stalls->overdue[side].element_bytes = sizeof(struct ue_overdue_bunch);
+        stalls->opaque_ns[side] = INT64_MIN;
     }
 }
 
@@ -110,6 +111,9 @@ static void report_undelivered(const struct ue_findings *findings, const struct 
         ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
+    if (findings->stalls.opaque_ns[side] >= overdue->last_ns) {
+        return; /* one of these may have been the next transmission */
+    }
     struct ue_finding finding =
         finding_of(overdue, UE_FINDING_UNDELIVERED, side, ue_findings_span(findings, overdue->first_ns, now_ns));
     finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
@@ -170,6 +174,8 @@ void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct
         stalls->is_refused[event->side] = event->packet.is_refused;
     } else if (event->type == UE_OBSERVED_LOST) {
         stalls->missing_ids[event->side] = event->lost.last_id;
+    } else if (event->type == UE_OBSERVED_OPAQUE) {
+        stalls->opaque_ns[event->side] = event->time_ns;
     }
 }
 

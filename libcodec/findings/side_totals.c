@@ -23,7 +23,8 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
     bool is_good = result->fault.status == UE_OK && !datagram->is_cut;
     side->cut += datagram->is_cut;
     side->packets += !result->is_handshake;
-    side->opaque += result->closed_by != UE_HANDLER_NONE;
+    side->opaque += result->closed_by != UE_HANDLER_NONE && result->closed_by != UE_HANDLER_UNKNOWN;
+    side->unreadable += result->closed_by == UE_HANDLER_UNKNOWN;
     side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !datagram->is_cut) {
         side->malformed++;
@@ -180,5 +181,6 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
                       totals->not_captured_ns);
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);
     report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque);
+    report_count(findings, UE_FINDING_UNREADABLE, side, totals->unreadable);
     report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libcodec/observe/detection_evidence.h"
+#include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/observer_state.h"
 
 /* Bits set after the captured part of a cut datagram, so that it can be decoded as far as it goes. */
@@ -183,7 +184,7 @@ static const struct ue_datagram_start *start_of(const struct ue_observer *observ
 
 static void describe(const struct ue_observer *observer, const struct ue_waiting_datagram *datagram,
                      struct ue_observed_datagram *out) {
-    const struct ue_detection *detection = &datagram->connection->shown.detection;
+    struct ue_detection *detection = &datagram->connection->shown.detection;
     struct ue_decode_state *decode = &out->record.decode;
     out->record = (struct ue_datagram_record){&datagram->connection->shown, datagram->decode};
     out->frame = datagram->frame;
@@ -194,8 +195,11 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
     out->captured_bytes = out->size_bytes = datagram->captured_bytes;
     out->length_bytes = datagram->length_bytes;
     out->is_cut = datagram->captured_bytes < datagram->length_bytes;
-    decode->packet_ids = ue_detection_packet_ids(detection, decode);
     ue_detection_context(detection, decode, &out->context);
+    if (!out->is_cut) {
+        ue_detection_reread(detection, decode, &out->context, out->bytes, out->size_bytes);
+    }
+    decode->packet_ids = ue_detection_packet_ids(detection, decode);
     out->start = start_of(observer, datagram, out);
     if (out->is_cut) {
         terminate(out);

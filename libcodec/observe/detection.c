@@ -70,12 +70,9 @@ struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detectio
     if (detection->settings.internal_ack && state->number != 0) {
         return (struct ue_packet_ids){.has_id = true, .packet_id = state->number - 1};
     }
-    if (detection->handlers.is_applied && state->is_held) {
-        return (struct ue_packet_ids){0}; /* they were read without the handlers */
-    }
     enum ue_header_position position = ue_detection_header_position(result->profile, result->ids);
-    bool is_known =
-        state->packet_ids.has_id && position == ue_detection_header_position(state->result.profile, state->result.ids);
+    bool is_known = !(detection->handlers.is_applied && state->is_held) && state->packet_ids.has_id &&
+                    position == ue_detection_header_position(state->result.profile, state->result.ids);
     struct ue_detection_side sides[2];
     return is_known || state->number == 0 ? state->packet_ids
                                           : ue_detection_expand_first(detection, position, state->number, sides);

@@ -386,7 +386,7 @@ static void store_headers(struct ue_detection *detection, unsigned side,
             detection->has_seq[row][side] = true;
         }
         if (attempt[row].is_readable && !detection->is_released) {
-            ue_detection_add_header(detection, row, side, attempt[row].seq, attempt[row].ack);
+            ue_detection_add_header(detection, detection->datagrams, row, side, attempt[row].seq, attempt[row].ack);
         }
     }
 }

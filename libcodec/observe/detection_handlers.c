@@ -2,6 +2,7 @@
 #include "libcodec/observe/detection_handlers.h"
 
 #include "libcodec/observe/detection_evidence.h"
+#include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that a decryptor opened with a chain: the tag of AES-GCM leaves no doubt. */
 #define OPENED_MIN 2
@@ -9,6 +10,8 @@
    encrypted or compressed content. */
 #define READ_MIN 1
 #define FORMED_MIN 8
+/* Packets of which most match nothing, before the rest is left undecoded. */
+#define UNREADABLE_MIN 8
 
 #define DTLS_RECORD_HEAD_BYTES 13
 #define DTLS_TYPE_MIN 20
@@ -22,6 +25,7 @@ static const enum ue_handler chains[][UE_HANDLERS_MAX] = {
     {UE_HANDLER_AES_ECB},
     {UE_HANDLER_DTLS},
     {UE_HANDLER_OODLE},
+    {UE_HANDLER_RELIABILITY},
     {UE_HANDLER_AESGCM, UE_HANDLER_OODLE},
     {UE_HANDLER_AESGCM_BYTES, UE_HANDLER_OODLE},
     {UE_HANDLER_AES_ECB, UE_HANDLER_OODLE},
@@ -105,7 +109,8 @@ static bool has_form(const struct ue_context *x, const struct ue_handlers *handl
     case UE_HANDLER_AES_ECB: return bits != 0 && bits % AES_BLOCK_BITS == 0;
     case UE_HANDLER_DTLS: return bits % 8 == 0 && is_dtls(handlers->opaque);
     case UE_HANDLER_NONE:
-    case UE_HANDLER_RELIABILITY: break;
+    case UE_HANDLER_RELIABILITY:
+    case UE_HANDLER_UNKNOWN: break;
     }
     return false;
 }
@@ -174,9 +179,27 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
 
 /* ---- the result ---- */
 
-static bool is_likely(const struct ue_detection_handlers *handlers, unsigned i) {
+static bool is_likely(const struct ue_detection *detection, unsigned i) {
+    const struct ue_detection_handlers *handlers = &detection->handlers;
+    enum ue_handler chain[UE_HANDLERS_MAX];
+    chain_at(&detection->settings, i, chain);
+    bool never_hides = chain[0] == UE_HANDLER_RELIABILITY && chain[1] == UE_HANDLER_NONE;
     return handlers->missed[i] == 0 &&
-           (handlers->opened[i] >= OPENED_MIN || (handlers->read[i] >= READ_MIN && handlers->formed[i] >= FORMED_MIN));
+           (handlers->opened[i] >= OPENED_MIN || (handlers->read[i] >= READ_MIN && handlers->formed[i] >= FORMED_MIN) ||
+            (never_hides && handlers->read[i] >= READ_MIN + FORMED_MIN));
+}
+
+/* Whether not even half of the packets match any generation. */
+static bool is_unreadable(const struct ue_detection *detection) {
+    const struct ue_detection_handlers *handlers = &detection->handlers;
+    unsigned most = 0;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        for (unsigned variant = 0; variant < UE_DETECTION_VARIANT_COUNT; variant++) {
+            most = detection->fits[row][variant] > most ? detection->fits[row][variant] : most;
+        }
+    }
+    return handlers->datagrams >= UNREADABLE_MIN && handlers->missed[0] * 2u > handlers->datagrams &&
+           most * 2u < detection->trials;
 }
 
 /* The index of the chain that the packets match; 0: that of the settings, or not certain. */
@@ -187,18 +210,22 @@ static unsigned find_chain(const struct ue_detection *detection) {
         return 0;
     }
     for (unsigned i = 1; i < chain_count(&detection->settings); i++) {
-        if (is_likely(handlers, i) && found != 0) {
+        if (is_likely(detection, i) && found != 0) {
             return 0; /* two chains look equal */
         }
-        found = is_likely(handlers, i) ? i : found;
+        found = is_likely(detection, i) ? i : found;
     }
     return found;
+}
+
+bool ue_detection_is_unreadable(const struct ue_detection *detection) {
+    return detection->handlers.is_applied && detection->settings.handlers[0] == UE_HANDLER_UNKNOWN;
 }
 
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
     unsigned found = detection->handlers.is_applied ? 0 : find_chain(detection);
     chain_at(&detection->settings, found, chain);
-    return detection->handlers.is_applied || found != 0;
+    return (detection->handlers.is_applied && !ue_detection_is_unreadable(detection)) || found != 0;
 }
 
 /* What the packets showed without the handlers is void. */
@@ -206,27 +233,53 @@ static void forget_packets(struct ue_detection *detection) {
     ue_detection_restart(detection);
     memset(detection->headers, 0, sizeof detection->headers);
     memcpy(detection->sides, detection->first_sides, sizeof detection->sides);
+    detection->sides[0].has_unread = detection->sides[1].has_unread = true;
     detection->resolved.profile.name = NULL;
     if (detection->start != NULL) {
         detection->start->is_valid = false;
     }
 }
 
-void ue_detection_apply_handlers(struct ue_detection *detection) {
-    struct ue_detection_handlers *handlers = &detection->handlers;
-    unsigned found = detection->settings.handlers[0] == UE_HANDLER_NONE ? find_chain(detection) : 0;
-    if (found == 0) {
-        return;
-    }
-    uint16_t rows = detection->possible & (uint16_t)~handlers->misfits[found];
-    chain_at(&detection->settings, found, detection->settings.handlers);
-    handlers->is_applied = true;
+/* rows: the profiles that the packets match with these handlers. */
+static void apply(struct ue_detection *detection, const enum ue_handler chain[UE_HANDLERS_MAX], uint16_t rows) {
+    memcpy(detection->settings.handlers, chain, sizeof detection->settings.handlers);
+    detection->handlers.is_applied = true;
     forget_packets(detection);
     ue_detection_decide(detection);
     if (rows != 0 && rows != detection->possible) {
         ue_detection_choose(detection, ue_profile_mask_oldest(rows), 0, rows,
                             ue_profile_same_wire(rows) ? UE_DETECTION_REASON_ONLY_MATCH
                                                        : UE_DETECTION_REASON_OLDEST_MATCH);
+    }
+}
+
+static void leave_undecoded(struct ue_detection *detection) {
+    static const enum ue_handler unknown[UE_HANDLERS_MAX] = {UE_HANDLER_UNKNOWN};
+    apply(detection, unknown, 0);
+    if (detection->result.reason == UE_DETECTION_REASON_NONE) {
+        detection->result.reason = UE_DETECTION_REASON_CLOSEST;
+    }
+}
+
+void ue_detection_apply_handlers(struct ue_detection *detection) {
+    unsigned found = detection->settings.handlers[0] == UE_HANDLER_NONE ? find_chain(detection) : 0;
+    if (found != 0) {
+        enum ue_handler chain[UE_HANDLERS_MAX];
+        chain_at(&detection->settings, found, chain);
+        apply(detection, chain, detection->possible & (uint16_t)~detection->handlers.misfits[found]);
+    } else if (detection->settings.handlers[0] == UE_HANDLER_NONE && is_unreadable(detection)) {
+        leave_undecoded(detection);
+    }
+}
+
+void ue_detection_reread(struct ue_detection *detection, const struct ue_decode_state *state,
+                         const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_decode_result result;
+    if (detection->handlers.is_applied && state->number != 0 && detection->is_released &&
+        ue_datagram_decode(context, bytes, size_bytes, NULL, NULL, &result) == UE_OK && !result.is_handshake &&
+        result.closed_by == UE_HANDLER_NONE) {
+        ue_detection_add_header(detection, state->number, detection->released.profile, state->side, result.seq,
+                                result.ack);
     }
 }
 

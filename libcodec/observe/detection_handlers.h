@@ -14,6 +14,11 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
 /* Applies the handlers that were found, if the settings have none, to all datagrams before the release and after it. */
 void ue_detection_apply_handlers(struct ue_detection *detection);
 
+/* Reads the header of a datagram from before the release once more, if that applied handlers. In the order of capture;
+   context: of the datagram. */
+void ue_detection_reread(struct ue_detection *detection, const struct ue_decode_state *state,
+                         const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
+
 /* Applies those of the connection that this one continues. */
 void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue_detection *earlier);
 

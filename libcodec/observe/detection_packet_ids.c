@@ -95,9 +95,9 @@ void ue_detection_move_header(struct ue_detection *detection, unsigned profile, 
     }
 }
 
-void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,
-                             int32_t ack) {
-    struct ue_detection_header *header = &detection->headers[detection->datagrams - 1];
+void ue_detection_add_header(struct ue_detection *detection, unsigned number, unsigned profile, unsigned side,
+                             uint16_t seq, int32_t ack) {
+    struct ue_detection_header *header = &detection->headers[number - 1];
     enum ue_header_position position = ue_detection_header_position(profile, ue_detection_has_ids(detection, profile));
     header->side = (uint8_t)side;
     if (!header->is_readable[position]) {

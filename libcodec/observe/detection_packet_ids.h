@@ -21,10 +21,10 @@ void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender
 struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detection, enum ue_header_position position,
                                                unsigned count, struct ue_detection_side sides[2]);
 
-/* Stores sequence and ack of the current datagram as this profile reads them, before the release. The first call for
+/* Stores sequence and ack of a datagram from before the release, from 1, as this profile reads them. The first call for
    each position counts. */
-void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,
-                             int32_t ack);
+void ue_detection_add_header(struct ue_detection *detection, unsigned number, unsigned profile, unsigned side,
+                             uint16_t seq, int32_t ack);
 
 /* Call before the result changes. If the position of the header changes, ids are read again from the stored headers,
    or, after the release, discarded. */

@@ -11,6 +11,7 @@ static const char *const names[] = {
     [UE_HANDLER_AES_ECB] = "aes-ecb",
     [UE_HANDLER_DTLS] = "dtls",
     [UE_HANDLER_RELIABILITY] = "reliability",
+    [UE_HANDLER_UNKNOWN] = "unknown",
 };
 
 const char *ue_handler_name(enum ue_handler handler) {

@@ -65,6 +65,10 @@ UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_con
         PACKED(h->reliability_ack, HANDLER_RELIABILITY_ACK);
         PACKED(h->reliability_id, HANDLER_RELIABILITY_ID);
         break;
+    case UE_HANDLER_UNKNOWN:
+        ABSENT(h->encrypted, HANDLER_ENCRYPTED, true);
+        REST(m->opaque, HANDLER_UNDECODED);
+        break;
     }
 }
 
@@ -72,7 +76,7 @@ UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_con
 static bool absent_members_are_zero(const struct ue_handler_bits *h, enum ue_handler kind) {
     bool gcm = kind == UE_HANDLER_AESGCM || kind == UE_HANDLER_AESGCM_BYTES;
     bool dtls = kind == UE_HANDLER_DTLS;
-    bool encrypts = gcm || dtls || kind == UE_HANDLER_AES_ECB;
+    bool encrypts = gcm || dtls || kind == UE_HANDLER_AES_ECB || kind == UE_HANDLER_UNKNOWN;
     return (!h->encrypted || encrypts) && (!h->compressed || kind == UE_HANDLER_OODLE) &&
            (!h->dtls_handshake || (dtls && h->encrypted)) && (h->decompressed_bytes == 0 || h->compressed) &&
            ((ue_bytes_zero(h->iv, sizeof h->iv) && ue_bytes_zero(h->tag, sizeof h->tag)) || (gcm && h->encrypted)) &&
@@ -100,7 +104,8 @@ UE_DEFINE_RUN(ue_handlers, layout, struct ue_handlers)
 size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end) {
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         switch (x->settings.handlers[i]) {
-        case UE_HANDLER_NONE: return 0;
+        case UE_HANDLER_NONE:
+        case UE_HANDLER_UNKNOWN: return 0;
         case UE_HANDLER_AESGCM_BYTES: return (begin - end) % 8;
         case UE_HANDLER_RELIABILITY: break; /* its fields are whole bytes */
         case UE_HANDLER_OODLE:

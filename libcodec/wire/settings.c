@@ -34,7 +34,8 @@ static const struct ue_setting_row rows[KEY_COUNT] = {
                         "number of bits that a game added between ack history and packet info", false},
     [KEY_TERMINATORS] = {"terminators", 2, "termination bits of a packet, 1 or 2; automatic = 2", true},
     [KEY_HANDLERS] = {"handlers", 0,
-                      "packet handlers, outermost first: oodle, aesgcm, aesgcm-bytes, aes-ecb, dtls, reliability",
+                      "packet handlers, outermost first: oodle, aesgcm, aesgcm-bytes, aes-ecb, dtls, reliability; "
+                      "unknown leaves the rest undecoded",
                       false},
     [KEY_INTERNAL_ACK] = {"internal_ack", 1, "replay packets: bunches without a packet header", false},
     [KEY_GUID_BITS] = {"guid_bits", 128,

@@ -42,7 +42,7 @@ static const char *packet_kind(const struct uerudp_tap_content *content) {
         return or_unknown(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, content->handshake_type));
     }
     if (content->is_opaque) {
-        return "encrypted or compressed";
+        return "encrypted, compressed or in an unknown format";
     }
     return content->bunches.all != 0 ? "with bunches" : "without bunches";
 }

@@ -420,6 +420,7 @@ static void report_undecoded(const struct datagram_tree *t, const struct uerudp_
     case UE_HANDLER_AES_ECB: report_encrypted(t, state, handler); break;
     case UE_HANDLER_OODLE: expert_add_info(t->pinfo, root_item(t), &uerudp_experts.compressed); break;
     case UE_HANDLER_DTLS: expert_add_info(t->pinfo, root_item(t), &uerudp_experts.dtls); break;
+    case UE_HANDLER_UNKNOWN: expert_add_info(t->pinfo, root_item(t), &uerudp_experts.unreadable); break;
     case UE_HANDLER_NONE:
     case UE_HANDLER_RELIABILITY: break;
     }

@@ -237,6 +237,7 @@ void uerudp_info_column_add_field(struct uerudp_info_column *info, const struct 
     case UE_F_HANDSHAKE_COOKIE: info->cookie = format_cookie(info, record); break;
     case UE_F_HANDSHAKE_ORIG_COOKIE: info->orig_cookie = format_cookie(info, record); break;
     case UE_F_HANDLER_CIPHERTEXT: add_opaque(info, "[Encrypted ", record->bits); break;
+    case UE_F_HANDLER_UNDECODED: add_opaque(info, "[Not decoded ", record->bits); break;
     case UE_F_HANDLER_COMPRESSED_DATA: add_opaque(info, "[Compressed ", record->bits); break;
     default: break;
     }

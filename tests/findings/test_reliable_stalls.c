@@ -92,6 +92,20 @@ static void test_undelivered(void **state) {
     assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
 }
 
+/* Packets that cannot be read may have the retransmission. */
+static void test_opaque_packets(void **state) {
+    (void)state;
+    uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, frame);
+    for (int64_t ms = 200; ms < 2000; ms += 200) {
+        findings_fixture_opaque(ms, CLIENT);
+    }
+    findings_fixture_finish(2000, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
+}
+
 /* A copy that was sent before the ack of the first one could be known is lost: the bunch has arrived. */
 static void test_lost_copy(void **state) {
     (void)state;
@@ -132,6 +146,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opaque_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_lost_copy, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),

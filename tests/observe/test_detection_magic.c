@@ -200,6 +200,7 @@ static void random_packets_have_no_handlers(void **state) {
         }
         assert_int_equal(detection.handlers.datagrams, UE_DETECTION_HELD_MAX - 4);
         assert_false(ue_detection_find_handlers(&detection, chain));
+        assert_true(ue_detection_is_unreadable(&detection));
     }
 }
 
@@ -217,6 +218,7 @@ static void packets_that_match_have_no_other_handlers(void **state) {
         traffic_connect(&detection, &t, cookie_a);
         feed_packets(&detection, &t, 80);
         assert_false(ue_detection_find_handlers(&detection, chain));
+        assert_false(ue_detection_is_unreadable(&detection));
         assert_int_equal(detection.handlers.missed[0], 0);
     }
 }

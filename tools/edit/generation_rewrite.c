@@ -133,7 +133,7 @@ static const char *unwritable(const struct input_datagram *captured, const struc
            : captured->is_foreign                   ? "not recognised"
            : captured->is_cut                       ? "cut by a snap length"
            : captured->result.fault.status != UE_OK ? "malformed"
-           : captured->result.is_opaque             ? "encrypted or compressed"
+           : captured->result.is_opaque             ? "encrypted, compressed or in an unknown format"
                                                     : NULL;
 }
 

@@ -208,6 +208,7 @@ static void on_field(void *user, const struct ue_record *record) {
     case UE_F_PACKET_EXTRA: fill(r->target, record->bit, record->bits, 0, 8); return;
     case UE_F_HANDLER_IV:
     case UE_F_HANDLER_TAG:
+    case UE_F_HANDLER_UNDECODED:
     case UE_F_HANDLER_CIPHERTEXT:
     case UE_F_HANDLER_COMPRESSED_DATA: on_handler(r, record); return;
     default: break;
@@ -294,7 +295,8 @@ void redactor_mask(struct redactor *redactor, const struct redactor_datagram *da
 
 void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
-        cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed and cannot be decoded: their content "
+        cli_error("%" G_GUINT64_FORMAT
+                  " datagrams are encrypted, compressed or in an unknown format and cannot be decoded: their content "
                   "is replaced by zeros; use --key to decrypt it",
                   counts->opaque);
     }

@@ -75,6 +75,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
     json_object_set_new(object, "malformed", counts(client->totals->malformed, server->totals->malformed));
     json_object_set_new(object, "opaque", counts(client->totals->opaque, server->totals->opaque));
+    json_object_set_new(object, "unreadable", counts(client->totals->unreadable, server->totals->unreadable));
     json_object_set_new(object, "reliable", counts(up->reliable, down->reliable));
     json_object_set_new(object, "resends", counts(up->resends, down->resends));
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));

@@ -117,6 +117,12 @@ static void print_handlers(const struct ue_observed_connection *connection) {
         fprintf(stderr, "stream %" PRIu32 ": looks like --handlers %s\n", connection->stream,
                 ue_handlers_text(chain, text));
     }
+    if (ue_detection_is_unreadable(detection)) {
+        fprintf(stderr,
+                "stream %" PRIu32 ": most packets match neither a generation nor known handlers, so none is decoded; "
+                "with --generation they are\n",
+                connection->stream);
+    }
     if (detection->decrypted == 0 && detection->encrypted > connection->datagrams / 2) {
         fprintf(stderr, "stream %" PRIu32 ": the key opens none of %" PRIu64 " encrypted packet%s\n",
                 connection->stream, detection->encrypted, plural(detection->encrypted));

@@ -455,7 +455,8 @@ void replay_connection_receive(struct replay_connection *connection, const struc
     connection->has_decrypted |= is_encrypted;
     if (seen->is_cut || (is_encrypted && connection->all->cipher == NULL)) {
         connection->sides[0].obstacle = connection->sides[1].obstacle =
-            seen->is_cut ? "its datagrams are cut by the snap length" : "its content is encrypted or compressed";
+            seen->is_cut ? "its datagrams are cut by the snap length"
+                         : "its content is encrypted, compressed or in an unknown format";
         finish_if_over(connection);
         return;
     }

@@ -245,9 +245,12 @@ bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bit
 
 /* Finds the handlers that are missing in the settings, or the order of those that the settings have, outermost first.
    Only if the packets do not match the settings, and all of them match exactly one other chain. The release applies
-   handlers that are missing, so that what is encrypted or compressed is opaque; the packet ids of the datagrams before
-   it are then not known. */
+   handlers that are missing, so that what is encrypted or compressed is opaque. */
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]);
+
+/* Whether the release found that most packets match neither a generation nor handlers: then it applied
+   UE_HANDLER_UNKNOWN, and no packet is decoded. */
+bool ue_detection_is_unreadable(const struct ue_detection *detection);
 
 /* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */
 struct ue_detection_bounds {

@@ -230,6 +230,7 @@ struct ue_side_totals {
     uint64_t datagrams;
     uint64_t packets, empty; /* empty: without a bunch */
     uint64_t malformed, opaque, cut;
+    uint64_t unreadable;         /* packets of a connection that matches no generation */
     uint64_t unidentified;       /* packets whose ids cannot be read: each may be one that was not captured */
     uint64_t not_captured;       /* packets reported as delivered but not captured so far */
     uint64_t not_captured_frame; /* frame of the first such report, and its capture time */

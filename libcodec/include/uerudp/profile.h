@@ -91,7 +91,8 @@ enum ue_handler {
     UE_HANDLER_AESGCM_BYTES,
     UE_HANDLER_AES_ECB,
     UE_HANDLER_DTLS,
-    UE_HANDLER_RELIABILITY
+    UE_HANDLER_RELIABILITY,
+    UE_HANDLER_UNKNOWN /* not the engine's: the rest of a packet is left undecoded */
 };
 
 #define UE_HANDLERS_MAX 4

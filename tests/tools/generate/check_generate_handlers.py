@@ -67,7 +67,9 @@ class Encryption(Case):
                 info = self.info()
                 self.assertLessEqual({each["kind"] for each in info["findings"]}, harmless)
                 self.assertEqual({"c2s": 0, "s2c": 0}, info["malformed"])
-                self.assertEqual({"c2s": 0, "s2c": 0}, info["not_acked"])
+                told = self.info(f"--handlers={order}")
+                for key in ("not_acked", "lost", "opaque", "empty", "resends"):
+                    self.assertEqual(told[key], info[key], key)
                 self.assertGreater(min(info["opaque"].values()), 10)
 
     def test_damage_is_no_encryption(self):

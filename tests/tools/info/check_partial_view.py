@@ -238,6 +238,51 @@ class Opaque(unittest.TestCase):
         self.assertEqual(info(frames)["lost"]["s2c"], self.info(half, "5.5")["lost"]["s2c"])
 
 
+def without_key(frames):
+    """A connection as a user sees it who knows no settings."""
+    connection, = traffic.lines("info", "--json", frames=frames)
+    return connection
+
+
+class Unknown(unittest.TestCase):
+    """Nothing is derived from packets that match neither a generation nor handlers."""
+
+    def changed(self, frames, is_changed=lambda _: True):
+        """The game's packets, but no handshake messages, are changed after their first four bytes."""
+        after = traffic.ETHERNET_BYTES + traffic.IPV4_BYTES + traffic.UDP_BYTES + 4
+        result = []
+        for number, frame in enumerate(frames):
+            is_packet = number >= 4 and is_changed(number)
+            tail = bytes(byte ^ 0x35 ^ (place * 7 & 0xff) for place, byte in enumerate(frame.data[after:-1]))
+            result.append(frame._replace(data=frame.data[:after] + tail + frame.data[-1:]) if is_packet else frame)
+        return result
+
+    def test_all_packets(self):
+        for generation in ("4.18", "4.22", "4.26", "5.1", "5.4", "5.8"):
+            frames = generated(("login", "--seed=4", "--loss=0.02"), generation).frames
+            found = without_key(self.changed(frames))
+            self.assertLessEqual(set(kinds(found)), {"unreadable", "handshake_retried"}, generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], generation)
+            self.assertEqual(len(frames) - 4, sum(found["unreadable"].values()), generation)
+
+    def test_some_packets(self):
+        """Packets that most of the others contradict are malformed."""
+        frames = generated(("login", "--seed=4"), "5.4").frames
+        found = without_key(self.changed(frames, lambda number: number % 4 == 0))
+        self.assertNotIn("unreadable", kinds(found))
+        self.assertGreater(sum(found["malformed"].values()), 10)
+
+    def test_reliability_handler(self):
+        """It is found, and the packets before that have their ids and their messages."""
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            capture = generated(("login", "--seed=4", "--handlers=reliability"), generation)
+            found = without_key(capture.frames)
+            self.assertEqual({}, kinds(found), generation)
+            self.assertIn("Hello", json.dumps(found["story"]), generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["lost"], generation)
+            self.assertEqual(capture.sent["connections"][0]["not_acked"], found["not_acked"], generation)
+
+
 class Middle(unittest.TestCase):
     """The capture begins in the middle of the connection: bunches before it are unknown, not unacknowledged."""
 

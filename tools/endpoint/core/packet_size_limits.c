@@ -16,7 +16,8 @@ static uint32_t reserved_bits(enum ue_handler handler) {
     case UE_HANDLER_DTLS: return DTLS_RECORD_BITS;
     case UE_HANDLER_RELIABILITY: return 64;
     case UE_HANDLER_OODLE: return 1; /* compresses only what becomes smaller */
-    case UE_HANDLER_NONE: break;
+    case UE_HANDLER_NONE:
+    case UE_HANDLER_UNKNOWN: break;
     }
     return 0;
 }
@@ -26,7 +27,7 @@ static bool are_combinable(const struct ue_conn_config *config) {
     const enum ue_handler *handlers = config->settings.handlers;
     unsigned seen = 0, ciphers = 0;
     for (size_t i = 0; i < UE_HANDLERS_MAX && handlers[i] != UE_HANDLER_NONE; i++) {
-        if ((seen >> handlers[i] & 1) != 0) {
+        if ((seen >> handlers[i] & 1) != 0 || handlers[i] == UE_HANDLER_UNKNOWN) {
             return false;
         }
         seen |= 1u << handlers[i];
