@@ -62,7 +62,8 @@ void ue_data_rate_finish(struct ue_findings *findings, unsigned side) {
         ue_finding_set(&finding, UE_VALUE_OF, findings->course.requested_rate);
         ue_finding_set(&finding, UE_VALUE_BYTES, (int64_t)rate->engine.peak_bytes);
         ue_finding_set(&finding, UE_VALUE_SINCE, rate->engine.peak_second * UE_NS_PER_S);
-        ue_finding_set_time(&finding, ue_time_ns_add(findings->course.first_ns, rate->engine.peak_second * UE_NS_PER_S));
+        ue_finding_set_time(&finding,
+                            ue_time_ns_add(findings->course.first_ns, rate->engine.peak_second * UE_NS_PER_S));
         ue_findings_report(findings, &finding);
     }
 }
