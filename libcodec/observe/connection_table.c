@@ -166,8 +166,8 @@ static void prove(struct ue_observer *observer, struct ue_connection *connection
 
 /* Whether the client may try again: the server answered the handshake, and then sent no packet. Without any datagram of
    the server, the capture may have only one direction. */
-static bool is_failed_attempt(const struct ue_connection *connection, const struct ue_handshake_match *next) {
-    bool is_same_generation = (connection->shown.detection.possible & next->profiles) != 0;
+static bool is_failed_attempt(const struct ue_connection *connection, uint16_t next_profiles) {
+    bool is_same_generation = (connection->shown.detection.possible & next_profiles) != 0;
     return connection->shown.is_proven && connection->has_challenge && !connection->has_joined && is_same_generation;
 }
 
@@ -179,6 +179,23 @@ static void repeat_attempt(struct ue_observer *observer, struct ue_connection *c
     connection->shown.is_proven = true;
     connection->shown.stream = former->shown.stream;
     connection->is_repeated = true;
+}
+
+/* Begins another session of the addresses, of which no handshake was captured. */
+static struct ue_connection *begin_session(struct ue_observer *observer, struct ue_connection *former,
+                                           const struct ue_captured_datagram *captured, unsigned side) {
+    const struct ue_detection earlier = former->shown.detection; /* before it is released */
+    struct ue_connection *next = add_connection(observer, former->pair, captured, side);
+    if (next == NULL) {
+        return NULL;
+    }
+    ue_detection_begin_session(&next->shown.detection, &earlier);
+    if (is_failed_attempt(former, earlier.possible)) {
+        repeat_attempt(observer, next, former);
+    } else if (former->shown.is_proven) {
+        prove(observer, next);
+    }
+    return next;
 }
 
 /* ---- restarts ---- */
@@ -344,7 +361,7 @@ static void detect(struct ue_observer *observer, struct ue_connection *connectio
         return;
     }
     ue_detection_feed(detection, side, captured->bytes, captured->captured_bytes, match, decode);
-    if (connection->decryptor != NULL) {
+    if (connection->decryptor != NULL && !decode->is_other_session) {
         decryption->learn(decryption->user, connection->decryptor, detection, decode, captured->bytes,
                           captured->captured_bytes);
     }
@@ -390,13 +407,19 @@ static void count(struct ue_connection *connection, unsigned side, bool is_hands
     }
 }
 
-static void accept(struct ue_observer *observer, struct ue_connection *connection,
-                   const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
-                   struct ue_decode_state *decode) {
+/* Returns the connection of the datagram: another one if it begins another session. */
+static struct ue_connection *accept(struct ue_observer *observer, struct ue_connection *connection,
+                                    const struct ue_captured_datagram *captured, unsigned side,
+                                    const struct ue_handshake_match *match, struct ue_decode_state *decode) {
     bool is_proven = connection->shown.is_proven;
     detect(observer, connection, captured, side, match, decode);
     if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
         prove(observer, connection);
+    }
+    if (decode->is_other_session) {
+        struct ue_connection *next = begin_session(observer, connection, captured, side);
+        connection = next != NULL ? next : connection;
+        detect(observer, connection, captured, side, match, decode);
     }
     if (connection->shown.is_proven) {
         ue_list_move_to_end(&observer->proven, &connection->used);
@@ -412,6 +435,7 @@ static void accept(struct ue_observer *observer, struct ue_connection *connectio
             remember_cookie(observer, connection, match->cookie);
         }
     }
+    return connection;
 }
 
 static bool match_handshake(const struct ue_settings *settings, const struct ue_captured_datagram *captured,
@@ -435,7 +459,7 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
     *is_match = match_handshake(&connection->shown.detection.settings, captured, match);
     if (*is_match && ue_detection_is_new_connection(&connection->shown.detection, match)) {
         struct ue_connection *next = add_connection(observer, pair, captured, side);
-        if (next != NULL && is_failed_attempt(connection, match)) {
+        if (next != NULL && is_failed_attempt(connection, match->profiles)) {
             repeat_attempt(observer, next, connection);
         }
         connection = next != NULL ? next : connection;
@@ -482,7 +506,7 @@ struct ue_connection *ue_connection_table_feed(struct ue_observer *observer,
     }
     bool accepted = is_accepted(connection, captured, is_match);
     if (accepted) {
-        accept(observer, connection, captured, side, is_match ? &match : NULL, decode);
+        connection = accept(observer, connection, captured, side, is_match ? &match : NULL, decode);
     }
     ue_connection_update_turn(observer, connection);
     forget_oldest(observer);

@@ -6,6 +6,7 @@
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
+#include "libcodec/observe/detection_opening.h"
 #include "libcodec/observe/detection_packet_ids.h"
 #include "libcodec/observe/detection_replay.h"
 #include "libcodec/observe/detection_spawn.h"
@@ -120,12 +121,7 @@ static void learn_sequences(struct ue_detection *detection, const struct ue_hand
         return;
     }
     struct ue_sequences first = ue_cookie_sequences(match->cookie);
-    struct ue_detection_side *server = &detection->sides[detection->server_side];
-    struct ue_detection_side *client = &detection->sides[!detection->server_side];
-    *server = (struct ue_detection_side){
-        .has_id = true, .has_acked = true, .acked = ue_seq_of(first.client - 1), .last_id = (int64_t)first.server - 1};
-    *client = (struct ue_detection_side){
-        .has_id = true, .has_acked = true, .acked = ue_seq_of(first.server - 1), .last_id = (int64_t)first.client - 1};
+    ue_detection_set_first(detection->sides, !detection->server_side, first.client, first.server);
     memcpy(detection->first_sides, detection->sides, sizeof detection->sides);
 }
 
@@ -244,10 +240,14 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
                            struct ue_decode_state *state) {
     const struct ue_context *x = &detection->resolved;
     struct ue_decode_result result;
+    bool visible = decode_current(detection, side, bytes, size_bytes, &result);
+    if (visible && ue_detection_is_other_session(detection, side, result.seq, x, bytes, size_bytes)) {
+        state->is_other_session = true;
+        return;
+    }
     detection->has_packets = true;
     detection->is_confirmed |= detection->has_ids_evidence;
     detection->restarting = false;
-    bool visible = decode_current(detection, side, bytes, size_bytes, &result);
     detection->sides[side].has_unread |= !visible;
     if (visible && !detection->is_given) {
         count_packet(detection, side, bytes, size_bytes);
@@ -276,7 +276,9 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     bool is_packet = visible && !result.is_handshake;
     if (is_packet && header_is_plausible(detection, &detection->sides[side], &result)) {
         bool modern = x->profile.packet != UE_PACKET_LEGACY;
-        ue_detection_side_expand(detection->sides, side, result.seq, result.ack, modern, &state->packet_ids);
+        bool begins =
+            !detection->sides[0].has_id && !detection->sides[1].has_id && ue_detection_is_opening(x, bytes, size_bytes);
+        ue_detection_side_expand(detection->sides, side, result.seq, result.ack, modern, begins, &state->packet_ids);
     }
 }
 
@@ -354,7 +356,7 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
         detection->has_packets = true;
         detection->sides[side].has_unread |= !is_modern; /* acks may have been cut off */
         ue_detection_side_expand(detection->sides, side, datagram.packet.seq, is_modern ? datagram.packet.ack : -1,
-                                 is_modern, packet_ids);
+                                 is_modern, false, packet_ids);
     }
 }
 
@@ -375,6 +377,18 @@ bool ue_detection_is_new_connection(const struct ue_detection *detection, const 
     bool is_other = detection->has_ids_evidence && (detection->possible & match->profiles) == 0;
     bool begins = match->type == UE_HANDSHAKE_INITIAL && !match->restart && !match->has_cookie;
     return begins && (detection->has_packets || is_other);
+}
+
+void ue_detection_begin_session(struct ue_detection *detection, const struct ue_detection *earlier) {
+    const struct ue_decryptor *decryptor = detection->settings.decryptor;
+    *detection = *earlier;
+    detection->settings.decryptor = detection->resolved.settings.decryptor = decryptor;
+    detection->datagrams--; /* it is fed again */
+    detection->has_packets = detection->restarting = false;
+    memset(detection->sides, 0, sizeof detection->sides);
+    memset(detection->first_sides, 0, sizeof detection->first_sides);
+    memset(detection->headers, 0, sizeof detection->headers);
+    memset(detection->has_seq, 0, sizeof detection->has_seq);
 }
 
 void ue_detection_adopt(struct ue_detection *detection, const struct ue_detection *earlier) {

@@ -3,6 +3,7 @@
 
 #include <uerudp/seq.h>
 #include "libcodec/observe/detection_magic.h"
+#include "libcodec/observe/detection_opening.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that must agree on which side is the server: one can match the wrong direction by chance. */
@@ -170,13 +171,19 @@ static bool matches_context(const struct ue_context *x, const uint8_t *bytes, si
     return fit->fits;
 }
 
-/* Whether a packet matches a profile with a variant. */
-static bool matches(const struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
-                    const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit, enum sender *sender) {
+static struct ue_context context_of_row(const struct ue_detection *detection, unsigned row, unsigned variant,
+                                        unsigned side) {
     struct ue_detection_result result = detection->result;
     struct ue_context x;
     result.variant = (uint8_t)variant;
     ue_detection_context_of_row(detection, &result, row, ue_detection_direction(detection, side), &x);
+    return x;
+}
+
+/* Whether a packet matches a profile with a variant. */
+static bool matches(const struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
+                    const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit, enum sender *sender) {
+    struct ue_context x = context_of_row(detection, row, variant, side);
     return matches_context(&x, bytes, size_bytes, fit, sender);
 }
 
@@ -378,7 +385,7 @@ static void try_variants(struct ue_detection *detection, unsigned row, unsigned 
 }
 
 /* Stores sequence and ack as each profile reads them, oldest profile first. */
-static void store_headers(struct ue_detection *detection, unsigned side,
+static void store_headers(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           const struct decode_attempt attempt[UE_PROFILE_COUNT]) {
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (attempt[row].fits) {
@@ -386,7 +393,10 @@ static void store_headers(struct ue_detection *detection, unsigned side,
             detection->has_seq[row][side] = true;
         }
         if (attempt[row].is_readable && !detection->is_released) {
-            ue_detection_add_header(detection, detection->datagrams, row, side, attempt[row].seq, attempt[row].ack);
+            struct ue_context x = context_of_row(detection, row, 0, side);
+            bool begins = attempt[row].fits && ue_detection_is_opening(&x, bytes, size_bytes);
+            ue_detection_add_header(detection, detection->datagrams, row, side, attempt[row].seq, attempt[row].ack,
+                                    begins);
         }
     }
 }
@@ -407,7 +417,7 @@ static void try_all(struct ue_detection *detection, unsigned side, const uint8_t
             try_variants(detection, row, side, bytes, size_bytes, &attempt[row]);
         }
     }
-    store_headers(detection, side, attempt);
+    store_headers(detection, side, bytes, size_bytes, attempt);
 }
 
 void ue_detection_try_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {

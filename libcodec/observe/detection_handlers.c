@@ -279,7 +279,7 @@ void ue_detection_reread(struct ue_detection *detection, const struct ue_decode_
         ue_datagram_decode(context, bytes, size_bytes, NULL, NULL, &result) == UE_OK && !result.is_handshake &&
         result.closed_by == UE_HANDLER_NONE) {
         ue_detection_add_header(detection, state->number, detection->released.profile, state->side, result.seq,
-                                result.ack);
+                                result.ack, false);
     }
 }
 

@@ -14,11 +14,8 @@ bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile
     return detection->has_ids_evidence ? detection->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
 }
 
-/* A packet can be late by at most this many ids. An older one shows that a newer id was damaged. */
-#define LATE_MAX 64
-
 static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
-    return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > LATE_MAX;
+    return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > UE_DETECTION_LATE_MAX;
 }
 
 /* Further than this, a packet does not confirm the ack of the one before it. */
@@ -28,8 +25,8 @@ static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
    acknowledge as much: the header may be damaged or forged, or the capture lacks packets. */
 static bool is_suspect(struct ue_detection_side *side, const struct ue_detection_side *other, uint16_t ack) {
     bool is_ahead = side->has_acked && other->has_id &&
-                    ue_seq_difference(ack, ue_seq_of(other->last_id), UE_PACKET_SEQ_MAX) > LATE_MAX &&
-                    ue_seq_difference(ack, side->acked, UE_PACKET_SEQ_MAX) > LATE_MAX;
+                    ue_seq_difference(ack, ue_seq_of(other->last_id), UE_PACKET_SEQ_MAX) > UE_DETECTION_LATE_MAX &&
+                    ue_seq_difference(ack, side->acked, UE_PACKET_SEQ_MAX) > UE_DETECTION_LATE_MAX;
     int32_t step = ue_seq_difference(ack, side->suspect, UE_PACKET_SEQ_MAX);
     bool is_confirmed = side->has_suspect && step >= 0 && step <= STEP_MAX;
     side->has_suspect = is_ahead && !is_confirmed;
@@ -37,15 +34,34 @@ static bool is_suspect(struct ue_detection_side *side, const struct ue_detection
     return side->has_suspect;
 }
 
+void ue_detection_set_first(struct ue_detection_side sides[2], unsigned client, uint16_t client_seq,
+                            uint16_t server_seq) {
+    uint16_t first[2];
+    first[client] = client_seq;
+    first[!client] = server_seq;
+    for (unsigned side = 0; side < 2; side++) {
+        sides[side] = (struct ue_detection_side){.has_id = true,
+                                                 .has_acked = true,
+                                                 .has_first = true,
+                                                 .acked = ue_seq_of(first[!side] - 1),
+                                                 .first_seq = first[side],
+                                                 .last_id = (int64_t)first[side] - 1};
+    }
+}
+
 void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, int32_t ack,
-                              bool modern, struct ue_packet_ids *ids) {
+                              bool modern, bool begins, struct ue_packet_ids *ids) {
+    bool is_first = begins && !sides[0].has_id && !sides[1].has_id;
+    if (is_first) {
+        ue_detection_set_first(sides, sender, seq, ue_seq_of(ack + 1));
+    }
     struct ue_detection_side *side = &sides[sender];
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
-    bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
+    bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= UE_DETECTION_LATE_MAX;
     bool is_ignored = !modern && is_late; /* like all acks of a late packet up to 4.21 */
     bool has_ack = ack >= 0 && !is_ignored;
     side->has_unread |= side->has_id && !is_late && id != side->last_id + 1;
-    *ids = (struct ue_packet_ids){id, true, has_ack && side->has_acked, side->acked, side->has_unread};
+    *ids = (struct ue_packet_ids){id, true, has_ack && side->has_acked, side->acked, side->has_unread, is_first};
     bool is_held = has_ack && is_suspect(side, &sides[!sender], (uint16_t)ack);
     if (is_held) {
         ids->acked_before = (uint16_t)ack; /* it reports nothing */
@@ -75,7 +91,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
         ids = (struct ue_packet_ids){0};
         if (header->is_readable[position]) {
             ue_detection_side_expand(sides, header->side, header->seq[position], header->ack[position],
-                                     position != UE_HEADER_LEGACY, &ids);
+                                     position != UE_HEADER_LEGACY, (header->begins >> position & 1) != 0, &ids);
         }
     }
     return ids;
@@ -96,10 +112,11 @@ void ue_detection_move_header(struct ue_detection *detection, unsigned profile, 
 }
 
 void ue_detection_add_header(struct ue_detection *detection, unsigned number, unsigned profile, unsigned side,
-                             uint16_t seq, int32_t ack) {
+                             uint16_t seq, int32_t ack, bool begins) {
     struct ue_detection_header *header = &detection->headers[number - 1];
     enum ue_header_position position = ue_detection_header_position(profile, ue_detection_has_ids(detection, profile));
     header->side = (uint8_t)side;
+    header->begins = (uint8_t)(header->begins | begins << position);
     if (!header->is_readable[position]) {
         header->is_readable[position] = true;
         header->seq[position] = seq;

@@ -39,7 +39,7 @@ static int64_t answer_ns(const struct ue_tracker_step *p) {
 
 /* ---- first sequences ---- */
 
-static void init_side(struct ue_tracker_side *side, uint16_t first_seq) {
+void ue_handshake_tracker_init_side(struct ue_tracker_side *side, uint16_t first_seq) {
     side->first_seq = first_seq;
     side->newest_id = side->first_id = side->reported_id = side->confirmed_id = (int64_t)first_seq - 1;
     side->shown_id = side->freed_id = side->unread_id = side->first_id;
@@ -60,8 +60,8 @@ static void learn_sequences(struct ue_tracker_step *p) {
     }
     unsigned server = sender == UE_SERVER_TO_CLIENT ? p->in->side : !p->in->side;
     struct ue_sequences first = ue_cookie_sequences(handshake->cookie);
-    init_side(&sides[server], first.server);
-    init_side(&sides[!server], first.client);
+    ue_handshake_tracker_init_side(&sides[server], first.server);
+    ue_handshake_tracker_init_side(&sides[!server], first.client);
 }
 
 /* ---- restarts ---- */

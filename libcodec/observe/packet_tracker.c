@@ -41,6 +41,15 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
     }
 }
 
+/* The first packet of a session shows the first sequences of both sides (protocol.md 5.7). */
+static void learn_opening(const struct ue_tracker_step *p, const struct ue_packet *packet) {
+    struct ue_tracker_side *sides = p->tracker->sides;
+    if (p->in->packet_ids->begins_session && sides[0].counts.packets + sides[1].counts.packets == 0) {
+        ue_handshake_tracker_init_side(&sides[p->in->side], packet->seq);
+        ue_handshake_tracker_init_side(&sides[!p->in->side], ue_seq_of(packet->ack + 1));
+    }
+}
+
 /* Reports of missing packets that have reached their sender end the wait for retransmissions: it sends them at once. */
 static void end_wait(struct ue_tracker_side *side) {
     if (side->awaited_id <= side->shown_id) {
@@ -264,6 +273,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     p->packet = packet;
+    learn_opening(p, packet);
     bool is_first = side->counts.packets == 0;
     if (is_first) {
         init_ids(side, p->packet_id);

@@ -320,6 +320,9 @@ UE_INLINE int64_t ue_tracker_span_ns(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;
 }
 
+/* Initialises the ids of a side with its first sequence, before its first packet. */
+void ue_handshake_tracker_init_side(struct ue_tracker_side *side, uint16_t first_seq);
+
 /* Processes a handshake message. */
 void ue_handshake_tracker_handle(struct ue_tracker_step *pass);
 

@@ -137,6 +137,11 @@ static void observe(const struct realdata_row *row, int server_side) {
         struct ue_handshake_match match;
         d->is_handshake = ue_profile_match_handshake(&row->settings, d->bytes, d->size, &match);
         ue_detection_feed(detection, d->side, d->bytes, d->size, d->is_handshake ? &match : NULL, &d->frame);
+        if (d->frame.is_other_session) {
+            const struct ue_detection earlier = *detection;
+            ue_detection_begin_session(detection, &earlier);
+            ue_detection_feed(detection, d->side, d->bytes, d->size, NULL, &d->frame);
+        }
         if (d->is_handshake && match.has_orig_cookie) {
             adopt(detection, &match);
         } else if (d->is_handshake && match.has_cookie) {

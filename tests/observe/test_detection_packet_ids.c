@@ -16,7 +16,7 @@ static struct ue_detection_side sides[2];
 
 static struct ue_packet_ids packet(unsigned sender, uint16_t seq, int32_t ack) {
     struct ue_packet_ids ids;
-    ue_detection_side_expand(sides, sender, seq, ack, false, &ids);
+    ue_detection_side_expand(sides, sender, seq, ack, false, false, &ids);
     return ids;
 }
 

@@ -200,7 +200,7 @@ void tracker_fixture_packet(struct tracker_fixture *fixture, unsigned side, int6
         header->history_words = header->history_words != 0 ? header->history_words : 1;
         header->history[0] = history;
     }
-    const struct ue_packet_ids packet_ids = {id, true, fixture->has_acked[side], fixture->acked[side], false};
+    const struct ue_packet_ids packet_ids = {id, true, fixture->has_acked[side], fixture->acked[side], false, false};
     const struct ue_datagram datagram = {.packet = *header, .items = fixture->items, .item_count = fixture->item_count};
     encode_and_feed(fixture, side, &packet_ids, &datagram);
     if (!is_legacy(fixture) && (!fixture->has_acked[side] || ue_seq_newer(ack, fixture->acked[side]))) {

@@ -65,6 +65,7 @@ struct ue_packet_ids {
     bool has_acked_before;
     uint16_t acked_before;  /* newest ack in an earlier packet of this direction */
     bool has_unread_before; /* packets since that one that are missing or were opaque may have reported packets, too */
+    bool begins_session;    /* its sequence and the one after its ack are the first of both sides */
 };
 
 /* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */

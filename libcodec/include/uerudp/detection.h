@@ -59,6 +59,7 @@ struct ue_decode_state {
     struct ue_detection_result result; /* when this datagram was fed; see is_held */
     bool is_held; /* fed before the release: the released result of the detection applies instead */
     bool restarting;
+    bool is_other_session; /* see ue_detection_begin_session; the other members are not set */
     uint8_t side;
     uint8_t direction; /* enum ue_direction when this datagram was fed; ue_detection_context returns the current one */
     uint8_t number;    /* position among the datagrams before the release, from 1; 0: after it */
@@ -73,6 +74,7 @@ struct ue_detection_header {
     bool is_readable[UE_HEADER_COUNT];
     uint8_t side;
     uint16_t seq[UE_HEADER_COUNT];
+    uint8_t begins;               /* bit n: read at position n, it begins a session */
     int32_t ack[UE_HEADER_COUNT]; /* as in struct ue_decode_result */
 };
 
@@ -117,8 +119,10 @@ struct ue_detection_side {
     bool has_acked;
     bool has_unread;  /* packets since the latest ack are missing or were opaque */
     bool has_suspect; /* the ack of the latest packet, which is far ahead, is not confirmed */
+    bool has_first;   /* first_seq is set */
     uint16_t acked;
     uint16_t suspect;
+    uint16_t first_seq; /* of this session */
     int64_t last_id;
 };
 
@@ -204,6 +208,10 @@ void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, 
 /* Whether this handshake message begins another connection of the same addresses: an Initial without restart bit after
    packets, or after handshakes of generations that do not send its form. */
 bool ue_detection_is_new_connection(const struct ue_detection *detection, const struct ue_handshake_match *match);
+
+/* Begins another session of the same addresses, whose first packet the earlier detection recognised
+   (is_other_session): keeps what it knows except packet ids. Feed that packet again to this detection. */
+void ue_detection_begin_session(struct ue_detection *detection, const struct ue_detection *earlier);
 
 /* Continues an earlier connection that moved to a new address (restart handshake): adopts its generation and packet
    ids, for held datagrams, too. */

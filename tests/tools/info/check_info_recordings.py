@@ -50,6 +50,16 @@ class RealData(unittest.TestCase):
     def test_loss_of_legacy(self):
         self.check_loss("utcp-ue418-loss", 61, 75)
 
+    def test_sessions_without_handshake(self):
+        """Frame 3 begins the session of a second client at the addresses of the first: only packets that its acks
+        name are missing."""
+        (path, options), = [(p, o) for n, p, o in uerudp.captures() if n == "utcp-tests-ue50"]
+        first, second = info(path, *options)
+        self.assertEqual([{"first": 1, "last": 2}, {"first": 3, "last": 7}], [first["frames"], second["frames"]])
+        self.assertEqual([], first["findings"])
+        self.assertEqual(["capture_incomplete"], [finding["kind"] for finding in second["findings"]])
+        self.assertEqual(({"c2s": 2, "s2c": 1}, {"c2s": 1, "s2c": 0}), (second["lost"], second["not_acked"]))
+
     def test_stalls_name_lost_frames(self):
         """The simulated network dropped each frame that a stall names as not delivered."""
         for name in ("utcp-loss", "utcp-ue418-loss"):
