@@ -127,6 +127,28 @@ static void mark(const struct both_ends_connection *connection, struct info_find
     }
 }
 
+static bool has_frame(const GArray *frames, int64_t frame) {
+    bool is_found = false;
+    for (guint i = 0; i < frames->len && !is_found; i++) {
+        is_found = (int64_t)g_array_index(frames, uint64_t, i) == frame;
+    }
+    return is_found;
+}
+
+/* Of malformed datagrams in the capture of their receiver, those that were sent otherwise. */
+static void mark_changed(const struct both_ends_connection *connection, unsigned capture,
+                         const struct info_findings *findings) {
+    const GPtrArray *malformed = findings->kinds[ue_finding_kind(UE_FINDING_MALFORMED)];
+    for (guint i = 0; connection->has_ends && malformed != NULL && i < malformed->len; i++) {
+        struct info_finding *finding = info_findings_at(malformed, i);
+        unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
+        unsigned receiver = role == 0 ? !connection->client_end : connection->client_end;
+        if (capture == receiver && has_frame(connection->ways[role].changed, finding->numbers[0])) {
+            finding->id = UE_FINDING_CHANGED;
+        }
+    }
+}
+
 static struct info_connection *find(const GPtrArray *list, uint32_t stream) {
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
@@ -145,6 +167,8 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
         struct info_connection *there = connection != NULL ? find(second, connection->pair.streams[1]->stream) : NULL;
         if (there != NULL) {
             mark(connection, &here->findings, &there->findings, here->ch_seq_bound);
+            mark_changed(connection, 0, &here->findings);
+            mark_changed(connection, 1, &there->findings);
             info_findings_limit(&there->findings, findings_max);
             here->is_compared = there->is_compared = true;
         }
