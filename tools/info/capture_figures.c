@@ -71,21 +71,11 @@ static void add_way(struct info_way_figures *way, const struct info_side *side) 
     way->peak_bytes_per_s = MAX(way->peak_bytes_per_s, totals->rate.network.peak_bytes);
 }
 
-static bool has_moment(const GPtrArray *findings) {
-    for (guint i = 0; findings != NULL && i < findings->len; i++) {
-        if (info_findings_at(findings, i)->has_time) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_findings(struct info_figures *figures, const struct info_connection *info) {
     enum ue_finding_id stall = ue_finding_kind(UE_FINDING_STALL);
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         figures->findings[kind] += info->findings.counts[kind];
         figures->affected[kind] += info->findings.counts[kind] != 0;
-        figures->is_of_moments[kind] |= has_moment(info->findings.kinds[kind]);
     }
     if (info->findings.kinds[stall] != NULL && info->findings.kinds[stall]->len != 0) {
         struct ue_finding longest = info_finding_detected(info_findings_at(info->findings.kinds[stall], 0));
@@ -118,8 +108,19 @@ double info_figures_per_minute(const struct info_figures *figures, uint64_t coun
     return figures->has_times ? 60 * (double)count / figures->connection_s : NAN;
 }
 
-double info_figures_frequency(const struct info_figures *figures, unsigned kind, bool is_of_moments) {
-    if (is_of_moments) {
+bool info_figures_grows(unsigned kind) {
+    static const enum ue_finding_id ids[] = {
+        UE_FINDING_UNDELIVERED, UE_FINDING_STALL,    UE_FINDING_SILENCE,    UE_FINDING_ACK_GAP,   UE_FINDING_PAUSE,
+        UE_FINDING_LOSS_BURST,  UE_FINDING_REPEATED, UE_FINDING_NEVER_SENT, UE_FINDING_MALFORMED, UE_FINDING_GAP};
+    bool grows = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+        grows |= ue_finding_kind(ids[i]) == kind;
+    }
+    return grows;
+}
+
+double info_figures_frequency(const struct info_figures *figures, unsigned kind) {
+    if (info_figures_grows(kind)) {
         return info_figures_per_minute(figures, figures->findings[kind]);
     }
     return figures->connections != 0 ? (double)figures->affected[kind] / (double)figures->connections : NAN;

@@ -26,18 +26,21 @@ struct info_figures {
     double connection_s; /* sum of the durations of the connections */
     struct info_way_figures ways[2];
     struct info_percentiles rtt, server_frame_time;
-    uint64_t findings[UE_FINDING_COUNT];  /* by kind */
-    uint64_t affected[UE_FINDING_COUNT];  /* connections that have one */
-    bool is_of_moments[UE_FINDING_COUNT]; /* some have a time; the others are about whole connections */
-    double longest_stall_ms;              /* 0: none */
+    uint64_t findings[UE_FINDING_COUNT]; /* by kind */
+    uint64_t affected[UE_FINDING_COUNT]; /* connections that have one */
+    double longest_stall_ms;             /* 0: none */
 };
 
 /* infos: struct info_connection. */
 struct info_figures info_figures_of(const GPtrArray *infos);
 
-/* How often a kind of finding occurs: of moments, in a minute of one connection; of whole connections, the share of the
-   connections that have it. NAN: not known. */
-double info_figures_frequency(const struct info_figures *figures, unsigned kind, bool is_of_moments);
+/* Whether a connection has more findings of a kind the longer it lasts; else it has one at most of each side, message
+   or channel. */
+bool info_figures_grows(unsigned kind);
+
+/* How often a kind of finding occurs: of those whose number grows, in a minute of one connection; of others, the share
+   of the connections that have it. NAN: not known. */
+double info_figures_frequency(const struct info_figures *figures, unsigned kind);
 
 /* A number in a minute of one connection; NAN if no time is known. */
 double info_figures_per_minute(const struct info_figures *figures, uint64_t count);

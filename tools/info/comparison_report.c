@@ -116,14 +116,10 @@ static void print_warning(struct text_buffer *out, const struct info_figures *be
     }
 }
 
-static bool is_of_moments(const struct info_comparison *comparison, unsigned kind) {
-    return comparison->figures[0].is_of_moments[kind] || comparison->figures[1].is_of_moments[kind];
-}
-
 static const char *verdict(const struct info_comparison *comparison, unsigned kind) {
     const struct info_figures *before = &comparison->figures[0], *after = &comparison->figures[1];
-    double earlier = info_figures_frequency(before, kind, is_of_moments(comparison, kind));
-    double later = info_figures_frequency(after, kind, is_of_moments(comparison, kind));
+    double earlier = info_figures_frequency(before, kind);
+    double later = info_figures_frequency(after, kind);
     if (before->findings[kind] == 0 || after->findings[kind] == 0) {
         return before->findings[kind] == 0 ? "appeared" : "disappeared";
     }
@@ -136,7 +132,7 @@ static const char *verdict(const struct info_comparison *comparison, unsigned ki
 /* "12 (1.7 per minute)", "in 2 of 3 connections" */
 static struct phrase frequency(const struct info_comparison *comparison, unsigned which, unsigned kind) {
     const struct info_figures *figures = &comparison->figures[which];
-    if (!is_of_moments(comparison, kind)) {
+    if (!info_figures_grows(kind)) {
         return phrase_format("in %" PRIu64 " of %s", figures->affected[kind],
                              phrase_count(figures->connections, "connection").text);
     }
@@ -196,7 +192,7 @@ static json_t *capture_object(const struct info_comparison *comparison, unsigned
 
 static json_t *finding_side(const struct info_comparison *comparison, unsigned which, unsigned kind) {
     const struct info_figures *figures = &comparison->figures[which];
-    double rate = is_of_moments(comparison, kind) ? info_figures_per_minute(figures, figures->findings[kind]) : NAN;
+    double rate = info_figures_grows(kind) ? info_figures_per_minute(figures, figures->findings[kind]) : NAN;
     return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)figures->findings[kind], "connections",
                      (json_int_t)figures->affected[kind], "per_minute", real_or_null(rate));
 }

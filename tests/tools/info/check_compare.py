@@ -112,6 +112,23 @@ class Figures(unittest.TestCase):
         self.assertEqual((1, 2, False), (result["before"]["connections"], result["after"]["connections"], result["same_connections"]))
         self.assertRegex(text_of(CALM, TWO), f"differ in (duration and )?number of connections: {WARNING}")
 
+    def test_once_in_a_connection(self):
+        """What a connection has once is a share of the connections, however long they last; stalls are a rate."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / f"{name}.pcapng" for name in ("two", "five")]
+            for path, options in zip(paths, ("--duration=60 --loss=0.03 --delay=40 --jitter=12 --seed=9 --connections=2",
+                                             "--duration=20 --loss=0.06 --delay=100 --jitter=5 --seed=9 --connections=5")):
+                uerudp.run("generate", "game", *options.split(), "--capture-at=sender", "--output", path, status=None)
+            found = {finding["kind"]: finding for finding in compare(*paths)["findings"]}
+            text = text_of(*paths)
+        retried = found["handshake_retried"]
+        self.assertEqual([None, None], [retried[when]["per_minute"] for when in ("before", "after")])
+        self.assertEqual([1, 1], [retried[when]["connections"] for when in ("before", "after")])
+        self.assertEqual("fewer", retried["change"])
+        self.assertRegex(text, "handshake_retried +in 1 of 2 connections +in 1 of 5 connections +fewer")
+        self.assertRegex(text, r"reliable_stall +\d+ \(\d+\.\d per minute\) +\d+ \(\d+\.\d per minute\)")
+        self.assertIsNone(found["loss"]["before"]["per_minute"])
+
     def test_no_difference(self):
         """The same capture twice: nothing changed, and no sentence warns of differences."""
         text = text_of(LOSSY, LOSSY)
