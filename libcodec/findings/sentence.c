@@ -192,6 +192,10 @@ static const char *fixed_text(const struct ue_finding *finding, struct placehold
     return is_word(name, "text") ? finding->text : is_word(name, "other_text") ? finding->other_text : NULL;
 }
 
+static uint64_t last_frame(const struct ue_finding *finding) {
+    return finding->frames[finding->frame_count > 1 ? finding->frame_count - 1 : 0];
+}
+
 static void add_frames(struct ue_text_writer *out, const struct ue_finding *finding) {
     const int64_t count = value_of(finding, UE_VALUE_COUNT);
     ue_text_writer_add(out, count > 1 ? "frames" : "frame");
@@ -200,6 +204,16 @@ static void add_frames(struct ue_text_writer *out, const struct ue_finding *find
         ue_text_writer_add_unsigned(out, finding->frames[i]);
     }
     ue_text_writer_add(out, count > FRAMES_LISTED ? " ..." : "");
+}
+
+static void add_range(struct ue_text_writer *out, const struct ue_finding *finding) {
+    const uint64_t first = finding->frames[0], last = last_frame(finding);
+    ue_text_writer_add(out, first != last ? "frames " : "frame ");
+    ue_text_writer_add_unsigned(out, first);
+    if (first != last) {
+        ue_text_writer_add(out, " to ");
+        ue_text_writer_add_unsigned(out, last);
+    }
 }
 
 static void add_sequences(struct ue_text_writer *out, const struct ue_finding *finding) {
@@ -217,9 +231,11 @@ static void add_other(struct ue_text_writer *out, const struct ue_finding *findi
     if (is_word(name, "frame")) {
         ue_text_writer_add_unsigned(out, finding->frames[0]);
     } else if (is_word(name, "last_frame")) {
-        ue_text_writer_add_unsigned(out, finding->frames[finding->frame_count > 1 ? finding->frame_count - 1 : 0]);
+        ue_text_writer_add_unsigned(out, last_frame(finding));
     } else if (is_word(name, "frames")) {
         add_frames(out, finding);
+    } else if (is_word(name, "range")) {
+        add_range(out, finding);
     } else if (is_word(name, "sequences")) {
         add_sequences(out, finding);
     } else if (is_word(name, "share")) {

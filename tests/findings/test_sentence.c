@@ -57,6 +57,25 @@ static void test_parts(void **state) {
     assert_sentence(&finding, "the connection was restarted twice");
 }
 
+/* One frame is no range. */
+static void test_range(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_LOSS_BURST, 0, 5, 45);
+    finding.frames[1] = 45;
+    finding.frame_count = 2;
+    ue_finding_set(&finding, UE_VALUE_FIRST_ID, 7);
+    ue_finding_set(&finding, UE_VALUE_LAST_ID, 11);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 4);
+    assert_sentence(&finding,
+                    "5 packets in a row were not delivered, client to server, ids 7 to 11 (frame 45; 4 of them "
+                    "were not captured in this connection)");
+    finding.frames[1] = 48;
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 1);
+    assert_sentence(&finding,
+                    "5 packets in a row were not delivered, client to server, ids 7 to 11 (frames 45 to 48; 1 of "
+                    "them was not captured in this connection)");
+}
+
 /* Without a loss in the other direction there is no share of it. */
 static void test_other_share(void **state) {
     (void)state;
@@ -160,10 +179,10 @@ static void test_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_words),     cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_span_in_doubt), cmocka_unit_test(test_has_value), cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),   cmocka_unit_test(test_other_share),
-        cmocka_unit_test(test_buffer),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_words),         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_range),        cmocka_unit_test(test_span_in_doubt), cmocka_unit_test(test_has_value),
+        cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_other_share),  cmocka_unit_test(test_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

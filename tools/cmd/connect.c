@@ -183,6 +183,14 @@ static char *no_answer(const struct connect *c) {
                            (double)(c->now_ns - c->begun_ns) / NS_PER_S);
 }
 
+/* The reason of a failure, with what to do about it; to be freed. */
+static char *with_hint(const struct connect *c, const char *why) {
+    bool is_unechoed = c->mode->kind->is_unechoed != NULL && c->mode->kind->is_unechoed(c->mode);
+    return g_strconcat(
+        why, is_unechoed ? "; no message came back: --check needs a server that returns them (serve --mode echo)" : "",
+        NULL);
+}
+
 /* Prints the report once, closes the connection, and answers the server a little longer. */
 static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (c->left_ns != 0) {
@@ -190,11 +198,12 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
     }
     c->left_ns = c->now_ns;
     c->status = status;
-    if (why != NULL) {
-        cli_error("%s", why);
+    g_autofree char *reason = why != NULL ? with_hint(c, why) : NULL;
+    if (reason != NULL) {
+        cli_error("%s", reason);
     }
     if (c->live.json || is_answered(c)) { /* else there is nothing to report */
-        report_end(c, why);
+        report_end(c, reason);
     }
     ue_conn_close(c->client.conn, c->now_ns, UE_CLOSE_DISCONNECT);
 }

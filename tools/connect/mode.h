@@ -25,6 +25,8 @@ struct connect_mode_type {
     void (*tick)(struct connect_mode *mode, uint64_t now_ns);
     /* Returns the result for the report. */
     json_t *(*result)(const struct connect_mode *mode);
+    /* Whether messages were sent and none came back. NULL: they need not. */
+    bool (*is_unechoed)(const struct connect_mode *mode);
     void (*clear)(struct connect_mode *mode); /* NULL: nothing to free */
 };
 

@@ -156,8 +156,14 @@ static json_t *result(const struct connect_mode *mode) {
                      "unreliable_echoed", (int)check->unreliable_echoed);
 }
 
+static bool is_unechoed(const struct connect_mode *mode) {
+    const struct echo_check *check = (const struct echo_check *)mode;
+    return check->reliable_sent != 0 && check->reliable_echoed + check->unreliable_echoed == 0;
+}
+
 struct connect_mode *connect_mode_check_new(const struct connect_mode_options *options) {
-    static const struct connect_mode_type kind = {.name = "check", .receive = receive, .tick = tick, .result = result};
+    static const struct connect_mode_type kind = {
+        .name = "check", .receive = receive, .tick = tick, .result = result, .is_unechoed = is_unechoed};
     struct echo_check *check = g_new0(struct echo_check, 1);
     check->mode.kind = &kind;
     check->seed = options->seed;

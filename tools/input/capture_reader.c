@@ -338,7 +338,7 @@ bool capture_reader_next(struct capture_reader *reader, struct input_datagram *c
     return true;
 }
 
-bool capture_reader_selects(const struct capture_reader *reader, const struct selection *selection,
+bool capture_reader_selects(struct capture_reader *reader, const struct selection *selection,
                             const struct input_datagram *captured) {
     const struct selection_datagram datagram = {
         .stream = captured->connection->stream,
@@ -349,7 +349,10 @@ bool capture_reader_selects(const struct capture_reader *reader, const struct se
         .bytes = captured->bytes,
         .size_bytes = captured->size_bytes,
     };
-    return selection_matches(selection, &datagram);
+    bool is_selected = selection_matches(selection, &datagram);
+    reader->summary.compared++;
+    reader->summary.selected += is_selected;
+    return is_selected;
 }
 
 bool capture_reader_is_live(const struct capture_reader *reader) {

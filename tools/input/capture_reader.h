@@ -102,7 +102,7 @@ void capture_reader_start(struct capture_reader *reader, int path_count, char **
 bool capture_reader_next(struct capture_reader *reader, struct input_datagram *captured);
 
 /* Whether a selection has a datagram of this reader. */
-bool capture_reader_selects(const struct capture_reader *reader, const struct selection *selection,
+bool capture_reader_selects(struct capture_reader *reader, const struct selection *selection,
                             const struct input_datagram *captured);
 
 /* The file that holds a frame; NULL if there is only one file. */

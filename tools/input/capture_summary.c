@@ -222,6 +222,9 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
                 "%" PRIu64 " UDP datagram%s without a handshake of this protocol; give the server's port with --port\n",
                 input->datagrams, plural(input->datagrams));
     }
+    if (summary->compared != 0 && summary->selected == 0) {
+        fputs("none of the datagrams that were read is selected\n", stderr);
+    }
     fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,
             plural(summary->decoded), streams, plural(streams), summary->malformed);
 }

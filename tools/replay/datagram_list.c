@@ -17,7 +17,7 @@ static uint32_t sender_of(struct loading *l, uint32_t stream) {
     return known - 1;
 }
 
-static bool is_wanted(const struct replay_command *replay, const struct input_datagram *seen) {
+static bool is_wanted(struct replay_command *replay, const struct input_datagram *seen) {
     unsigned role = replay->selection.direction == UE_SERVER_TO_CLIENT ? 1 : 0;
     return seen->role == role && capture_reader_selects(&replay->reading, &replay->selection, seen);
 }

@@ -34,7 +34,7 @@ static struct replay_connection *connection_of(struct capture_check *check, cons
 }
 
 static void handle_datagram(struct capture_check *check, const struct input_datagram *seen) {
-    const struct replay_command *replay = check->replay;
+    struct replay_command *replay = check->replay;
     if (seen->is_foreign || !capture_reader_selects(&replay->reading, &replay->selection, seen)) {
         return;
     }

@@ -104,7 +104,7 @@ static void handle_datagram(struct transcript_reading *r, const struct input_dat
 }
 
 /* False, with a message: the connection cannot be transcribed. */
-static bool read_datagram(struct transcript_reading *r, const struct replay_command *replay,
+static bool read_datagram(struct transcript_reading *r, struct replay_command *replay,
                           const struct input_datagram *seen) {
     struct session_transcript *transcript = r->transcript;
     if (seen->is_foreign || !capture_reader_selects(&replay->reading, &replay->selection, seen)) {

@@ -284,6 +284,17 @@ class Program(unittest.TestCase):
         for way in WAYS:
             self.assertAlmostEqual(before["acked"][way], acked[way], delta=2)
 
+    def test_nothing_selected(self):
+        """A part of the time in which nothing was captured is named; one with a datagram is not."""
+        login = uerudp.ROOT / "captures/login.pcapng"
+        for command in "info", "decode":
+            result = uerudp.run(command, "--from=50", login)
+            self.assertEqual((b"", True), (result.stdout, b"none of the datagrams that were read is selected" in result.stderr))
+            for options in ("--from=1",), ():
+                result = uerudp.run(command, *options, login)
+                self.assertNotEqual(b"", result.stdout)
+                self.assertNotIn(b"is selected", result.stderr)
+
     def test_files_and_hex(self):
         conv = login()
         with tempfile.TemporaryDirectory() as folder:

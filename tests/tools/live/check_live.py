@@ -195,9 +195,17 @@ class Jobs(unittest.TestCase):
             self.assertNotIn("demo", errors)
 
     def test_check_needs_an_echo(self):
+        """A server that returns nothing is named as the cause; one that returns messages is not."""
+        hint = "--check needs a server that returns them (serve --mode echo)"
         with live.Server("--mode", "sink") as server:
             _, errors = live.client(server, "--check", "--timeout", 5, status=1)
-        self.assertIn("not finished in time", errors)
+        self.assertIn("not finished in time; no message came back: " + hint, errors)
+        with live.Server("--mode", "scenario") as server:
+            _, errors = live.client(server, "--check", "--timeout", 5, status=1)
+        self.assertIn(hint, errors)
+        with live.Server("--mode", "echo") as server:
+            _, errors = live.client(server, "--check", "--timeout", 0.6, "--delay", 300, status=1)
+        self.assertNotIn(hint, errors)
 
 
 class Recording(unittest.TestCase):
