@@ -22,13 +22,21 @@ static inline int64_t ue_time_ns_since(int64_t time_ns, int64_t before_ns) {
     return __builtin_sub_overflow(time_ns, before_ns, &span) ? (before_ns > 0 ? INT64_MIN : INT64_MAX) : span;
 }
 
-/* Combines seconds and nanoseconds, each of any size and sign. */
+/* Combines seconds and nanoseconds, each of any size and sign. Only the sum saturates. */
 static inline int64_t ue_time_ns_from(int64_t seconds, int64_t nanoseconds) {
-    int64_t time_ns;
+    int64_t time_ns, rest_ns = nanoseconds % UE_NS_PER_S;
+    seconds = ue_time_ns_add(seconds, nanoseconds / UE_NS_PER_S);
+    if (seconds > 0 && rest_ns < 0) { /* with equal signs the product is no larger than the sum */
+        seconds--;
+        rest_ns += UE_NS_PER_S;
+    } else if (seconds < 0 && rest_ns > 0) {
+        seconds++;
+        rest_ns -= UE_NS_PER_S;
+    }
     if (__builtin_mul_overflow(seconds, UE_NS_PER_S, &time_ns)) {
         return seconds < 0 ? INT64_MIN : INT64_MAX;
     }
-    return ue_time_ns_add(time_ns, nanoseconds);
+    return ue_time_ns_add(time_ns, rest_ns);
 }
 
 #ifdef __cplusplus
