@@ -9,7 +9,7 @@ UE_INLINE void exports_layout(enum ue_op op, struct ue_cursor *c, const struct u
     (void)x;
     FLAG(m->has_rep_layout, EXPORT_HAS_REP_LAYOUT);
     UINT(m->count, EXPORT_COUNT, 32);
-    REQUIRE(m->has_rep_layout || m->count <= UE_EXPORTS_MAX, UE_E_RANGE, EXPORT_COUNT);
+    REQUIRE(m->count <= (m->has_rep_layout ? UE_FIELD_EXPORTS_MAX : UE_EXPORTS_MAX), UE_E_RANGE, EXPORT_COUNT);
 }
 
 UE_DEFINE_CONTENT_RUN(ue_exports, exports_layout, struct ue_exports)

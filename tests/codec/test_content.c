@@ -9,6 +9,7 @@
 
 #include <uerudp/actor_spawn.h>
 #include <uerudp/block.h>
+#include <uerudp/exports.h>
 #include "tests/support/content_tally.h"
 #include "tests/support/guarded.h"
 
@@ -369,6 +370,34 @@ static void what_is_not_known_is_opaque(void **state) {
     }
 }
 
+/* Whether a section of exports with this count decodes, and encodes, alike. */
+static bool has_exports_of(bool has_rep_layout, uint32_t count) {
+    const uint64_t bits = (uint64_t)count << 1 | has_rep_layout;
+    uint8_t bytes[8], encoded[8] = {0};
+    struct ue_context context;
+    struct ue_fault fault;
+    struct ue_exports exports;
+    size_t from = 0, to = 0;
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(bits >> (8 * i));
+    }
+    ue_context_init(&context, ue_profile_find("5.1"), NULL);
+    const struct ue_exports wanted = {.has_rep_layout = has_rep_layout, .count = count};
+    enum ue_status status = ue_exports_decode(&context, (struct ue_view){bytes, 0, 64}, &from, &exports, &fault);
+    assert_int_equal(ue_exports_encode(&context, &wanted, encoded, sizeof encoded, &to, &fault), status);
+    assert_true(status == UE_OK || status == UE_E_RANGE);
+    return status == UE_OK;
+}
+
+static void absurd_counts_of_exports_are_refused(void **state) {
+    (void)state;
+    assert_true(has_exports_of(false, UE_EXPORTS_MAX));
+    assert_false(has_exports_of(false, UE_EXPORTS_MAX + 1));
+    assert_true(has_exports_of(true, UE_FIELD_EXPORTS_MAX));
+    assert_false(has_exports_of(true, UE_FIELD_EXPORTS_MAX + 1));
+    assert_false(has_exports_of(true, UINT32_MAX));
+}
+
 static void custom_exports_are_opaque(void **state) {
     (void)state;
     const struct ue_trace trace = {.field = on_field};
@@ -442,6 +471,7 @@ int main(void) {
         cmocka_unit_test(what_is_behind_a_fault_is_opaque),
         cmocka_unit_test(what_is_not_known_is_opaque),
         cmocka_unit_test(custom_exports_are_opaque),
+        cmocka_unit_test(absurd_counts_of_exports_are_refused),
         cmocka_unit_test(hostile_messages_take_linear_time),
         cmocka_unit_test(the_list_of_mapped_ids_is_not_searched_for_every_block),
     };

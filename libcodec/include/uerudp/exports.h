@@ -14,6 +14,10 @@ extern "C" {
 /* Engines reject a message with more objects. */
 #define UE_EXPORTS_MAX 2048
 
+/* More exports of fields, of 17 bits each at least, do not fit into the largest message (65536 bytes, protocol.md 10).
+ */
+#define UE_FIELD_EXPORTS_MAX (65536u * 8 / 17)
+
 /* The head of an export section. `count` objects (ue_export_decode) or exports of fields (ue_field_export_decode)
    follow. */
 struct ue_exports {
