@@ -10,6 +10,7 @@
 #include "plugin/expert_items.h"
 #include "plugin/fields.h"
 #include "plugin/first_pass/analysis_results.h"
+#include "plugin/first_pass/capture_end.h"
 #include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/observer.h"
 #include "plugin/first_pass/reassembly_results.h"
@@ -68,13 +69,20 @@ static bool show_undecoded(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     return true;
 }
 
+static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
+    if (pinfo->fd->visited) {
+        uerudp_observer_on_later_pass();
+    }
+    return uerudp_frame_state_find(pinfo);
+}
+
 /* Called by port, by Decode As, or by the conversation. */
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
     const struct uerudp_captured_bytes bytes = captured_bytes(tvb);
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return 0;
     }
-    const struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
+    const struct uerudp_frame_state *state = find_state(pinfo);
     if (state == NULL && !pinfo->fd->visited) {
         state = uerudp_observer_feed(pinfo, &bytes, true);
     }
@@ -121,7 +129,7 @@ static uerudp_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo,
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
+    const struct uerudp_frame_state *state = find_state(pinfo);
     if (!pinfo->fd->visited) {
         if (state != NULL) {
             return false; /* already rejected when it was dissected by port */
@@ -170,4 +178,5 @@ void uerudp_packet_handoff(void) {
     dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
     heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", uerudp_proto,
                        HEURISTIC_ENABLE);
+    uerudp_capture_end_register(uerudp_proto);
 }

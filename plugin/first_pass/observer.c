@@ -7,6 +7,7 @@
 #include <uerudp/time_ns.h>
 #include "plugin/key_preferences.h"
 #include "plugin/first_pass/analysis_results.h"
+#include "plugin/first_pass/capture_end.h"
 #include "plugin/first_pass/finding_results.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/first_pass/sequence_analysis.h"
@@ -314,13 +315,20 @@ bool uerudp_observer_is_expecting(uint32_t frame) {
     return observer == NULL || ue_observer_is_expecting(observer, frame);
 }
 
-/* Called at the end of a file and of a live capture, but not when a datagram is dissected again during the capture. */
+/* Called at the end of a file and of a live capture, but not when a datagram is dissected again during the capture, nor
+   when Wireshark has dissected all again. */
 static void finish(void) {
     is_finished = true;
     if (observer != NULL) {
         ue_observer_flush(observer);
         track_ready();
         uerudp_finding_results_finish(ue_observer_end_ns(observer));
+    }
+}
+
+void uerudp_observer_on_later_pass(void) {
+    if (!is_finished && uerudp_capture_end_was_reached()) {
+        finish();
     }
 }
 

@@ -24,6 +24,10 @@ const struct uerudp_frame_state *uerudp_observer_feed(const packet_info *pinfo,
    protocol, if it is in this frame. */
 bool uerudp_observer_is_expecting(uint32_t frame);
 
+/* Call it before the state of a visited datagram is read: ends the first pass if it is over and Wireshark did not tell
+   so. */
+void uerudp_observer_on_later_pass(void);
+
 /* Whether the first pass ended: no datagram waits, and no result of an earlier datagram follows. During a live capture,
    Wireshark dissects datagrams again before that. */
 bool uerudp_observer_is_finished(void);

@@ -159,6 +159,56 @@ class Live(unittest.TestCase):
         self.assertTrue([row for row in rows if "reliable" in row[-1]])
 
 
+class Again(unittest.TestCase):
+    """Wireshark dissects all packets again, for example with other preferences: what later packets tell of a packet is
+    complete as before."""
+    STALLS = {10: "[Reliable stall 300 ms]", 22: "[Reliable stall 700 ms]"}
+    STALL = "uerudp.finding.reliable_stall"
+    FILTERED = ["filtered", STALL, len(STALLS)]
+
+    def stalls(self, rows):
+        return {int(row[0]): mark for row in rows for mark in self.STALLS.values() if mark in row[-1]}
+
+    def test_findings(self):
+        """Also after the file was read again, and with a filter that is applied afterwards."""
+        path = decoded.path_of("loss-burst")
+        with open(path, "rb") as file:
+            content = file.read()
+        count = len(decoded.datagrams(path))
+        again, later = ["redissected", count, 5], ["redissected", count, 6]
+        found = looked_at(content, LIMIT_S, again, EXPERTS, ["reloaded", count], later, self.FILTERED)
+        for step in (again, later, self.FILTERED):
+            self.assertEqual(self.stalls(found[tuple(step)]), self.STALLS, step)
+        warnings = [int(row[-1]) for row in found[tuple(EXPERTS)] if row[0] == "Warning" and "UERUDP" in row]
+        with harness.Stage() as stage:
+            text = stage.tshark("-2", "-q", "-r", stage.copy(path), "-z", "expert,warn")
+        wanted = [int(line.split()[0]) for line in text.splitlines() if " UERUDP " in line]
+        self.assertGreater(sum(wanted), 3)
+        self.assertEqual(sum(warnings), sum(wanted))
+
+    def test_malformed(self):
+        path = decoded.path_of("fuzz")
+        with open(path, "rb") as file:
+            content = file.read()
+        count = len(decoded.datagrams(path))
+        with harness.Stage() as stage:
+            wanted = [frame for frame, info in stage.info(stage.copy(path), "-2").items() if "[Malformed" in info]
+        rows, = looked_at(content, LIMIT_S, ["redissected", count, 5]).values()
+        self.assertTrue(wanted)
+        self.assertEqual([int(row[0]) for row in rows if "[Malformed" in row[-1]], wanted)
+        self.assertEqual([row for row in rows if "not final" in row[-1]], [])
+
+    def test_live(self):
+        """During a capture this is not its end: what the packets after it tell is not lost."""
+        with harness.Stage() as stage:
+            stage.tshark("-r", stage.copy(decoded.path_of("loss-burst")), "-F", "pcap", "-w", os.path.join(stage.home, "a.pcap"))
+            datagrams = capture.read(os.path.join(stage.home, "a.pcap"))
+        step = ["live", len(capture.pcap(datagrams[:SHOWN_FIRST])), len(datagrams), SHOWN_FIRST]
+        stalled = ["filtered", self.STALL, 1]  # the packets are 10 ms apart
+        found = looked_at(capture.pcap(datagrams), LIMIT_S, step, stalled)
+        self.assertEqual([(row[0], "[Reliable stall 140 ms]" in row[-1]) for row in found[tuple(stalled)]], [("22", True)])
+
+
 class Nothing(unittest.TestCase):
     def test_rows_are_missed(self):
         """A window without rows is recognised: the capture has no packet of uerudp."""

@@ -3,12 +3,13 @@
 """Opens Wireshark's windows in a virtual X server and prints the rows that they show, as JSON.
 
 usage: window.py SECONDS FOLDER CAPTURE STEP...
-       window.py SECONDS FOLDER CAPTURE '["live", FIRST_BYTES, PACKETS]'
+       window.py SECONDS FOLDER CAPTURE '["live", FIRST_BYTES, PACKETS]' STEP...
 
 Rows are read through the accessibility interface (AT-SPI): no pixels, no fonts. Debian's Python has its bindings. Each
 wait ends with its condition, or after SECONDS. STEP is a JSON list: a path of menu entries, or one of the words in
 DIALOGS. FOLDER holds the files of the user's home. With the step "live", Wireshark captures from a pipe: the first bytes
-of CAPTURE are in it from the start, the rest follows when their packets are shown.
+of CAPTURE are in it from the start, the rest follows when their packets are shown. ["live", FIRST_BYTES, PACKETS, FIRST]
+dissects the first packets, FIRST in number, again before the rest follows, and ends the capture when all are shown.
 """
 import contextlib
 import ctypes
@@ -25,6 +26,7 @@ CALL_MS, PRESS_MS, START_MS = 20000, 500, 60000
 OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to the page of uerudp
 AGAIN = 3  # after this part of the limit without a window, the entry is pressed again: on a busy machine one press had no effect
 SMALL_TABLE = 100
+PACKET_COLUMNS = 7
 INSET = 5
 BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # names in the Qt releases
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
@@ -173,10 +175,13 @@ class Wireshark:
                 return None
         return node
 
+    def is_enabled(self, node):
+        return node.get_state_set().contains(self.atspi.StateType.SENSITIVE)
+
     def open(self, path):
         """The window that a menu entry opens."""
         entry = self.wait(f"the entry {path}", lambda: self.entry(path))
-        self.wait(f"the entry {path}, enabled", lambda: entry.get_state_set().contains(self.atspi.StateType.SENSITIVE))
+        self.wait(f"the entry {path}, enabled", lambda: self.is_enabled(entry))
         before = self.windows()
         self.press(entry)
         if not self.wait("", lambda: self.new_windows(before), is_required=False, limit_s=self.limit_s / AGAIN):
@@ -256,14 +261,65 @@ class Wireshark:
         self.close(window)
         return rows or []
 
+    def packet_lists(self):
+        """Rows of the packet list; the window has other tables, also hidden ones."""
+        return [rows for rows in map(self.rows_of, self.tables(self.main)) if rows and len(rows[0]) == PACKET_COLUMNS]
+
+    def packets(self, count):
+        """The packet list, once it has that many rows."""
+        def complete():
+            return [rows for rows in self.packet_lists() if len(rows) >= count]
+        return self.wait("all packets", complete)[0]
+
+    def is_ignored(self, count, number):
+        return "<Ignored>" in self.packets(count)[number - 1][-1]
+
+    def cell_of(self, number):
+        """The first cell of a packet in the packet list."""
+        for table in self.tables(self.main):
+            for cell in self.children(table):
+                if cell.get_role_name() == "table cell" and cell.get_name() == str(number):
+                    return cell
+        return None
+
+    def redissected(self, path):
+        """The packet list after one packet was ignored, and no longer: Wireshark dissects all packets twice."""
+        count, number = path
+        self.packets(count)
+        self.click(self.wait("the packet", lambda: self.cell_of(number)))
+        for is_ignored in (True, False):
+            self.xdotool("key", "ctrl+d")
+            self.wait("the packet, dissected again", lambda wanted=is_ignored: self.is_ignored(count, number) == wanted)
+        return self.packets(count)
+
+    def reloaded(self, path):
+        """The packet list after Wireshark has read the file again."""
+        self.xdotool("key", "ctrl+r")
+        time.sleep(TYPING_S)
+        return self.packets(*path)
+
+    def filtered(self, path):
+        """The packet list with a display filter that so many packets pass."""
+        text, count = path
+        self.xdotool("key", "ctrl+slash")
+        self.xdotool("type", text)
+        self.xdotool("key", "Return")
+
+        def few():
+            return [rows for rows in self.packet_lists() if len(rows) == count]
+        return self.wait("the packets that pass", few)[0]
+
     def live(self, path):
         """The packet list at the end of a live capture whose first packets were shown before the others arrived."""
-        _, packets = path
+        _, packets, *first = path
+        if first:
+            self.redissected((*first, 5))
         self.resume()
-
-        def complete():
-            return [rows for rows in map(self.rows_of, self.tables(self.main)) if len(rows) >= packets]
-        return self.wait("all packets", complete)[0]
+        rows = self.packets(packets)
+        if first:
+            self.process.stdin.close()
+            self.wait("the end of the capture", lambda: not self.is_enabled(self.entry(["Capture", "Stop"])))
+        return rows
 
     def page(self, path):
         """The names on the page of uerudp in the preferences, and of the tables that its buttons open."""
