@@ -130,8 +130,11 @@ static const char *describe_token(const struct ue_cipher_session *session, wmem_
 const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem_allocator_t *pool, bool *has_keys) {
     const struct ue_cipher_session *session = (const struct ue_cipher_session *)decryptor;
     *has_keys = session != NULL && session->tried != 0;
-    if (session == NULL) {
+    if (cipher == NULL) {
         return "libgcrypt cannot be used";
+    }
+    if (session == NULL) {
+        return "a key is used only for handlers that the preference Handlers names";
     }
     const char *token = describe_token(session, pool);
     if (session->tried == 1) {

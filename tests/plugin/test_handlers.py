@@ -51,6 +51,14 @@ class Handlers(unittest.TestCase):
             self.assertEqual([handlers], self.hints(path), name)
             self.assertEqual([], self.frames(path, {}, "uerudp.expert.malformed"), name)
 
+    def test_key_without_handlers(self):
+        """A key is not used for handlers that only the packets show, and the reason says so."""
+        path, keys = self.copy("encrypted.pcapng"), self.copy("encrypted.keys")
+        for settings in ({}, {"key": keys}):
+            text = self.stage.tshark("-2", "-r", path, *harness.preferences(settings), "-q", "-z", "expert,note")
+            self.assertEqual({line.split("UERUDP")[1].strip() for line in text.splitlines() if "Decryption" in line},
+                             {"Encrypted (aesgcm): a key is used only for handlers that the preference Handlers names"})
+
     def test_without_handlers(self):
         for name in ("ue4.18", "ue5.5", "game", "fuzz", "corrupt"):
             self.assertEqual([], self.hints(self.stage.copy(decoded.path_of(name))), name)
