@@ -151,13 +151,14 @@ static void show_given_up_in(const struct uerudp_reassembly_tree *bunch, const s
                            ue_reassembly_problem_text((enum ue_reassembly_problem)result->number));
 }
 
-/* After the first pass all results are known: an observed fragment without one is still waiting. A retransmission is
-   not an own fragment. */
+/* After the first pass all results are known: an observed fragment without one is still waiting. A retransmission, and
+   a packet that another interface captured before, have no fragments of their own. */
 static void show_waiting(const struct uerudp_reassembly_tree *bunch) {
     bool was_followed = uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_RELIABLE) != NULL ||
                         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_MESSAGE) != NULL ||
                         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_CHANNEL_KIND) != NULL;
-    if (bunch->is_awaited && was_followed && uerudp_observer_is_finished() && uerudp_prefs_reassemble() &&
+    if (bunch->is_awaited && was_followed && !bunch->state->is_other_view && uerudp_observer_is_finished() &&
+        uerudp_prefs_reassemble() &&
         uerudp_analysis_results_find(bunch->results, UERUDP_RESULT_RETRANSMISSION) == NULL) {
         expert_add_info_format(bunch->pinfo, proto_tree_get_parent(bunch->tree), &uerudp_experts.unfinished,
                                "Not all fragments of this message are in the capture");

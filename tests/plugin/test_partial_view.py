@@ -22,6 +22,7 @@ COLUMNS = {"stream": "uerudp.stream", "direction": "uerudp.direction", "id": "ue
            "in_flight": "uerudp.analysis.reliable_in_flight", "info": "_ws.col.Info", "said": "_ws.expert.message",
            **{flag: f"uerudp.analysis.{flag}" for flag in FLAGS}}
 COURSE = ("id", "acked", "nacked", "missing", "lost", "out_of_order", "duplicate", "nak")  # from headers only
+LACKING = "Not all fragments of this message are in the capture"
 WRONG = ("lost", "nak", "ack_of_unseen", "reliable_jump")  # captures without loss
 
 
@@ -239,6 +240,19 @@ class BothEnds(Case):
         for name in ("uerudp_losses", "uerudp_bandwidth", "uerudp_bunches", "uerudp_channels"):
             both, alone = (tables.read_trees(self.stage.tshark("-2", "-q", "-r", file, "-z", f"{name},tree")) for file in (path, once))
             self.assertEqual(alone, both, name)
+
+
+    def test_fragments(self):
+        """The second capture of a fragment does not lack the fragments of its message; one that is not captured does."""
+        client, server = traffic.both_ends("game", "--generation=5.5", "--duration=6", "--delay=30", "--seed=3")
+        merged = traffic.merged(client, server)
+        shown = self.show(merged)
+        self.assertEqual([], [frame for frame, row in shown.items() if LACKING in row["said"]])
+        second = [frame for frame, row in shown.items() if "[Same as" in row["info"] and " first part" in row["info"]]
+        self.assertTrue(second)
+        first = next(frame for frame, row in shown.items() if " first part" in row["info"] and " last part" not in row["info"])
+        cut = self.show(merged[:first])
+        self.assertEqual([first], [frame for frame, row in cut.items() if LACKING in row["said"]])
 
 
 class Layers(Case):
