@@ -332,9 +332,22 @@ static void add_to_all_bunches(const struct uerudp_tap_data *d, uint32_t flags) 
     }
 }
 
+/* The first pass leaves no result that names the kinds of the channels of a packet that was captured before. */
+static void add_kinds(const struct uerudp_tap_data *d) {
+    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(d->bunches);
+    for (unsigned i = 0; i < wmem_array_get_count(d->bunches); i++) {
+        if (bunches[i].channel_name == NULL) {
+            bool is_guessed;
+            bunches[i].kind = ue_observer_channel_kind(d->state->connection, bunches[i].channel, &is_guessed);
+            bunches[i].channel_name = ue_content_kind_name(bunches[i].kind);
+        }
+    }
+}
+
 static void add_to_bunches(void *user, const struct uerudp_analysis_result *result) {
     if (result->type == UERUDP_RESULT_DUPLICATE) {
         add_to_all_bunches(user, UERUDP_ANALYSIS_DUPLICATE);
+        add_kinds(user);
     } else {
         add_to_bunch(user, result);
     }
@@ -354,23 +367,15 @@ static const struct uerudp_tap_bunch *bunches_of(const struct uerudp_tap *tap, u
 
 /* ---- bandwidth ---- */
 
-/* Packets that were captured before have no result that names the kind. */
-static enum ue_content_kind kind_of_channel(const struct uerudp_tap_data *d, const struct uerudp_tap_bunch *bunch) {
-    bool is_guessed;
-    bool is_known = bunch->channel_name != NULL || (bunch->flags & UERUDP_ANALYSIS_DUPLICATE) == 0;
-    return is_known ? bunch->kind : ue_observer_channel_kind(d->state->connection, bunch->channel, &is_guessed);
-}
-
 /* The first message of an actor names it, also where its fragments are in several frames. */
 static struct uerudp_tap_actor actor_of(const struct uerudp_tap *tap, const struct uerudp_tap_bunch *bunch) {
     const struct uerudp_tap_data *d = tap->data;
     const struct uerudp_known_objects *objects = uerudp_observer_known_objects(tap->stream);
     struct uerudp_known_objects_actor actor;
     uint32_t frame = bunch->is_opening ? MAX(bunch->reassembled_frame, d->pinfo->num) : d->pinfo->num;
-    enum ue_content_kind kind = kind_of_channel(d, bunch);
-    if (kind != UE_CONTENT_ACTOR) {
+    if (bunch->kind != UE_CONTENT_ACTOR) {
         return (struct uerudp_tap_actor){.name = bunch->channel_name != NULL ? bunch->channel_name
-                                                                             : ue_content_kind_name(kind)};
+                                                                             : ue_content_kind_name(bunch->kind)};
     }
     if (objects == NULL || !uerudp_known_objects_find_actor(objects, d->pinfo->pool, bunch->channel, frame, &actor)) {
         return (struct uerudp_tap_actor){.is_actor = true};

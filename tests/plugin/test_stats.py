@@ -74,6 +74,19 @@ class Stats(unittest.TestCase):
                 self.assert_by_direction(rows, "Bunches", collections.Counter(
                     (b.direction, kind) for b in bunches for kind in bunch_kinds(b.bunch)))
 
+    def test_duplicates(self):
+        """The channels of a packet that was captured before have the same names as of the first."""
+        path = os.path.join(self.stage.path, "dup.pcapng")
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "dup.pcapng")
+            subprocess.run([os.environ["UERUDP_PROGRAM"], "generate", "game", "--generation=5.5", "--duration=5", "--dup=0.1",
+                            "--seed=21", "--output", made], check=True, capture_output=True, timeout=harness.TIMEOUT_S)
+            path = self.stage.copy(made)
+        rows, = tables.read_trees(self.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp_channels,tree")).values()
+        bunches = len(list(decoded.bunches(decoded.datagrams(path))))
+        self.assertEqual({row: count for row, count in rows.items() if row[0] == "Bunches" and "unknown" in row}, {})
+        self.assertEqual(rows[("Bunches",)], bunches)
+
     def test_one_pass(self):
         """Items that the analysis has just decoded are counted like items that are decoded again. In `restart` the first
         packets from the client's new address are another stream in one pass."""
