@@ -55,6 +55,10 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         packet->state = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
         packet->was_acked |= delivered;
         packet->is_acked_unseen |= delivered && !packet->is_seen && !event.ack.is_excused;
+        if (!is_seen) {
+            bool is_nak = !delivered && !event.ack.is_withdrawn && !event.ack.is_excused;
+            packet->frame = is_nak ? p->in->frame & UE_TRACKER_FRAME_MASK : 0;
+        }
     }
     if (delivered) {
         learn_arrival(p, id, packet);

@@ -198,7 +198,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     int64_t id = p->packet_id;
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
     event->is_duplicate = ue_tracker_was_seen(side, id) || (packet != NULL && packet->is_seen);
-    event->first_frame = event->is_duplicate && packet != NULL ? packet->frame : 0;
+    event->first_frame = event->is_duplicate && packet != NULL && packet->is_seen ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
     event->is_refused = event->is_late && ue_tracker_is_not_delivered(side, id);
     side->counts.packets++;
@@ -215,6 +215,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
         side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
     }
     if (packet != NULL) {
+        event->nak_frame = packet->is_seen ? 0 : packet->frame;
         packet->is_seen = true;
         packet->points = point_bit(p);
         packet->frame = p->in->frame & UE_TRACKER_FRAME_MASK;

@@ -53,12 +53,13 @@ struct ue_tracked_packet {
     uint32_t id;     /* low bits */
     uint32_t points; /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
     int64_t time_ns;
-    uint64_t frame : UE_TRACKER_FRAME_BITS; /* where it was captured first */
-    uint64_t ack : 16;                      /* its newest ack: a sequence of the other side */
-    uint64_t state : 2;                     /* enum ue_tracker_packet_state */
-    uint64_t is_seen : 1;                   /* captured; else known only from an ack or nak */
-    uint64_t was_acked : 1;                 /* by its receiver, whether or not the ack reached its sender */
-    uint64_t has_ack : 1;                   /* ack is set: it was captured with an ack */
+    uint64_t frame
+        : UE_TRACKER_FRAME_BITS;    /* where it was captured first; before that, where a NAK reported it; 0: nowhere */
+    uint64_t ack : 16;              /* its newest ack: a sequence of the other side */
+    uint64_t state : 2;             /* enum ue_tracker_packet_state */
+    uint64_t is_seen : 1;           /* captured; else known only from an ack or nak */
+    uint64_t was_acked : 1;         /* by its receiver, whether or not the ack reached its sender */
+    uint64_t has_ack : 1;           /* ack is set: it was captured with an ack */
     uint64_t was_retransmitted : 1; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
     uint64_t is_unsure : 1;         /* legacy: included in counts.unsure */
     uint64_t is_opaque : 1;         /* not seen, but an opaque packet may have this id */

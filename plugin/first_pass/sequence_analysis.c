@@ -60,12 +60,25 @@ static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_
     }
 }
 
+/* A receiver that gets a packet after a later one reports it as not delivered before it arrives. */
+static void add_earlier_nak(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(state, event->packet.nak_frame, NULL);
+    if (other != NULL) {
+        uerudp_analysis_results_add(
+            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_NACKED_IN, .frame = other->frame_number});
+        add_to_other(state, other, UERUDP_RESULT_NACKS_LATER, 0);
+    }
+}
+
 static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
                        const struct ue_observed_event *event) {
     if (event->packet.is_duplicate) {
         const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_DUPLICATE,
                                                       .frame = (uint32_t)event->packet.first_frame};
         uerudp_analysis_results_add(state, &result);
+    }
+    if (event->packet.nak_frame != 0) {
+        add_earlier_nak(state, event);
     }
     if (event->packet.is_late) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OUT_OF_ORDER});

@@ -114,7 +114,7 @@ static void a_late_packet_that_was_reported_as_not_delivered_is_refused(void **s
     tracker_fixture_packet(&shared_fixture, CLIENT, 14, 8, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 14, 5);
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 8, 1);
-    assert_non_null(strstr(shared_fixture.text, "packet 13 late refused,"));
+    assert_non_null(strstr(shared_fixture.text, "packet 13 late refused after its nak in 4,"));
     tracker_fixture_packet(&shared_fixture, CLIENT, 17, 9, 1);
     tracker_fixture_packet(&shared_fixture, CLIENT, 16, 9, 1);
     assert_non_null(strstr(shared_fixture.text, "packet 16 late,"));

@@ -10,7 +10,7 @@ import harness
 # fields that depend on it may differ until then.
 LATER = {"generation", "generation_reason", "stream"}
 # Added by a later datagram; the class of an actor, at the first fragments of the message that spawns it.
-TOLD_LATER = {"analysis.class", "analysis.acked_in", "analysis.nacked_in",
+TOLD_LATER = {"analysis.class", "analysis.acked_in", "analysis.nacked_in", "analysis.nacks_frame",
               "analysis.retransmitted_in", "analysis.stall", "reassembled_in", "fragment.given_up_in"}
 HELD = 64  # datagrams of a connection that may be analysed later than one pass shows them
 # A restart on other addresses, bounds that are detected later, a login, packets with long histories.

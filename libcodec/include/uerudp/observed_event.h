@@ -75,6 +75,7 @@ struct ue_observed_packet {
     uint32_t in_flight;    /* packets of this side without ack or nak, this one included; 0 when nothing of the other
                               side was captured */
     uint64_t first_frame;  /* of a duplicate */
+    uint64_t nak_frame;    /* of the NAK that reported it before it was captured; 0: none, or not known any more */
 };
 
 struct ue_observed_lost {
