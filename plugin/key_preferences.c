@@ -127,7 +127,8 @@ static const char *describe_token(const struct ue_cipher_session *session, wmem_
                                            wmem_strdup_printf(pool, "its encryption token is \"%s\"", session->token));
 }
 
-const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem_allocator_t *pool, bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, bool has_decrypted, wmem_allocator_t *pool,
+                                      bool *has_keys) {
     const struct ue_cipher_session *session = (const struct ue_cipher_session *)decryptor;
     *has_keys = session != NULL && session->tried != 0;
     if (cipher == NULL) {
@@ -137,12 +138,14 @@ const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem
         return "a key is used only for handlers that the preference Handlers names";
     }
     const char *token = describe_token(session, pool);
+    const char *reason = has_decrypted ? ", but other packets: it was changed on the way, or encrypted with another key"
+                                       : ": it was encrypted with another key, or changed on the way";
     if (session->tried == 1) {
-        return wmem_strdup_printf(pool, "the only key for this connection does not decrypt it; %s", token);
+        return wmem_strdup_printf(pool, "the only key for this connection does not decrypt it%s; %s", reason, token);
     }
     if (*has_keys) {
-        return wmem_strdup_printf(pool, "none of the %zu keys for this connection decrypts it; %s", session->tried,
-                                  token);
+        return wmem_strdup_printf(pool, "none of the %zu keys for this connection decrypts it%s; %s", session->tried,
+                                  reason, token);
     }
     return wmem_strdup_printf(pool, "no key for this connection is set in the preferences key and Keys; %s", token);
 }
@@ -166,8 +169,8 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     return NULL;
 }
 
-const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor _U_, wmem_allocator_t *pool _U_,
-                                      bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor _U_, bool has_decrypted _U_,
+                                      wmem_allocator_t *pool _U_, bool *has_keys) {
     *has_keys = false;
     return "this plugin was built without libgcrypt";
 }

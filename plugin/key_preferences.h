@@ -25,8 +25,9 @@ void uerudp_decryption_set_pass(const struct ue_decryptor *session, bool is_firs
 /* The plaintext of the last successful decryption. */
 const uint8_t *uerudp_decryption_plaintext(size_t *bytes);
 
-/* Why the last traced content stays encrypted; the text is allocated in pool. *has_keys: keys for this connection
-   exist. */
-const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, wmem_allocator_t *pool, bool *has_keys);
+/* Why the last traced content stays encrypted; the text is allocated in pool. has_decrypted: keys decrypted other
+   packets of the connection for certain. *has_keys: keys for this connection exist. */
+const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, bool has_decrypted, wmem_allocator_t *pool,
+                                      bool *has_keys);
 
 #endif

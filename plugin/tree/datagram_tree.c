@@ -406,7 +406,10 @@ static void report_limit(const struct datagram_tree *t) {
 static void report_encrypted(const struct datagram_tree *t, const struct uerudp_frame_state *state,
                              enum ue_handler handler) {
     bool has_keys = false;
-    const char *problem = uerudp_decryption_problem(state->connection->decryptor, t->pinfo->pool, &has_keys);
+    bool has_tag = handler != UE_HANDLER_AES_ECB; /* else a wrong key may seem to decrypt a packet */
+    bool has_decrypted = has_tag && state->connection->detection.decrypted != 0;
+    const char *problem =
+        uerudp_decryption_problem(state->connection->decryptor, has_decrypted, t->pinfo->pool, &has_keys);
     expert_add_info_format(t->pinfo, root_item(t), has_keys ? &uerudp_experts.wrong_key : &uerudp_experts.no_key,
                            "Encrypted (%s): %s", ue_handler_name(handler), problem);
 }

@@ -82,13 +82,30 @@ class Key(unittest.TestCase):
         missing = ("Encrypted (aesgcm): no key for this connection is set in the preferences key and Keys; "
                    "its encryption token is \"{}\"")
         self.assertEqual(self.labels(NO_KEY), {missing.format(key[2]) for key in self.keys})
-        wrong = "Encrypted (aesgcm): {}; its encryption token is \"" + self.keys[1][2] + "\""
+        wrong = ("Encrypted (aesgcm): {}: it was encrypted with another key, or changed on the way; its encryption token is \""
+                 + self.keys[1][2] + "\"")
         self.assertEqual(self.labels(WRONG_KEY, key=self.keys[0][0]),
                          {wrong.format("the only key for this connection does not decrypt it")})
         self.assertEqual(self.labels(WRONG_KEY, *table(("", "", "", self.keys[0][0])), key=self.keys[0][0]),
                          {wrong.format("none of the 2 keys for this connection decrypts it")})
         self.assertEqual(len(self.labels(COMPRESSED, handlers="oodle")), 1)
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
+
+    def test_damaged(self):
+        """A packet that was changed on the way does not decrypt, although the key is right: the sentence says what else the
+        key decrypts."""
+        path = os.path.join(self.stage.path, "damaged.pcapng")
+        subprocess.run([PROGRAM, "generate", "sealed", "--duration=3", "--seed=5", "--output", path], check=True,
+                       timeout=harness.TIMEOUT_S)
+        packets = self.stage.packets(path, SETTINGS | {"key": path.replace(".pcapng", ".keys")})
+        said = {frame: text for frame, packet in packets.items() for name, text in packet.sentences if name == WRONG_KEY}
+        with open(path.replace(".pcapng", ".sent.json"), encoding="ascii") as file:
+            damaged = {each["frame"] for each in json.load(file)["datagrams"] if "corrupted" in each["fate"]}
+        self.assertTrue(said)
+        self.assertLessEqual(set(said), damaged)
+        for text in said.values():
+            self.assertIn("the only key for this connection does not decrypt it, but other packets: it was changed on the way, "
+                          "or encrypted with another key; ", text)
 
     def test_without_handlers(self):
         """A warning names the handlers that fit, and the packets that they encrypted are opaque."""
