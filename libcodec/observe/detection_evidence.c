@@ -394,7 +394,7 @@ static void store_headers(struct ue_detection *detection, unsigned side, const u
         }
         if (attempt[row].is_readable && !detection->is_released) {
             struct ue_context x = context_of_row(detection, row, 0, side);
-            bool begins = attempt[row].fits && ue_detection_is_opening(&x, bytes, size_bytes);
+            bool begins = ue_detection_is_opening(&x, bytes, size_bytes);
             ue_detection_add_header(detection, detection->datagrams, row, side, attempt[row].seq, attempt[row].ack,
                                     begins);
         }

@@ -2,6 +2,7 @@
 #include "libcodec/observe/detection_handlers.h"
 
 #include "libcodec/observe/detection_evidence.h"
+#include "libcodec/observe/detection_opening.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that a decryptor opened with a chain: the tag of AES-GCM leaves no doubt. */
@@ -279,7 +280,7 @@ void ue_detection_reread(struct ue_detection *detection, const struct ue_decode_
         ue_datagram_decode(context, bytes, size_bytes, NULL, NULL, &result) == UE_OK && !result.is_handshake &&
         result.closed_by == UE_HANDLER_NONE) {
         ue_detection_add_header(detection, state->number, detection->released.profile, state->side, result.seq,
-                                result.ack, false);
+                                result.ack, ue_detection_is_opening(context, bytes, size_bytes));
     }
 }
 
