@@ -26,8 +26,10 @@ class Side:
         self.frames = {}  # packets by id: the first copy
         self.newest = None
         self.newest_reported = None  # the newest packet that the other side acknowledged or reported as lost
+        self.skipped = set()  # up to 4.21: ids of lost packets whose acks may be in missing packets; later acks may decide
         self.is_unsure = False  # a packet is missing since this side's last ack
         self.acked = set()
+        self.first = None  # the id of the first packet of a session whose handshake was not captured
         self.copies = {}  # by channel and reliable id: (packet id, frame) of each transmission
         self.channels = {}  # by channel: first and newest reliable id
 
@@ -53,8 +55,13 @@ class Frame:
         self.missing = []  # missing ids before it
         self.is_late = self.is_duplicate = False
         self.acked, self.nacked = [], []  # ids of packets that it acknowledges
-        self.acks_frames, self.nacks_frames = [], []  # frames of those packets
+        self.acks_frames = []  # frames of the acknowledged packets, captured before it
+        self.other = None  # the Side on whose packets it reports
         self.bunches = []  # a Bunch; None: not reliable
+
+    def nacks_frames(self):
+        """Frames of the packets that it reports as not delivered, captured before it or after it."""
+        return [self.other.frames[packet_id] for packet_id in self.nacked if packet_id in self.other.frames]
 
 
 class Course:
@@ -66,6 +73,7 @@ class Course:
         self.frames = {}
         self.sides = collections.defaultdict(Side)
         ids = {row["frame"]: row["packet_id"] for row in sent["datagrams"]}
+        self.lost = {row["packet_id"] for row in sent["datagrams"] if row.get("delivered") is False}
         for datagram in decoded.datagrams(decoded.path_of(name)):
             if "handshake" in datagram:
                 self.begin(datagram)
@@ -88,6 +96,10 @@ class Course:
         found.is_duplicate = packet_id in side.frames
         if found.is_duplicate:
             return
+        found.other = other
+        opens = any(bunch.get("open") and bunch["channel"] == 0 for bunch in datagram.get("bunches", []))
+        if side.newest is None and (opens or other.first is not None):
+            side.first = packet_id
         newest = packet_id - 1 if side.newest is None else side.newest
         found.is_late = packet_id < newest
         found.missing = list(range(newest + 1, packet_id))
@@ -122,17 +134,19 @@ class Course:
         for packet_id in range(other.newest_reported + 1, newest + 1):
             is_delivered = packet_id in delivered
             if not is_delivered and packet_id < unknown_before:
+                other.skipped |= {packet_id} & self.lost
                 continue
             (found.acked if is_delivered else found.nacked).append(packet_id)
-            if packet_id in other.frames:
-                (found.acks_frames if is_delivered else found.nacks_frames).append(other.frames[packet_id])
+            if is_delivered and packet_id in other.frames:
+                found.acks_frames.append(other.frames[packet_id])
         other.acked.update(found.acked)
         other.newest_reported = max(other.newest_reported, newest)
 
 
 def transmit(side, frame, packet_id, bunch):
     channel = bunch["channel"]
-    first, newest = side.channels.get(channel, (bunch["ch_seq"], bunch["ch_seq"]))
+    start = bunch["ch_seq"] if side.first is None else nearest(bunch["ch_seq"], side.first % CH_SEQ_BOUND + 1, CH_SEQ_BOUND)
+    first, newest = side.channels.get(channel, (start, start))
     reliable_id = nearest(bunch["ch_seq"], newest, CH_SEQ_BOUND)
     copies = side.copies.get((channel, reliable_id), [])
     is_gap = channel in side.channels and not copies and (channel, reliable_id - 1) not in side.copies
