@@ -53,7 +53,10 @@ class RealData(unittest.TestCase):
     def test_sessions_without_handshake(self):
         """Frame 3 begins the session of a second client at the addresses of the first: only packets that its acks
         name are missing."""
-        (path, options), = [(p, o) for n, p, o in uerudp.captures() if n == "utcp-tests-ue50"]
+        found = [(p, o) for n, p, o in uerudp.captures() if n == "utcp-tests-ue50"]
+        if not found:
+            self.skipTest("needs UERUDP_SHARED")
+        (path, options), = found
         first, second = info(path, *options)
         self.assertEqual([{"first": 1, "last": 2}, {"first": 3, "last": 7}], [first["frames"], second["frames"]])
         self.assertEqual([], first["findings"])

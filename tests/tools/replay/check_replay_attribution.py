@@ -143,7 +143,7 @@ class Attribution(uerudp.unittest.TestCase):
         text = uerudp.run("replay", "--check", "--key", path.with_suffix(".keys"), *arguments).stdout.decode()
         self.assertIn("; 17 packets of it do not decrypt\n", text)
         result, = check(*arguments)
-        self.assertEqual(result["server"]["not_compared"], "its content is encrypted or compressed")
+        self.assertEqual(result["server"]["not_compared"], "its content is encrypted, compressed or in an unknown format")
 
 
 if __name__ == "__main__":
