@@ -28,10 +28,7 @@ static ei_register_info expert_rows[] = {
     EXPERT(wrong_key, PI_DECRYPTION, PI_WARN, "The packet is encrypted and no key for its connection decrypts it"),
     EXPERT(compressed, PI_DECRYPTION, PI_NOTE, "The packet is compressed by Oodle and needs the game's dictionary"),
     EXPERT(dtls, PI_DECRYPTION, PI_NOTE, "The packet is encrypted by DTLS, which the plugin does not decrypt"),
-    EXPERT(unreadable, PI_UNDECODED, PI_WARN,
-           "Most packets of this connection match neither a generation nor known handlers: the game changed the "
-           "format, or "
-           "a preference is missing"),
+    EXPERT(unreadable, PI_UNDECODED, PI_WARN, "The packet is not decoded, because its format is not known"),
     EXPERT(generation, PI_PROTOCOL, PI_CHAT, "The generation of this connection was detected or set"),
     EXPERT(no_generation, PI_PROTOCOL, PI_WARN, "No generation fits this connection: the fields shown may be wrong"),
     EXPERT(unfinished, PI_REASSEMBLE, PI_WARN, "The fragment never becomes part of a complete message"),

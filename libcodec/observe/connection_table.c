@@ -416,9 +416,9 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
     if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
         prove(observer, connection);
     }
-    if (decode->is_other_session) {
-        struct ue_connection *next = begin_session(observer, connection, captured, side);
-        connection = next != NULL ? next : connection;
+    struct ue_connection *next = decode->is_other_session ? begin_session(observer, connection, captured, side) : NULL;
+    if (next != NULL) {
+        connection = next;
         detect(observer, connection, captured, side, match, decode);
     }
     if (connection->shown.is_proven) {

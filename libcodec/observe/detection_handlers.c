@@ -211,10 +211,11 @@ static unsigned find_chain(const struct ue_detection *detection) {
         return 0;
     }
     for (unsigned i = 1; i < chain_count(&detection->settings); i++) {
-        if (is_likely(detection, i) && found != 0) {
+        bool is_found = is_likely(detection, i);
+        if (is_found && found != 0) {
             return 0; /* two chains look equal */
         }
-        found = is_likely(detection, i) ? i : found;
+        found = is_found ? i : found;
     }
     return found;
 }

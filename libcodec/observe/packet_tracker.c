@@ -414,8 +414,8 @@ void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagra
     }
     enum ue_status status = begin(&p, &own, &rest);
     if (UE_UNLIKELY(datagram->is_cut)) {
-        size_t agreed_bits = datagram->context->agreed_bits;
-        p.captured_bits = agreed_bits != 0 ? agreed_bits : datagram->captured_bytes * 8;
+        size_t agreed_bits = datagram->context->agreed_bits, captured_bits = datagram->captured_bytes * 8;
+        p.captured_bits = agreed_bits != 0 && agreed_bits < captured_bits ? agreed_bits : captured_bits;
         if (!p.head->prefix.is_handshake) {
             handle_cut(&p, &rest, status == UE_OK);
         }

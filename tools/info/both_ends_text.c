@@ -107,8 +107,7 @@ static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
     text_buffer_add_format(
         out,
         "    if both clocks run evenly, one at most %.0f ppm faster, this offset is right within %.3f ms and the drift "
-        "is "
-        "between %.1f and %.1f ppm:\n    with any other, some packets would arrive before they are sent\n",
+        "is between %.1f and %.1f ppm:\n    with any other, some packets would arrive before they are sent\n",
         CLOCK_FIT_DRIFT_MAX * PPM, phrase_milliseconds(fit->bound_ns), fit->least_drift * PPM, fit->most_drift * PPM);
 }
 

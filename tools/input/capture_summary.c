@@ -119,8 +119,9 @@ static void print_handlers(const struct ue_observed_connection *connection) {
     }
     if (ue_detection_is_unreadable(detection)) {
         fprintf(stderr,
-                "stream %" PRIu32 ": most packets match neither a generation nor known handlers, so none is decoded; "
-                "with --generation they are\n",
+                "stream %" PRIu32
+                ": most of the first packets match neither a generation nor known handlers, so that none "
+                "is decoded; --generation tries to\n",
                 connection->stream);
     }
     if (detection->decrypted == 0 && detection->encrypted > connection->datagrams / 2) {

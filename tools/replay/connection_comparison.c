@@ -3,6 +3,7 @@
 
 #include <uerudp/seq.h>
 
+#define HIDDEN_CONTENT "its content is encrypted, compressed or in an unknown format"
 #define GAP_MAX 1024 /* packets that may be missing in a row */
 #define STRAYS_MAX 4
 #define MALFORMED_SHARE 4           /* most malformed datagrams: one in this many */
@@ -455,8 +456,7 @@ void replay_connection_receive(struct replay_connection *connection, const struc
     connection->has_decrypted |= is_encrypted;
     if (seen->is_cut || (is_encrypted && connection->all->cipher == NULL)) {
         connection->sides[0].obstacle = connection->sides[1].obstacle =
-            seen->is_cut ? "its datagrams are cut by the snap length"
-                         : "its content is encrypted, compressed or in an unknown format";
+            seen->is_cut ? "its datagrams are cut by the snap length" : HIDDEN_CONTENT;
         finish_if_over(connection);
         return;
     }
@@ -504,7 +504,7 @@ const char *replay_connection_obstacle(const struct replay_connection *connectio
         return "not selected";
     }
     if (undecrypted(connection) != 0 && !connection->has_decrypted) {
-        return "its content is encrypted or compressed";
+        return HIDDEN_CONTENT;
     }
     if (is_too_malformed(connection)) {
         return "too many of its datagrams are malformed or do not decrypt; are the settings right?";

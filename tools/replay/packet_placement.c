@@ -16,9 +16,12 @@ static bool has_arrived(struct packet_placement *p, int64_t id) {
     return arrival_at(p, id)->id == id;
 }
 
+static void add_unplaced(struct packet_placement *p, uint64_t frame, int64_t after_id, const char *state) {
+    p->unplaced[p->unplaced_count++ % PACKET_PLACEMENT_UNPLACED] = (struct unplaced_datagram){frame, after_id, state};
+}
+
 void packet_placement_add_unplaced(struct packet_placement *placement, uint64_t frame, const char *state) {
-    placement->unplaced[placement->unplaced_count++ % PACKET_PLACEMENT_UNPLACED] =
-        (struct unplaced_datagram){frame, placement->last_id, state};
+    add_unplaced(placement, frame, placement->last_id, state);
 }
 
 /* A packet with another sequence that was captured between the packets before and after a missing one. */
@@ -52,8 +55,7 @@ bool packet_placement_find_unplaced(const struct packet_placement *placement, in
 
 static void set_misplaced(struct packet_placement *p, struct misplaced_packet *misplaced,
                           const struct placement_arrival *arrival, int64_t expected_id) {
-    p->unplaced[p->unplaced_count++ % PACKET_PLACEMENT_UNPLACED] =
-        (struct unplaced_datagram){arrival->frame, arrival->previous_id, MISPLACED};
+    add_unplaced(p, arrival->frame, arrival->previous_id, MISPLACED);
     misplaced->frame = arrival->frame;
     misplaced->id = arrival->id;
     misplaced->expected_id = expected_id;
