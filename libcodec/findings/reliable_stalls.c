@@ -197,11 +197,13 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
     }
     remove_passed(findings, event->side);
     size_t place = stalls->in_flight[event->side].count;
-    while (place > stalls->first[event->side] &&
+    while (place > stalls->passed[event->side] &&
            in_flight_at(stalls, event->side, place - 1)->packet_id > event->packet_id) {
         place--;
     }
-    ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight);
+    if (ue_array_insert(&findings->memory, &stalls->in_flight[event->side], place, &in_flight)) {
+        stalls->first[event->side] += place < stalls->first[event->side];
+    }
 }
 
 /* ---- the transmission that arrived ---- */

@@ -92,6 +92,30 @@ static void test_undelivered(void **state) {
     assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
 }
 
+/* Up to 4.21 a packet may be captured after a later one was reported, while one before both has no report. */
+static void test_legacy_late_packet(void **state) {
+    (void)state;
+    findings_fixture_layout(UE_PACKET_LEGACY);
+    findings_fixture_packet(0, CLIENT, 3);
+    findings_fixture_bunch(3, 70);
+    uint64_t later = findings_fixture_packet(1, CLIENT, 5);
+    findings_fixture_bunch(3, 72);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(5, later, 49);
+    uint64_t late = findings_fixture_packet(60, CLIENT, 4);
+    findings_fixture_bunch(3, 71);
+    findings_fixture_packet(100, SERVER, 2);
+    findings_fixture_nak(4, late);
+    uint64_t resent = findings_fixture_packet(400, CLIENT, 6);
+    findings_fixture_copy(3, 71);
+    findings_fixture_packet(450, SERVER, 3);
+    findings_fixture_ack(6, resent, 50);
+    findings_fixture_finish(460, true);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
+    assert_int_equal(71, stall->values[UE_VALUE_FIRST_SEQ].at_least);
+    assert_int_equal(late, stall->frames[0]);
+}
+
 /* Packets that cannot be read may have the retransmission. */
 static void test_opaque_packets(void **state) {
     (void)state;
@@ -146,6 +170,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_late_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_opaque_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_lost_copy, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
