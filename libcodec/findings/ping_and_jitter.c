@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/findings/findings_state.h"
-
-#define NS_PER_MS INT64_C(1000000)
+#include <uerudp/time_ns.h>
 
 static void on_clock(struct ue_side_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
     if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
@@ -19,7 +18,7 @@ static void add_frame_time(struct ue_findings *findings, unsigned side, uint8_t 
 
 /* Milliseconds from one clock to the next, which wraps every second; elapsed_ns chooses among whole seconds. */
 static int64_t interval_ms(uint16_t from_ms, uint16_t to_ms, int64_t elapsed_ns) {
-    int64_t within_ms = (to_ms - from_ms + 1000) % 1000, elapsed_ms = elapsed_ns / NS_PER_MS;
+    int64_t within_ms = (to_ms - from_ms + 1000) % 1000, elapsed_ms = elapsed_ns / UE_NS_PER_MS;
     int64_t seconds = elapsed_ms > within_ms ? (elapsed_ms - within_ms + 500) / 1000 : 0;
     return within_ms + seconds * 1000;
 }
@@ -159,12 +158,12 @@ static void report_ping(const struct ue_findings *findings) {
 #define FRAME_TIMES_MIN 10
 
 static void report_frame_time(const struct ue_findings *findings) {
-    int64_t p90_ns = ue_histogram_percentile(&findings->timing.frame_time_ms, 90) * NS_PER_MS;
+    int64_t p90_ns = ue_histogram_percentile(&findings->timing.frame_time_ms, 90) * UE_NS_PER_MS;
     if (findings->timing.frame_time_ms.count >= FRAME_TIMES_MIN &&
         p90_ns >= ue_finding_threshold_ns(UE_FINDING_FRAME_TIME)) {
         struct ue_finding finding = ue_finding_of_span(UE_FINDING_FRAME_TIME, 1, p90_ns, 0, 0);
         ue_finding_set(&finding, UE_VALUE_LEAST,
-                       ue_histogram_percentile(&findings->timing.frame_time_ms, 50) * NS_PER_MS);
+                       ue_histogram_percentile(&findings->timing.frame_time_ms, 50) * UE_NS_PER_MS);
         ue_findings_report(findings, &finding);
     }
 }

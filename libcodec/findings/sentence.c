@@ -10,8 +10,6 @@
 /* The most frames that {frames} lists. */
 #define FRAMES_LISTED 4
 
-#define NS_PER_MS INT64_C(1000000)
-
 /* ---- text and numbers ---- */
 
 /* A number of tenths, rounded. */
@@ -23,7 +21,7 @@ static void add_tenths(struct ue_text_writer *out, uint64_t number, uint64_t uni
 }
 
 static void add_ms(struct ue_text_writer *out, int64_t span_ns) {
-    ue_text_writer_add_signed(out, span_ns / NS_PER_MS + (span_ns % NS_PER_MS >= NS_PER_MS / 2));
+    ue_text_writer_add_signed(out, span_ns / UE_NS_PER_MS + (span_ns % UE_NS_PER_MS >= UE_NS_PER_MS / 2));
 }
 
 static void add_duration(struct ue_text_writer *out, int64_t span_ns) {
@@ -31,8 +29,8 @@ static void add_duration(struct ue_text_writer *out, int64_t span_ns) {
         ue_text_writer_add(out, "-");
         span_ns = span_ns == INT64_MIN ? INT64_MAX : -span_ns;
     }
-    if (span_ns < 10 * NS_PER_MS) {
-        add_tenths(out, (uint64_t)span_ns, NS_PER_MS);
+    if (span_ns < 10 * UE_NS_PER_MS) {
+        add_tenths(out, (uint64_t)span_ns, UE_NS_PER_MS);
     } else if (span_ns < 10 * UE_NS_PER_S) {
         add_ms(out, span_ns);
     } else {

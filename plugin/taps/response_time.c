@@ -5,12 +5,11 @@
 #include <epan/srt_table.h>
 
 #include <uerudp/handshake.h>
+#include <uerudp/time_ns.h>
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
 
 enum { TABLE_HANDSHAKE, TABLE_ACKED, TABLE_NACKED, TABLE_COUNT };
-
-#define NS_PER_S 1000000000
 
 static const char *const acknowledged_names[] = {"unknown direction", "server's packets, by the client",
                                                  "client's packets, by the server"};
@@ -40,7 +39,7 @@ static void init(struct register_srt *srt _U_, GArray *tables) {
 
 /* Wireshark expects the time of the request. */
 static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns, packet_info *pinfo) {
-    const nstime_t span = {.secs = span_ns / NS_PER_S, .nsecs = (int)(span_ns % NS_PER_S)};
+    const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
     nstime_t request;
     if (span_ns >= 0) {
         nstime_delta(&request, &pinfo->abs_ts, &span);

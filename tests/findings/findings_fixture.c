@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "libcodec/observe/observer_state.h"
 #include "tests/support/counting_allocator.h"
 
 #define FOUND_MAX 256
-#define NS_PER_MS INT64_C(1000000)
 
 #define CHANNELS 16
 
@@ -94,7 +94,7 @@ static uint64_t feed_packet(int64_t ms, unsigned side, int64_t id, struct ue_obs
     packet.prefix = &fixture.datagram.prefix;
     fixture.packet = (struct ue_observed_event){.type = UE_OBSERVED_PACKET,
                                                 .frame = fixture.packet.frame + 1,
-                                                .time_ns = ms * NS_PER_MS,
+                                                .time_ns = ms * UE_NS_PER_MS,
                                                 .side = side,
                                                 .packet_id = id,
                                                 .packet = packet};
@@ -132,7 +132,7 @@ uint64_t findings_fixture_late_copy(int64_t ms, unsigned side, int64_t id) {
 
 uint64_t findings_fixture_opaque(int64_t ms, unsigned side) {
     fixture.packet.frame++;
-    fixture.packet.time_ns = ms * NS_PER_MS;
+    fixture.packet.time_ns = ms * UE_NS_PER_MS;
     feed_datagram(side, fixture.packet.frame, false);
     feed(&(struct ue_observed_event){
         .type = UE_OBSERVED_OPAQUE, .frame = fixture.packet.frame, .time_ns = fixture.packet.time_ns, .side = side});
@@ -169,7 +169,7 @@ void findings_fixture_layout(enum ue_packet_layout layout) {
 
 void findings_fixture_other_view(int64_t ms) {
     fixture.packet.frame++;
-    fixture.packet.time_ns = ms * NS_PER_MS;
+    fixture.packet.time_ns = ms * UE_NS_PER_MS;
     feed_datagram(fixture.packet.side, fixture.packet.frame, false);
     const struct ue_observed_event event = event_of(UE_OBSERVED_OTHER_VIEW);
     feed(&event);
@@ -177,7 +177,7 @@ void findings_fixture_other_view(int64_t ms) {
 
 uint64_t findings_fixture_handshake(int64_t ms, unsigned side, enum ue_handshake_type type) {
     fixture.packet.frame++;
-    fixture.packet.time_ns = ms * NS_PER_MS;
+    fixture.packet.time_ns = ms * UE_NS_PER_MS;
     struct ue_observed_event event = event_of(UE_OBSERVED_HANDSHAKE);
     fixture.handshake.type = type;
     event.side = side;
@@ -253,7 +253,7 @@ static void report(enum ue_observed_event_type type, int64_t id, uint64_t frame,
 }
 
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms) {
-    report(UE_OBSERVED_ACK, id, frame, span_ms * NS_PER_MS);
+    report(UE_OBSERVED_ACK, id, frame, span_ms * UE_NS_PER_MS);
 }
 
 void findings_fixture_nak(int64_t id, uint64_t frame) {
@@ -290,7 +290,7 @@ void findings_fixture_close(void) {
 
 void findings_fixture_finish(int64_t ms, bool is_closed) {
     const struct ue_decode_result good = {.is_handshake = true};
-    fixture.packet.time_ns = ms * NS_PER_MS;
+    fixture.packet.time_ns = ms * UE_NS_PER_MS;
     findings_fixture_datagram(fixture.packet.side, &good, false);
     if (is_closed) {
         findings_fixture_close();

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include <uerudp/bandwidth.h>
+#include <uerudp/time_ns.h>
 #include "tests/observe/observer_fixture.h"
 
 #define PACKETS 60
-#define NS_PER_S INT64_C(1000000000)
 #define MEMORY_STEP 512
 #define MEMORY_MAX 131072
 
@@ -110,7 +110,7 @@ static bool begin(struct accounting *a, size_t limit_bytes) {
     observer_fixture_begin(&a->f, UE_OBSERVER_AT_ONCE);
     traffic_init(&a->t, RELEASE, STOCK, 3);
     counting_allocator_init(&a->memory, limit_bytes);
-    a->bandwidth = ue_bandwidth_new(&a->memory.allocator, NS_PER_S);
+    a->bandwidth = ue_bandwidth_new(&a->memory.allocator, UE_NS_PER_S);
     return a->bandwidth != NULL;
 }
 
@@ -171,7 +171,7 @@ static void sums_are_exact_with_any_memory(void **state) {
         struct accounting a;
         if (begin(&a, limit_bytes)) {
             for (unsigned i = 0; i < PACKETS; i++) {
-                add(&a, i % 2, i * NS_PER_S / 10);
+                add(&a, i % 2, i * UE_NS_PER_S / 10);
             }
             ue_bandwidth_finish(a.bandwidth);
             check_sums(&a);
@@ -194,12 +194,12 @@ static void bins_widen(void **state) {
         struct accounting a;
         assert_true(begin(&a, SIZE_MAX));
         for (unsigned j = 0; j < PACKETS; j++) {
-            add(&a, j % 2, j * NS_PER_S);
+            add(&a, j % 2, j * UE_NS_PER_S);
         }
-        add(&a, SERVER, cases[i].seconds * NS_PER_S);
+        add(&a, SERVER, cases[i].seconds * UE_NS_PER_S);
         ue_bandwidth_finish(a.bandwidth);
         const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(a.bandwidth);
-        assert_int_equal(totals->bin_ns, cases[i].bin_s * NS_PER_S);
+        assert_int_equal(totals->bin_ns, cases[i].bin_s * UE_NS_PER_S);
         for (unsigned side = 0; side < 2; side++) {
             assert_int_equal(series_bits(totals, side), 8 * a.bytes[side]);
         }
@@ -210,7 +210,7 @@ static void bins_widen(void **state) {
 /* Times of a capture can be anything. */
 static void times_jump(void **state) {
     (void)state;
-    static const int64_t times[] = {NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * NS_PER_S};
+    static const int64_t times[] = {UE_NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * UE_NS_PER_S};
     struct accounting a;
     assert_true(begin(&a, SIZE_MAX));
     ue_bandwidth_set_rate(a.bandwidth, 1);

@@ -5,10 +5,9 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/observe/tracker_fixture.h"
-
-#define NS_PER_S INT64_C(1000000000)
 
 static void message(unsigned side, enum ue_handshake_type type) {
     bool restart =
@@ -24,7 +23,7 @@ static void connect(void) {
     tracker_fixture_packet(&shared_fixture, CLIENT, 1027, 499, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 500, 1026, 0);
     shared_fixture.length = 0;
-    shared_fixture.now_ns += 20 * NS_PER_S;
+    shared_fixture.now_ns += 20 * UE_NS_PER_S;
 }
 
 static void restart(void) {
@@ -69,7 +68,7 @@ static void a_second_restart(void **state) {
     (void)state;
     connect();
     restart();
-    shared_fixture.now_ns += 10 * NS_PER_S;
+    shared_fixture.now_ns += 10 * UE_NS_PER_S;
     shared_fixture.length = 0;
     message(SERVER, UE_HANDSHAKE_RESTART_REQUEST);
     message(SERVER, UE_HANDSHAKE_ACK);

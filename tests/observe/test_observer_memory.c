@@ -10,10 +10,10 @@
 
 #include <uerudp/bandwidth.h>
 #include <uerudp/findings.h>
+#include <uerudp/time_ns.h>
 #include "tests/support/counting_allocator.h"
 #include "tools/sim/sim.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define DATAGRAMS_MAX 512
 #define DATAGRAM_BYTES 1100
 #define CUT_EACH 5
@@ -61,7 +61,7 @@ static void record_case(const struct observed_case *c) {
     struct sim_scenario scenario = *sim_scenario_find(c->scenario);
     struct sim_callbacks callbacks = {.datagram = record};
     struct sim_result result;
-    scenario.duration_ns = scenario.game ? 2 * NS_PER_S : NS_PER_S;
+    scenario.duration_ns = scenario.game ? 2 * UE_NS_PER_S : UE_NS_PER_S;
     if (!scenario.game) {
         scenario.streams[SIM_SCENARIO_STREAMS_MAX - 1] = (struct sim_stream){
             .from = UE_ROLE_SERVER, .channel = 9, .every_ticks = 2, .burst = 40, .min_bits = 64, .max_bits = 64};

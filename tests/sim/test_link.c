@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/support/within.h"
 #include "tools/sim/link.h"
 #include "tools/sim/network_emulation.h"
 #include "tools/sim/rng.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 #define COUNT 100000
 #define SEED UINT64_C(0x11ac)
 
@@ -70,14 +69,14 @@ static struct link_trace *run_stages(const struct sim_link_config *stages, size_
         }
     }
     while (sim_link_deadline(link) != UINT64_MAX) {
-        sim_link_pop(link, now_ns += NS_PER_MS, &bytes, &size);
+        sim_link_pop(link, now_ns += UE_NS_PER_MS, &bytes, &size);
     }
     sim_link_free(link);
     return trace;
 }
 
 static struct link_trace *run(struct sim_link_config config) {
-    return run_stages(&config, 1, SEED, NS_PER_MS, 100);
+    return run_stages(&config, 1, SEED, UE_NS_PER_MS, 100);
 }
 
 static double share_lost(const struct link_trace *trace) {
@@ -139,9 +138,9 @@ static void loss_bursts_have_the_configured_mean_length(void **state) {
 static void loss_depends_on_the_time_of_sending(void **state) {
     (void)state;
     struct sim_link_config config = {.loss = 0.2};
-    struct link_trace *each = run_stages(&config, 1, SEED, NS_PER_MS, 100);
-    struct link_trace *third = run_stages(&config, 1, SEED, 3 * NS_PER_MS, 100);
-    struct link_trace *other = run_stages(&config, 1, SEED + 1, NS_PER_MS, 100);
+    struct link_trace *each = run_stages(&config, 1, SEED, UE_NS_PER_MS, 100);
+    struct link_trace *third = run_stages(&config, 1, SEED, 3 * UE_NS_PER_MS, 100);
+    struct link_trace *other = run_stages(&config, 1, SEED + 1, UE_NS_PER_MS, 100);
     uint32_t differences = 0;
     for (size_t i = 0; i < COUNT / 3; i++) {
         assert_int_equal(third->arrivals[i].copies, each->arrivals[3 * i].copies);
@@ -157,9 +156,9 @@ static void loss_depends_on_the_time_of_sending(void **state) {
 static void loss_by_number_depends_on_the_datagram_number(void **state) {
     (void)state;
     struct sim_link_config config = {.loss = 0.2, .loss_by_number = true};
-    struct link_trace *slow = run_stages(&config, 1, SEED, 3 * NS_PER_MS, 100);
-    struct link_trace *fast = run_stages(&config, 1, SEED, NS_PER_MS / 7, 100);
-    struct link_trace *other = run_stages(&config, 1, SEED + 1, NS_PER_MS / 7, 100);
+    struct link_trace *slow = run_stages(&config, 1, SEED, 3 * UE_NS_PER_MS, 100);
+    struct link_trace *fast = run_stages(&config, 1, SEED, UE_NS_PER_MS / 7, 100);
+    struct link_trace *other = run_stages(&config, 1, SEED + 1, UE_NS_PER_MS / 7, 100);
     uint32_t differences = 0;
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(slow->arrivals[i].copies, fast->arrivals[i].copies);
@@ -180,7 +179,7 @@ static void loss_applies_to_the_configured_sizes_only(void **state) {
         uint64_t arrival_count;
     } cases[] = {{49, COUNT}, {50, 0}, {200, 0}, {201, COUNT}};
     for (size_t i = 0; i < 4; i++) {
-        struct link_trace *trace = run_stages(&config, 1, SEED, NS_PER_MS, cases[i].size);
+        struct link_trace *trace = run_stages(&config, 1, SEED, UE_NS_PER_MS, cases[i].size);
         assert_int_equal(trace->arrival_count, cases[i].arrival_count);
         free(trace);
     }
@@ -189,13 +188,13 @@ static void loss_applies_to_the_configured_sizes_only(void **state) {
 static void masks_and_outages_drop_their_datagrams_only(void **state) {
     (void)state;
     struct sim_link_config config = {.mask = "x..xx.",
-                                     .outages = {{NS_PER_S, 3 * NS_PER_S}, {5 * NS_PER_S, 6 * NS_PER_S}}};
+                                     .outages = {{UE_NS_PER_S, 3 * UE_NS_PER_S}, {5 * UE_NS_PER_S, 6 * UE_NS_PER_S}}};
     struct link_trace *trace = run(config);
     for (size_t i = 0; i < COUNT; i++) {
         bool is_masked = i == 0 || i == 3 || i == 4;
         uint64_t sent_ns = trace->arrivals[i].sent_ns;
-        bool in_outage =
-            (sent_ns >= NS_PER_S && sent_ns < 3 * NS_PER_S) || (sent_ns >= 5 * NS_PER_S && sent_ns < 6 * NS_PER_S);
+        bool in_outage = (sent_ns >= UE_NS_PER_S && sent_ns < 3 * UE_NS_PER_S) ||
+                         (sent_ns >= 5 * UE_NS_PER_S && sent_ns < 6 * UE_NS_PER_S);
         assert_int_equal(trace->arrivals[i].copies, is_masked || in_outage ? 0 : 1);
     }
     free(trace);
@@ -203,13 +202,14 @@ static void masks_and_outages_drop_their_datagrams_only(void **state) {
 
 static void delay_and_jitter_are_uniformly_distributed(void **state) {
     (void)state;
-    struct link_trace *trace = run((struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 20 * NS_PER_MS});
+    struct link_trace *trace =
+        run((struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .jitter_ns = 20 * UE_NS_PER_MS});
     double sum_ms = 0;
     uint32_t overtaken = 0;
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t waited_ns = trace->arrivals[i].arrived_ns - trace->arrivals[i].sent_ns;
-        assert_true(is_within(waited_ns, 25 * NS_PER_MS, 45 * NS_PER_MS));
-        sum_ms += (double)waited_ns / (double)NS_PER_MS;
+        assert_true(is_within(waited_ns, 25 * UE_NS_PER_MS, 45 * UE_NS_PER_MS));
+        sum_ms += (double)waited_ns / UE_NS_PER_MS;
         overtaken += i > 0 && trace->arrivals[i].place < trace->arrivals[i - 1].place;
     }
     /* uniform over 20 ms: mean 35, variance 20^2 / 12; neighbours 1 ms apart swap with probability 19^2 / (2 * 20^2) */
@@ -285,8 +285,8 @@ static void a_rate_limit_delays_and_a_full_queue_drops(void **state) {
     for (size_t i = 0; i < COUNT; i++) {
         if (trace->arrivals[i].copies != 0) {
             /* one in transmission, ten in the queue, and its own transmission of 2 ms */
-            assert_true(
-                is_within(trace->arrivals[i].arrived_ns - trace->arrivals[i].sent_ns, 2 * NS_PER_MS, 22 * NS_PER_MS));
+            assert_true(is_within(trace->arrivals[i].arrived_ns - trace->arrivals[i].sent_ns, 2 * UE_NS_PER_MS,
+                                  22 * UE_NS_PER_MS));
         }
     }
     free(trace);
@@ -294,17 +294,17 @@ static void a_rate_limit_delays_and_a_full_queue_drops(void **state) {
     assert_int_equal(without_queue_limit->arrival_count, COUNT);
     assert_int_equal(without_queue_limit->arrivals[COUNT - 1].arrived_ns -
                          without_queue_limit->arrivals[COUNT - 1].sent_ns,
-                     NS_PER_MS / 2);
+                     UE_NS_PER_MS / 2);
     free(without_queue_limit);
 }
 
 static void bloat_delivers_at_intervals(void **state) {
     (void)state;
-    struct link_trace *trace = run((struct sim_link_config){.bloat_ns = 30 * NS_PER_MS});
+    struct link_trace *trace = run((struct sim_link_config){.bloat_ns = 30 * UE_NS_PER_MS});
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal(trace->arrivals[i].arrived_ns % (30 * NS_PER_MS), 0);
+        assert_int_equal(trace->arrivals[i].arrived_ns % (30 * UE_NS_PER_MS), 0);
         assert_int_equal(trace->arrivals[i].place, i);
-        assert_true(trace->arrivals[i].arrived_ns - trace->arrivals[i].sent_ns < 30 * NS_PER_MS);
+        assert_true(trace->arrivals[i].arrived_ns - trace->arrivals[i].sent_ns < 30 * UE_NS_PER_MS);
     }
     free(trace);
 }
@@ -331,16 +331,16 @@ static const struct sim_link_config everything = {.loss = 0.1,
                                                   .reorder = 0.05,
                                                   .rate_bytes = 200000,
                                                   .queue_bytes = 3000,
-                                                  .delay_ns = 10 * NS_PER_MS,
-                                                  .jitter_ns = 5 * NS_PER_MS,
-                                                  .bloat_ns = 3 * NS_PER_MS};
+                                                  .delay_ns = 10 * UE_NS_PER_MS,
+                                                  .jitter_ns = 5 * UE_NS_PER_MS,
+                                                  .bloat_ns = 3 * UE_NS_PER_MS};
 
 static void equal_seeds_give_equal_runs(void **state) {
     (void)state;
     struct sim_link_config stages[3] = {{.loss = 0.02, .shuffle = true}, everything, {.duplicate = 0.01}};
-    struct link_trace *once = run_stages(stages, 3, SEED, NS_PER_MS, 100);
-    struct link_trace *twice = run_stages(stages, 3, SEED, NS_PER_MS, 100);
-    struct link_trace *other = run_stages(stages, 3, SEED + 1, NS_PER_MS, 100);
+    struct link_trace *once = run_stages(stages, 3, SEED, UE_NS_PER_MS, 100);
+    struct link_trace *twice = run_stages(stages, 3, SEED, UE_NS_PER_MS, 100);
+    struct link_trace *other = run_stages(stages, 3, SEED + 1, UE_NS_PER_MS, 100);
     assert_true(once->hash == twice->hash);
     assert_true(once->hash != other->hash);
     free(once);
@@ -359,11 +359,11 @@ static void the_polling_rate_has_no_effect(void **state) {
         const uint8_t *bytes;
         size_t size;
         for (uint64_t ms = 0; ms < 5000; ms++) {
-            sim_link_send(link, ms * NS_PER_MS, (const uint8_t *)"0123456789", 10);
-            while (pass == 1 && sim_link_pop(link, ms * NS_PER_MS + NS_PER_MS / 2, &bytes, &size)) {
+            sim_link_send(link, ms * UE_NS_PER_MS, (const uint8_t *)"0123456789", 10);
+            while (pass == 1 && sim_link_pop(link, ms * UE_NS_PER_MS + UE_NS_PER_MS / 2, &bytes, &size)) {
             }
         }
-        while (sim_link_pop(link, 10 * NS_PER_S, &bytes, &size)) {
+        while (sim_link_pop(link, 10 * UE_NS_PER_S, &bytes, &size)) {
         }
         hashes[pass] = trace->hash;
         sim_link_free(link);
@@ -375,19 +375,19 @@ static void the_polling_rate_has_no_effect(void **state) {
 static void a_link_delivers_everything_after_impairment_stops(void **state) {
     (void)state;
     struct sim_link_config config = everything;
-    config.outages[0] = (struct sim_outage){0, 100 * NS_PER_S};
+    config.outages[0] = (struct sim_outage){0, 100 * UE_NS_PER_S};
     config.shuffle = true;
     config.mask = "xxxx";
     config.queue_bytes = 0;
     struct sim_link *link = sim_link_new(&config, 1, SEED, 0);
     sim_link_stop_impairment(link);
     for (uint64_t i = 0; i < 1000; i++) {
-        sim_link_send(link, i * NS_PER_MS, (const uint8_t *)"0123456789", 10);
+        sim_link_send(link, i * UE_NS_PER_MS, (const uint8_t *)"0123456789", 10);
     }
     const uint8_t *bytes;
     size_t size;
     uint32_t arrived = 0;
-    while (sim_link_pop(link, 3 * NS_PER_S, &bytes, &size)) {
+    while (sim_link_pop(link, 3 * UE_NS_PER_S, &bytes, &size)) {
         assert_memory_equal(bytes, "0123456789", 10);
         arrived++;
     }
@@ -424,13 +424,13 @@ static void emulation_settings_of_the_engine_are_parsed(void **state) {
     assert_true(in_outage->loss == 0.05 && in_outage->duplicate == 0.02 && in_outage->shuffle);
     assert_int_equal(in_outage->loss_min_bytes, 100);
     assert_int_equal(in_outage->loss_max_bytes, 900);
-    assert_int_equal(in_outage->delay_ns, 40 * NS_PER_MS);
-    assert_int_equal(in_outage->jitter_ns, 25 * NS_PER_MS);
+    assert_int_equal(in_outage->delay_ns, 40 * UE_NS_PER_MS);
+    assert_int_equal(in_outage->jitter_ns, 25 * UE_NS_PER_MS);
     assert_int_equal(in_outage->frame_delay_ticks, 3);
-    assert_int_equal(in_outage->bloat_ns, 40 * NS_PER_MS);
+    assert_int_equal(in_outage->bloat_ns, 40 * UE_NS_PER_MS);
     assert_true(emulation.incoming.loss == 0.01);
-    assert_int_equal(emulation.incoming.delay_ns, 20 * NS_PER_MS);
-    assert_int_equal(emulation.incoming.jitter_ns, 40 * NS_PER_MS);
+    assert_int_equal(emulation.incoming.delay_ns, 20 * UE_NS_PER_MS);
+    assert_int_equal(emulation.incoming.jitter_ns, 40 * UE_NS_PER_MS);
 }
 
 static void invalid_emulation_settings_are_refused(void **state) {

@@ -12,13 +12,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/sim/scenarios.h"
 #include "tests/support/environment.h"
 #include "tools/sim/rng.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 #define SEEDS 20
 #define LONG_SECONDS 60
 
@@ -95,7 +94,7 @@ static void runs_pass_with_loss(void **state) {
     for (size_t i = 0; i < sizeof percents / sizeof percents[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
         scenario_set_paths(&scenario,
-                           &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = percents[i] / 100.0});
+                           &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = percents[i] / 100.0});
         char name[32];
         snprintf(name, sizeof name, "loss-%u", percents[i]);
         run_case(name, &scenario, vary_generation);
@@ -108,7 +107,7 @@ static void runs_pass_with_loss_bursts(void **state) {
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
         scenario_set_paths(
-            &scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.1, .loss_burst = lengths[i]});
+            &scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.1, .loss_burst = lengths[i]});
         char name[32];
         snprintf(name, sizeof name, "burst-%u", lengths[i]);
         run_case(name, &scenario, vary_generation);
@@ -128,9 +127,10 @@ static void runs_pass_with_outages(void **state) {
     const unsigned seconds[] = {1, 3, 10, 30};
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
         struct sim_scenario scenario = scenario_named("stream");
-        scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS,
-                                                                .outages = {{NS_PER_S, (1 + seconds[i]) * NS_PER_S}}});
-        scenario.duration_ns = (2 + seconds[i]) * NS_PER_S;
+        scenario_set_paths(&scenario,
+                           &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS,
+                                                     .outages = {{UE_NS_PER_S, (1 + seconds[i]) * UE_NS_PER_S}}});
+        scenario.duration_ns = (2 + seconds[i]) * UE_NS_PER_S;
         char name[32];
         snprintf(name, sizeof name, "outage-%us", seconds[i]);
         run_case(name, &scenario, vary_direction);
@@ -143,7 +143,7 @@ static void runs_pass_with_any_round_trip_time(void **state) {
     for (size_t i = 0; i < sizeof milliseconds / sizeof milliseconds[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
         scenario_set_paths(&scenario,
-                           &(struct sim_link_config){.delay_ns = milliseconds[i] * NS_PER_MS / 2, .loss = 0.03});
+                           &(struct sim_link_config){.delay_ns = milliseconds[i] * UE_NS_PER_MS / 2, .loss = 0.03});
         char name[32];
         snprintf(name, sizeof name, "rtt-%u", milliseconds[i]);
         run_case(name, &scenario, vary_generation);
@@ -160,7 +160,7 @@ static void runs_pass_with_different_tick_rates(void **state) {
         struct sim_scenario scenario = scenario_named("lossy");
         scenario.sides[UE_ROLE_CLIENT].tick_hz = rates[i].client;
         scenario.sides[UE_ROLE_SERVER].tick_hz = rates[i].server;
-        scenario.duration_ns = 4 * NS_PER_S;
+        scenario.duration_ns = 4 * UE_NS_PER_S;
         char name[32];
         snprintf(name, sizeof name, "ticks-%u-%u", rates[i].client, rates[i].server);
         run_case(name, &scenario, vary_generation);
@@ -172,12 +172,12 @@ static void runs_pass_in_every_generation(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         struct sim_scenario scenario = scenario_named("clean");
-        scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 20 * NS_PER_MS,
-                                                                .jitter_ns = 20 * NS_PER_MS,
+        scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 20 * UE_NS_PER_MS,
+                                                                .jitter_ns = 20 * UE_NS_PER_MS,
                                                                 .loss = 0.05,
                                                                 .duplicate = 0.03,
                                                                 .reorder = 0.03});
-        scenario.duration_ns = 4 * NS_PER_S;
+        scenario.duration_ns = 4 * UE_NS_PER_S;
         vary_generation(&scenario, i);
         /* layout A0 has no Ack: a client cannot detect that its Response was lost */
         scenario.handshake = ue_profile_at(i)->handshake != UE_HANDSHAKE_A0;
@@ -199,7 +199,7 @@ static void runs_pass_between_generations_a_and_b(void **state) {
             scenario.sides[side].reliable_buffer = 256;
         }
         scenario.sides[i].no_order_cache = true;
-        scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){NS_PER_S, 3 * NS_PER_S};
+        scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){UE_NS_PER_S, 3 * UE_NS_PER_S};
         char name[32];
         snprintf(name, sizeof name, "mixed-%s-%s", pairs[i][0], pairs[i][1]);
         run_case(name, &scenario, NULL);
@@ -213,8 +213,8 @@ static void runs_pass_with_corruption(void **state) {
     const double shares[] = {0.003, 0.03, 0.3};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
         struct sim_scenario scenario = scenario_named("corrupt");
-        scenario_set_paths(
-            &scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .corrupt = shares[i], .duplicate = 0.05});
+        scenario_set_paths(&scenario, &(struct sim_link_config){
+                                          .delay_ns = 25 * UE_NS_PER_MS, .corrupt = shares[i], .duplicate = 0.05});
         char name[32];
         snprintf(name, sizeof name, "damage-%g%%", shares[i] * 100);
         run_case(name, &scenario, vary_generation);
@@ -228,7 +228,7 @@ static void runs_pass_with_many_channels(void **state) {
         struct sim_scenario scenario = scenario_named("channels");
         scenario.streams[0].channels = counts[i];
         scenario.streams[1].channels = counts[i];
-        scenario.duration_ns = 3 * NS_PER_S;
+        scenario.duration_ns = 3 * UE_NS_PER_S;
         char name[32];
         snprintf(name, sizeof name, "channels-%" PRIu32, counts[i]);
         run_case(name, &scenario, vary_generation);
@@ -245,7 +245,7 @@ static void vary_first_sequence(struct sim_scenario *scenario, uint64_t seed) {
 static void runs_pass_at_sequence_wraps(void **state) {
     (void)state;
     struct sim_scenario scenario = scenario_named("terrible");
-    scenario.duration_ns = 4 * NS_PER_S;
+    scenario.duration_ns = 4 * UE_NS_PER_S;
     run_case("wraps", &scenario, vary_first_sequence);
 }
 
@@ -253,10 +253,10 @@ static void runs_pass_at_sequence_wraps(void **state) {
 static void a_run_passes_over_the_whole_sequence_space(void **state) {
     (void)state;
     struct sim_scenario scenario = scenario_named("stream");
-    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 10 * NS_PER_MS, .loss = 0.02});
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 10 * UE_NS_PER_MS, .loss = 0.02});
     scenario.sides[UE_ROLE_CLIENT].tick_hz = 119;
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
-    scenario.duration_ns = 150 * NS_PER_S;
+    scenario.duration_ns = 150 * UE_NS_PER_S;
     if (!is_selected("whole-turn")) {
         return;
     }
@@ -271,16 +271,16 @@ static void long_runs_pass(void **state) {
     const char *const releases[] = {"4.13", "4.25", "5.4", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
         struct sim_scenario scenario = scenario_named("stream");
-        scenario_set_paths(&scenario, &(struct sim_link_config){.outages = {{10 * NS_PER_S, 14 * NS_PER_S}},
-                                                                .delay_ns = 40 * NS_PER_MS,
-                                                                .jitter_ns = 10 * NS_PER_MS,
+        scenario_set_paths(&scenario, &(struct sim_link_config){.outages = {{10 * UE_NS_PER_S, 14 * UE_NS_PER_S}},
+                                                                .delay_ns = 40 * UE_NS_PER_MS,
+                                                                .jitter_ns = 10 * UE_NS_PER_MS,
                                                                 .loss = 0.03,
                                                                 .loss_burst = 3,
                                                                 .duplicate = 0.01,
                                                                 .reorder = 0.01});
         scenario.sides[UE_ROLE_CLIENT].release = releases[i];
         scenario.sides[UE_ROLE_SERVER].release = releases[i];
-        scenario.duration_ns = environment_number("UE_SIM_LONG_SECONDS", LONG_SECONDS) * NS_PER_S;
+        scenario.duration_ns = environment_number("UE_SIM_LONG_SECONDS", LONG_SECONDS) * UE_NS_PER_S;
         scenario.name = "long";
         scenario.seed = environment_number("UE_SIM_FIRST_SEED", 1) + i;
         if (is_selected("long")) {
@@ -307,7 +307,7 @@ static void runs_pass_with_the_emulation_of_the_engine(void **state) {
 static void vary_loss(struct sim_scenario *scenario, uint64_t seed) {
     vary_generation(scenario, seed);
     scenario_set_paths(
-        scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = (double)(1 + seed * 13 % 40) / 100});
+        scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = (double)(1 + seed * 13 % 40) / 100});
 }
 
 static void the_reliable_window_is_a_span(void **state) {

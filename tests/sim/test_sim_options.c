@@ -12,11 +12,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/sim/scenarios.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 #define SEEDS 10
 #define LATENCIES_MAX 200000
 
@@ -38,7 +37,7 @@ static uint64_t overflowed;
 static void record_latency(void *user, const struct sim_delivery *delivery) {
     (void)user;
     if (delivery->reliable && latency_count < LATENCIES_MAX) {
-        latencies_ms[latency_count++] = (double)(delivery->now_ns - delivery->sent_ns) / (double)NS_PER_MS;
+        latencies_ms[latency_count++] = (double)(delivery->now_ns - delivery->sent_ns) / UE_NS_PER_MS;
     }
 }
 
@@ -69,7 +68,7 @@ static struct figures run_seeds(const struct sim_scenario *base) {
         if (!result.ok) {
             fail_msg("%s", result.failure);
         }
-        seconds += (double)result.end_ns / (double)NS_PER_S;
+        seconds += (double)result.end_ns / UE_NS_PER_S;
         for (size_t side = 0; side < 2; side++) {
             sent += result.sides[side].sent[0];
             received += result.sides[side].received[0];
@@ -121,8 +120,8 @@ static struct sim_scenario sparse(void) {
     memset(scenario.streams, 0, sizeof scenario.streams);
     scenario.streams[0] = (struct sim_stream){
         .from = UE_ROLE_SERVER, .channel = 2, .reliable = true, .every_ticks = 61, .min_bits = 800, .max_bits = 800};
-    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.3});
-    scenario.duration_ns = 60 * NS_PER_S;
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.3});
+    scenario.duration_ns = 60 * UE_NS_PER_S;
     return scenario;
 }
 
@@ -146,7 +145,7 @@ static void repeating_for_some_ticks_works_on_a_sparse_stream(void **state) {
 static void quiet_works_on_a_sparse_stream(void **state) {
     (void)state;
     struct sim_scenario scenario = sparse();
-    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.01});
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.01});
     compare_option("quiet", &scenario, &(struct ue_conn_options){.quiet = true});
 }
 
@@ -156,8 +155,8 @@ static void the_send_window_works_with_an_outage_of_acks(void **state) {
     (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
-    scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * NS_PER_S, 7 * NS_PER_S};
-    scenario.duration_ns = 10 * NS_PER_S;
+    scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * UE_NS_PER_S, 7 * UE_NS_PER_S};
+    scenario.duration_ns = 10 * UE_NS_PER_S;
     compare_option("send_window", &scenario, &(struct ue_conn_options){.send_window = true});
 }
 
@@ -167,9 +166,9 @@ static void the_burst_limit_works_after_an_outage(void **state) {
     struct sim_scenario scenario = scenario_named("stream");
     scenario.streams[0].every_ticks = 1;
     scenario_set_paths(
-        &scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
-    scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){2 * NS_PER_S, 3 * NS_PER_S};
-    scenario.duration_ns = 10 * NS_PER_S;
+        &scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
+    scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){2 * UE_NS_PER_S, 3 * UE_NS_PER_S};
+    scenario.duration_ns = 10 * UE_NS_PER_S;
     compare_option("burst_limit", &scenario, &(struct ue_conn_options){.burst_limit = 2});
 }
 
@@ -180,18 +179,19 @@ static void pacing_works_on_a_slow_link(void **state) {
     scenario.streams[1].every_ticks = 1;
     scenario.streams[1].hasty = true;
     scenario.sides[UE_ROLE_SERVER].net_speed = 30000;
-    scenario_set_paths(&scenario,
-                       &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
-    scenario.duration_ns = 20 * NS_PER_S;
+    scenario_set_paths(
+        &scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
+    scenario.duration_ns = 20 * UE_NS_PER_S;
     compare_option("pacing", &scenario, &(struct ue_conn_options){.pacing = true});
 }
 
 static void the_reorder_wait_works_with_jitter(void **state) {
     (void)state;
     struct sim_scenario scenario = scenario_named("stream");
-    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
-    scenario.duration_ns = 60 * NS_PER_S;
-    compare_option("reorder_wait_ns", &scenario, &(struct ue_conn_options){.reorder_wait_ns = 30 * NS_PER_MS});
+    scenario_set_paths(&scenario,
+                       &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .jitter_ns = 40 * UE_NS_PER_MS});
+    scenario.duration_ns = 60 * UE_NS_PER_S;
+    compare_option("reorder_wait_ns", &scenario, &(struct ue_conn_options){.reorder_wait_ns = 30 * UE_NS_PER_MS});
 }
 
 /* A resend starts a packet before most of a tick's packets are received: their acks need another history word, and
@@ -213,14 +213,14 @@ static void prompt_acks_work_with_bursts(void **state) {
 static void repeating_reliable_bunches_works_with_loss(void **state) {
     (void)state;
     struct sim_scenario scenario = scenario_named("stream");
-    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
-    scenario.duration_ns = 60 * NS_PER_S;
+    scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.05});
+    scenario.duration_ns = 60 * UE_NS_PER_S;
     compare_option("repeat_reliable", &scenario, &(struct ue_conn_options){.repeat_reliable = true});
 }
 
 /* ---- closing ---- */
 
-#define TICK_NS (NS_PER_S / 60)
+#define TICK_NS (UE_NS_PER_S / 60)
 
 /* Two connections without a network between them. */
 struct direct_pair {
@@ -232,7 +232,7 @@ struct direct_pair {
 static void direct_pair_init(struct direct_pair *pair, const struct ue_conn_options *options) {
     static const uint8_t seed[UE_SEED_BYTES];
     static const uint8_t hello[] = {0, 1, 0, 0, 0, 0};
-    *pair = (struct direct_pair){.now_ns = NS_PER_S};
+    *pair = (struct direct_pair){.now_ns = UE_NS_PER_S};
     for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
         struct ue_conn_config config = {
             .profile = ue_profile_find("5.5"), .role = role, .seed = seed, .options = *options};
@@ -280,10 +280,10 @@ static double seconds_until_client_closed(const struct ue_conn_options *options)
     pair.drops_from_server = true;
     direct_pair_tick(&pair);
     pair.drops_from_server = false;
-    while (ue_conn_state(pair.conns[UE_ROLE_CLIENT]) != UE_CONN_CLOSED && pair.now_ns < closed_ns + 100 * NS_PER_S) {
+    while (ue_conn_state(pair.conns[UE_ROLE_CLIENT]) != UE_CONN_CLOSED && pair.now_ns < closed_ns + 100 * UE_NS_PER_S) {
         direct_pair_tick(&pair);
     }
-    double seconds = (double)(pair.now_ns - closed_ns) / (double)NS_PER_S;
+    double seconds = (double)(pair.now_ns - closed_ns) / UE_NS_PER_S;
     direct_pair_free(&pair);
     return seconds;
 }
@@ -333,7 +333,7 @@ static void options_do_not_affect_later_runs(void **state) {
                                         .send_window = true,
                                         .burst_limit = 4,
                                         .pacing = true,
-                                        .reorder_wait_ns = 20 * NS_PER_MS,
+                                        .reorder_wait_ns = 20 * UE_NS_PER_MS,
                                         .prompt_acks = true,
                                         .repeat_reliable = true,
                                         .repeat_ticks = 2};

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <uerudp/time_ns.h>
 
-#define TEXT_BYTES 48 /* longer than any accepted time */
-#define NS_PER_S INT64_C(1000000000)
+#define TEXT_BYTES 48                   /* longer than any accepted time */
 #define SECONDS_MAX INT64_C(9000000000) /* the largest number of seconds that fits in int64_t nanoseconds */
 
 /* Parses a fraction from its point on, as nanoseconds; *length is the number of characters, 0: no fraction. */
 static int64_t read_fraction(const char *text, size_t *length) {
     int64_t ns = 0;
-    int64_t unit = NS_PER_S;
+    int64_t unit = UE_NS_PER_S;
     size_t at = 1;
     *length = 0;
     if (text[0] != '.' || !g_ascii_isdigit(text[1])) {
@@ -94,6 +94,6 @@ size_t hex_timestamp_parse(const char *text, size_t size_bytes, int64_t *time_ns
     if (!is_end(start[length])) {
         return 0;
     }
-    *time_ns = seconds * NS_PER_S + fraction_ns;
+    *time_ns = seconds * UE_NS_PER_S + fraction_ns;
     return length;
 }

@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <uerudp/time_ns.h>
 
 #define SNAP_BYTES 262144
 #define BUFFER_BYTES (16 << 20)
 #define WAIT_MS 100 /* delay until a stop request is noticed */
 #define LINK_RAW 101
-#define NS_PER_S 1000000000u
 
 struct capture_interface {
     pcap_t *pcap;
@@ -136,7 +136,7 @@ static void fill(struct capture_interface *device, const struct pcap_pkthdr *hea
     bool is_nano = pcap_get_tstamp_precision(device->pcap) == PCAP_TSTAMP_PRECISION_NANO;
     *packet = (struct capture_packet){
         .frame = ++device->frames,
-        .time_ns = (int64_t)header->ts.tv_sec * NS_PER_S + (int64_t)header->ts.tv_usec * (is_nano ? 1 : 1000),
+        .time_ns = (int64_t)header->ts.tv_sec * UE_NS_PER_S + (int64_t)header->ts.tv_usec * (is_nano ? 1 : 1000),
         .bytes = bytes,
         .captured_bytes = header->caplen,
         .length_bytes = header->len,

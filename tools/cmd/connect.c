@@ -2,6 +2,7 @@
 /* uerudp connect: a client that logs in to a server and runs a mode. */
 #include <math.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
@@ -13,7 +14,6 @@
 #include "tools/net/event_loop.h"
 #include "tools/sim/game.h"
 
-#define NS_PER_S 1e9
 #define CHECK_SECONDS 60
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
@@ -180,7 +180,7 @@ static char *no_answer(const struct connect *c) {
         return g_strdup_printf("cannot send to %s; check address and network", peer);
     }
     return g_strdup_printf("no answer from %s within %.1f s; check address, port and firewall", peer,
-                           (double)(c->now_ns - c->begun_ns) / NS_PER_S);
+                           (double)(c->now_ns - c->begun_ns) / UE_NS_PER_S);
 }
 
 /* The reason of a failure, with what to do about it; to be freed. */
@@ -266,7 +266,7 @@ static void report_joined(struct connect *c) {
         json_object_set_new(members, "map", live_report_text(login->map));
         json_object_set_new(members, "game", live_report_text(login->game));
     }
-    json_object_set_new(members, "seconds", json_real((double)(c->now_ns - c->begun_ns) / NS_PER_S));
+    json_object_set_new(members, "seconds", json_real((double)(c->now_ns - c->begun_ns) / UE_NS_PER_S));
     json_object_set_new(members, "encrypted", json_boolean(c->live.has_key));
     live_report(c->live.json, "joined", members);
 }
@@ -313,8 +313,8 @@ static void give_up(struct connect *c) {
 /* Somebody types the lines, so that the mode of lines shows nothing. */
 static void show_progress(const struct connect *c) {
     if (c->joined_ns == 0) {
-        live_report_progress(
-            "connecting", json_pack("{s:I}", "seconds", (json_int_t)((c->now_ns - c->begun_ns) / (uint64_t)NS_PER_S)));
+        live_report_progress("connecting",
+                             json_pack("{s:I}", "seconds", (json_int_t)((c->now_ns - c->begun_ns) / UE_NS_PER_S)));
     } else if (!c->reads_lines) {
         live_report_progress(c->mode->kind->name, c->mode->kind->result(c->mode));
     }
@@ -338,7 +338,7 @@ static void run_mode(struct connect *c) {
         leave(c, CLI_EXIT_MALFORMED, c->mode->problem);
     } else if (c->mode->state == CONNECT_MODE_DONE) {
         leave(c, CLI_EXIT_OK, NULL);
-    } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
+    } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * UE_NS_PER_S) {
         give_up(c);
     }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/progress_line.h"
@@ -12,7 +13,6 @@
 
 #define TOLERANCE_MS_MAX 60000
 #define REMOTE_TOLERANCE_MS 500
-#define NS_PER_MS 1e6
 #define REMOTE_GENERATION "5.5" /* the default of connect and serve */
 
 /* One run is a script in one generation. */
@@ -97,7 +97,7 @@ static bool resolve(struct script_job *job) {
     if (!cli_option_real("tolerance", job->tolerance_text, 0, TOLERANCE_MS_MAX, &tolerance_ms)) {
         return false;
     }
-    job->play.tolerance_ns = (uint64_t)(tolerance_ms * NS_PER_MS);
+    job->play.tolerance_ns = (uint64_t)(tolerance_ms * UE_NS_PER_MS);
     job->play.verbose = job->verbose;
     job->progress->line.is_silent = job->verbose || job->json || script_remote_target_is_set(&job->play.target);
     return resolve_seed(job);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uerudp serve: a server that accepts logins and plays a scenario, or returns or discards messages. */
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/wire_options.h"
@@ -15,7 +16,6 @@
 #define DATAGRAMS_PER_CALL 4096
 #define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
-#define NS_PER_S UINT64_C(1000000000)
 #define CLIENTS_MAX 65536
 
 struct serve {
@@ -246,7 +246,7 @@ static void on_tick(void *user) {
     send_all(s);
     server_log_tick(s->log, s->server);
     if (live_report_progress_is_due()) {
-        serve_report_progress(s->server, s->port, (s->now_ns - s->begun_ns) / NS_PER_S);
+        serve_report_progress(s->server, s->port, (s->now_ns - s->begun_ns) / UE_NS_PER_S);
     }
     if (s->is_stopping && live_transport_run(s->port, s->now_ns) == UINT64_MAX) {
         event_loop_quit(s->loop);

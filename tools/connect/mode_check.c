@@ -3,13 +3,13 @@
    of a message follows from seed, channel and number, so the echo is compared without a copy. */
 #include "tools/connect/mode.h"
 #include "tools/sim/rng.h"
+#include <uerudp/time_ns.h>
 
-#define NS_PER_S UINT64_C(1000000000)
 /* A server opens its channels soon after the join, perhaps not all in one packet. */
 #define CHANNELS_WANTED 4
-#define CHANNELS_WAIT_NS (2 * NS_PER_S)
+#define CHANNELS_WAIT_NS (2 * UE_NS_PER_S)
 /* Wait after the last echo: for messages that must not come, and for unreliable ones that may. */
-#define LINGER_NS (NS_PER_S / 4)
+#define LINGER_NS (UE_NS_PER_S / 4)
 /* sent and not yet echoed */
 #define ECHOES_BYTES_MAX (128u << 10)
 

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/connect/mode.h"
 
-#define NS_PER_S 1e9
 #define MESSAGE_BYTES_MAX 4096
 #define WAITING_BYTES_MAX (64u << 10)
 
@@ -65,7 +65,7 @@ static void receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_
 
 static json_t *result(const struct connect_mode *mode) {
     const struct file_mode *f = (const struct file_mode *)mode;
-    double seconds = f->last_ns > mode->start_ns ? (double)(f->last_ns - mode->start_ns) / NS_PER_S : 0;
+    double seconds = f->last_ns > mode->start_ns ? (double)(f->last_ns - mode->start_ns) / UE_NS_PER_S : 0;
     return json_pack("{s:I, s:I, s:b, s:I, s:f, s:f}", "messages", (json_int_t)f->messages, "bytes",
                      (json_int_t)f->sent_bytes, "delivered", mode->state == CONNECT_MODE_DONE, "bytes_echoed",
                      (json_int_t)f->echoed_bytes, "seconds", seconds, "bytes_per_second",

@@ -2,13 +2,13 @@
 /* connect without other options: sends lines of standard input as reliable calls (RPCs) on one channel and prints the
    answers. */
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/connect/mode.h"
 #include "tools/live/endpoint_report.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 /* Longest wait for the answer to the last line. */
-#define ANSWER_WAIT_NS NS_PER_S
+#define ANSWER_WAIT_NS UE_NS_PER_S
 #define WAITING_BYTES_MAX (64u << 10)
 #define LINE_BYTES_MAX 8191
 

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include <uerudp/settings.h>
+#include <uerudp/time_ns.h>
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/generate/scenario_file.h"
 #include "tools/live/endpoint_handlers.h"
 
-#define NS_PER_MS 1e6
-#define NS_PER_S 1e9
 #define MS_MAX 60000
 #define BYTES_MAX 1e12
 #define DURATION_S_MAX 1e6
@@ -136,8 +135,8 @@ static void apply(struct sim_link_config *path, enum generate_network_option net
     switch (network_option) {
     case GENERATE_NETWORK_LOSS: path->loss = value; break;
     case GENERATE_NETWORK_BURST: path->loss_burst = value; break;
-    case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
-    case GENERATE_NETWORK_JITTER: path->jitter_ns = (uint64_t)(value * NS_PER_MS); break;
+    case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * UE_NS_PER_MS); break;
+    case GENERATE_NETWORK_JITTER: path->jitter_ns = (uint64_t)(value * UE_NS_PER_MS); break;
     case GENERATE_NETWORK_REORDER: path->reorder = value; break;
     case GENERATE_NETWORK_DUP: path->duplicate = value; break;
     case GENERATE_NETWORK_CORRUPT: path->corrupt = value; break;
@@ -292,7 +291,7 @@ static bool resolve_run(struct generate_options *o) {
         if (!cli_check_range("duration", o->duration_s, 0, DURATION_S_MAX)) {
             return false;
         }
-        o->scenario.duration_ns = (uint64_t)(o->duration_s * NS_PER_S);
+        o->scenario.duration_ns = (uint64_t)(o->duration_s * UE_NS_PER_S);
     }
     return true;
 }

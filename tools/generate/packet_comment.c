@@ -4,8 +4,7 @@
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NS_PER_MS 1e6
+#include <uerudp/time_ns.h>
 
 static void append(char *text, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -26,7 +25,7 @@ static void append_delay(char *text, const struct datagram_outcome *outcome, uin
     }
     uint64_t late_ns = now_ns - outcome->overtaken_ns;
     if (late_ns != 0) {
-        append(text, "late by %.3g ms: overtaken", (double)late_ns / NS_PER_MS);
+        append(text, "late by %.3g ms: overtaken", (double)late_ns / UE_NS_PER_MS);
     } else {
         append(text, "overtaken");
     }

@@ -3,10 +3,10 @@
 
 #include <uerudp/history.h>
 #include <uerudp/seq.h>
+#include <uerudp/time_ns.h>
 #include "tools/print/phrase.h"
 
 #define NO_PACKET (-1)
-#define NS_PER_MS 1e6
 #define NUMBER_BITS 32 /* of a reliable number, which is stored together with its channel */
 
 /* A datagram as it left. */
@@ -329,6 +329,6 @@ bool run_log_rtt_ms(const struct run_log *run_log, unsigned percent, double *ms)
     }
     g_array_sort(run_log->rtts, compare);
     uint64_t rank = (count * percent + 99) / 100;
-    *ms = (double)g_array_index(run_log->rtts, uint64_t, rank - 1) / NS_PER_MS;
+    *ms = (double)g_array_index(run_log->rtts, uint64_t, rank - 1) / UE_NS_PER_MS;
     return true;
 }

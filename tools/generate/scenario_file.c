@@ -5,12 +5,11 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/sim/network_emulation.h"
 
-#define NS_PER_MS 1e6
-#define NS_PER_S 1e9
 #define SECONDS_MAX 1e6
 
 /* The type of a key's value. */
@@ -140,7 +139,7 @@ static const struct scenario_key stream_keys[] = {
 
 static bool parse_time(const char *text, double unit_ns, uint64_t *ns) {
     double value;
-    bool good = cli_parse_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
+    bool good = cli_parse_real(text, SECONDS_MAX * UE_NS_PER_S / unit_ns, &value);
     *ns = good ? (uint64_t)llround(value * unit_ns) : 0;
     return good;
 }
@@ -170,9 +169,9 @@ static bool parse_outages(const char *text, struct sim_outage *outages) {
     bool good = g_strv_length(parts) <= SIM_LINK_OUTAGES_MAX;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         g_auto(GStrv) ends = g_strsplit(parts[i], "-", 2);
-        good = ends[0] != NULL && ends[1] != NULL && parse_time(ends[0], NS_PER_S, &outages[i].from_ns);
+        good = ends[0] != NULL && ends[1] != NULL && parse_time(ends[0], UE_NS_PER_S, &outages[i].from_ns);
         outages[i].to_ns = UINT64_MAX;
-        good = good && (ends[1][0] == '\0' || parse_time(ends[1], NS_PER_S, &outages[i].to_ns));
+        good = good && (ends[1][0] == '\0' || parse_time(ends[1], UE_NS_PER_S, &outages[i].to_ns));
     }
     return good;
 }
@@ -232,8 +231,8 @@ static bool parse_value(const char *text, enum scenario_kind kind, void *to) {
     case FLAG: return parse_flag(text, to);
     case SHARE: return cli_parse_real(text, 1, to);
     case REAL: return cli_parse_real(text, 1e6, to);
-    case MILLISECONDS: return parse_time(text, NS_PER_MS, to);
-    case SECONDS: return parse_time(text, NS_PER_S, to);
+    case MILLISECONDS: return parse_time(text, UE_NS_PER_MS, to);
+    case SECONDS: return parse_time(text, UE_NS_PER_S, to);
     case TEXT: *(const char **)to = g_intern_string(text); return true;
     case RELEASE: *(const char **)to = g_intern_string(text); return ue_profile_find(text) != NULL;
     case OUTAGES: return parse_outages(text, to);
@@ -329,7 +328,7 @@ static bool read_base(GKeyFile *file, const char *path, struct sim_scenario *sce
         return false;
     }
     g_free(base);
-    *scenario = named != NULL ? *named : (struct sim_scenario){.name = "file", .duration_ns = (uint64_t)NS_PER_S};
+    *scenario = named != NULL ? *named : (struct sim_scenario){.name = "file", .duration_ns = UE_NS_PER_S};
     return true;
 }
 

@@ -3,8 +3,7 @@
 
 #include <glib.h>
 #include <string.h>
-
-#define NS_PER_MS 1e6
+#include <uerudp/time_ns.h>
 
 static void add_text(GString *comment, const char *text) {
     g_string_append_printf(comment, "%s%s", comment->len != 0 ? ", " : "", text);
@@ -33,7 +32,8 @@ char *impair_comment_of_changes(const struct impair_arrival *arrived, const stru
         add_text(comment, "duplicate");
     }
     if (report->now_ns > arrived->time_ns) {
-        g_snprintf(delay, sizeof delay, "delayed by %.1f ms", (double)(report->now_ns - arrived->time_ns) / NS_PER_MS);
+        g_snprintf(delay, sizeof delay, "delayed by %.1f ms",
+                   (double)(report->now_ns - arrived->time_ns) / UE_NS_PER_MS);
         add_text(comment, delay);
     }
     if (is_overtaken) {

@@ -2,6 +2,7 @@
 #include "tools/impair/proxy.h"
 
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/impair/proxy_client.h"
@@ -9,7 +10,6 @@
 #include "tools/live/endpoint_report.h"
 #include "tools/live/transport.h"
 
-#define NS_PER_S 1e9
 /* leaves time for other sockets during a flood */
 #define DATAGRAMS_PER_CALL 256
 /* Source addresses can be forged: the lines about clients that are not confirmed are limited. */
@@ -149,7 +149,8 @@ static struct impair_client *client_at(struct impair_proxy *proxy, const struct 
         if (is_due(proxy, &proxy->full_line_ns)) {
             cli_error("no place for another client; a client that is silent for %g s is removed, or for %g s if it has "
                       "sent nothing after the server's first reply",
-                      (double)IMPAIR_CLIENT_SILENCE_NS / NS_PER_S, (double)IMPAIR_CLIENT_UNCONFIRMED_NS / NS_PER_S);
+                      (double)IMPAIR_CLIENT_SILENCE_NS / UE_NS_PER_S,
+                      (double)IMPAIR_CLIENT_UNCONFIRMED_NS / UE_NS_PER_S);
         }
     }
     return client;
@@ -223,11 +224,11 @@ static void on_wake(void *user) {
 }
 
 static bool is_time_over(const struct impair_proxy *proxy) {
-    return (double)(proxy->now_ns - proxy->begun_ns) >= proxy->options->duration_s * NS_PER_S;
+    return (double)(proxy->now_ns - proxy->begun_ns) >= proxy->options->duration_s * UE_NS_PER_S;
 }
 
 static void tick_clients(struct impair_proxy *proxy, const GQueue *clients) {
-    uint64_t idle_ns = (uint64_t)(proxy->options->idle_s * NS_PER_S);
+    uint64_t idle_ns = (uint64_t)(proxy->options->idle_s * UE_NS_PER_S);
     for (GList *at = clients->head, *next; at != NULL; at = next) {
         struct impair_client *client = at->data;
         const char *reason = impair_client_end_reason(client, idle_ns, proxy->now_ns);
@@ -255,8 +256,7 @@ static void show_progress(struct impair_proxy *proxy) {
             impair_totals_add(&totals, at->data);
         }
     }
-    impair_report_progress(&totals, g_hash_table_size(proxy->clients),
-                           (proxy->now_ns - proxy->begun_ns) / (uint64_t)NS_PER_S);
+    impair_report_progress(&totals, g_hash_table_size(proxy->clients), (proxy->now_ns - proxy->begun_ns) / UE_NS_PER_S);
 }
 
 static void on_tick(void *user) {

@@ -3,11 +3,11 @@
 
 #include <math.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
 
-#define NS_PER_MS 1e6
 #define MS_MAX 60000.0
 #define IDLE_S 60
 #define SECONDS_MAX 1e9
@@ -82,8 +82,8 @@ static struct sim_link_config path_of(const struct impair_options *options, size
                                     .reorder = values[REORDER],
                                     .rate_bytes = (uint64_t)values[RATE],
                                     .queue_bytes = (uint32_t)values[QUEUE],
-                                    .delay_ns = (uint64_t)(values[DELAY] * NS_PER_MS),
-                                    .jitter_ns = (uint64_t)(values[JITTER] * NS_PER_MS)};
+                                    .delay_ns = (uint64_t)(values[DELAY] * UE_NS_PER_MS),
+                                    .jitter_ns = (uint64_t)(values[JITTER] * UE_NS_PER_MS)};
 }
 
 static void resolve_stages(struct impair_options *options) {

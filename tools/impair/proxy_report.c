@@ -2,8 +2,7 @@
 #include "tools/impair/proxy_report.h"
 
 #include "tools/live/endpoint_report.h"
-
-#define NS_PER_S 1e9
+#include <uerudp/time_ns.h>
 
 /* The counters with their words, in the order of display. */
 static const struct column {
@@ -82,7 +81,7 @@ void impair_report_left(bool as_json, const struct impair_client *client, const 
     json_t *members = addresses_of(client);
     const char *generation = impair_client_generation(client);
     json_object_set_new(members, "reason", json_string(reason));
-    json_object_set_new(members, "seconds", json_real((double)(now_ns - client->begun_ns) / NS_PER_S));
+    json_object_set_new(members, "seconds", json_real((double)(now_ns - client->begun_ns) / UE_NS_PER_S));
     if (generation != NULL) {
         json_object_set_new(members, "generation", json_string(generation));
     }

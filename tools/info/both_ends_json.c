@@ -2,12 +2,12 @@
 #include "tools/info/both_ends_report.h"
 
 #include "tools/info/json_values.h"
+#include <uerudp/time_ns.h>
 
-#define NS_PER_MS 1e6
 #define PPM 1e6
 
 static json_t *milliseconds(double span_ns) {
-    return json_real(span_ns / NS_PER_MS);
+    return json_real(span_ns / UE_NS_PER_MS);
 }
 
 static json_t *id_or_null(int64_t packet_id) {

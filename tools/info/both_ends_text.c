@@ -3,13 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/info/finding_text.h"
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
 
 #define PPM 1e6
-#define NS_PER_MS 1e6
 
 /* ---- table ---- */
 
@@ -36,12 +36,12 @@ static struct phrase reordered(const struct one_way *way) {
 static struct phrase delays(const struct one_way *way, unsigned first_percent, unsigned second_percent) {
     return way->delays_ns->len == 0
                ? (struct phrase){"-"}
-               : phrase_format("%.1f ms, %.1f ms", (double)one_way_delay_ns(way, first_percent) / NS_PER_MS,
-                               (double)one_way_delay_ns(way, second_percent) / NS_PER_MS);
+               : phrase_format("%.1f ms, %.1f ms", (double)one_way_delay_ns(way, first_percent) / UE_NS_PER_MS,
+                               (double)one_way_delay_ns(way, second_percent) / UE_NS_PER_MS);
 }
 
 static struct phrase jitter(const struct one_way *way) {
-    return way->counts.arrived > 1 ? phrase_format("%.1f ms", way->jitter_ns / NS_PER_MS) : (struct phrase){"-"};
+    return way->counts.arrived > 1 ? phrase_format("%.1f ms", way->jitter_ns / UE_NS_PER_MS) : (struct phrase){"-"};
 }
 
 static void print_table(struct text_buffer *out, const struct both_ends_connection *connection) {
@@ -115,7 +115,7 @@ static void print_offset(struct text_buffer *out, const struct info_connection *
     const struct clock_fit *fit = &info->both_ends->fit;
     text_buffer_add(out, "    the clock of ");
     text_buffer_add_utf8(out, info->ends->captures[1]->name, TEXT_ESCAPE_PLAIN);
-    text_buffer_add_format(out, " is at the beginning %.3f ms %s that of ", fabs((double)fit->offset_ns) / NS_PER_MS,
+    text_buffer_add_format(out, " is at the beginning %.3f ms %s that of ", fabs((double)fit->offset_ns) / UE_NS_PER_MS,
                            fit->offset_ns < 0 ? "behind" : "ahead of");
     text_buffer_add_utf8(out, info->ends->captures[0]->name, TEXT_ESCAPE_PLAIN);
 }

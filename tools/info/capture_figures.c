@@ -2,11 +2,11 @@
 #include "tools/info/capture_figures.h"
 
 #include <math.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/print/phrase.h"
 
 #define PERCENT 100
-#define NS_PER_MS 1e6
 
 /* ---- times ---- */
 
@@ -99,7 +99,7 @@ struct info_figures info_figures_of(const GPtrArray *infos) {
     }
     figures.has_times = figures.has_times && figures.connection_s > 0;
     figures.duration_s = figures.has_times ? phrase_seconds(last_ns - first_ns) : 0;
-    figures.rtt = percentiles_of(infos, offsetof(struct ue_timing, rtt), NS_PER_MS);
+    figures.rtt = percentiles_of(infos, offsetof(struct ue_timing, rtt), UE_NS_PER_MS);
     figures.server_frame_time = percentiles_of(infos, offsetof(struct ue_timing, frame_time_ms), 1);
     return figures;
 }

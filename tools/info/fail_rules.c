@@ -2,9 +2,7 @@
 #include "tools/info/fail_rules.h"
 
 #include <string.h>
-
-#define NS_PER_MS 1e6
-#define NS_PER_S 1e9
+#include <uerudp/time_ns.h>
 
 /* What a limit bounds, by its unit. */
 enum measure { MEASURE_NONE, MEASURE_COUNT, MEASURE_PERCENT, MEASURE_SPAN };
@@ -105,8 +103,8 @@ static bool parse_unit(const char *unit, struct fail_rule *rule) {
         double factor;
     } units[] = {{"", MEASURE_COUNT, 1},
                  {"%", MEASURE_PERCENT, 1},
-                 {"ms", MEASURE_SPAN, NS_PER_MS},
-                 {"s", MEASURE_SPAN, NS_PER_S}};
+                 {"ms", MEASURE_SPAN, UE_NS_PER_MS},
+                 {"s", MEASURE_SPAN, UE_NS_PER_S}};
     for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
         if (strcmp(unit, units[i].unit) == 0) {
             rule->measure = units[i].measure;

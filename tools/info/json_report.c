@@ -2,13 +2,12 @@
 #include "tools/info/json_report.h"
 
 #include <inttypes.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/info/bandwidth_json.h"
 #include "tools/info/both_ends_report.h"
 #include "tools/info/json_values.h"
 #include "tools/print/json.h"
-
-#define NS_PER_MS 1e6
 
 /* ---- values ---- */
 
@@ -120,7 +119,7 @@ static json_t *ack_delay(const struct ue_histogram *half) {
     } rows[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         json_object_set_new(object, rows[i].key,
-                            real((double)(ue_histogram_percentile(half, rows[i].percent) - half->min) / NS_PER_MS));
+                            real((double)(ue_histogram_percentile(half, rows[i].percent) - half->min) / UE_NS_PER_MS));
     }
     return object;
 }
@@ -148,9 +147,9 @@ static json_t *wait_object(const struct info_connection *info, unsigned side, ui
     const struct ue_channel_wait *longest = &waits->longest;
     return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
                      "channel", info_count(channel), "at_least", waits->is_at_least, "bunches",
-                     info_count(waits->bunches), "total_ms", real((double)waits->total_ns / NS_PER_MS), "longest_ms",
-                     real((double)longest->span_ns / NS_PER_MS), "time_s", since_s(info, longest->begin_ns), "ch_seq",
-                     info_count(longest->ch_seq), "frames", info_count(longest->first_frame),
+                     info_count(waits->bunches), "total_ms", real((double)waits->total_ns / UE_NS_PER_MS), "longest_ms",
+                     real((double)longest->span_ns / UE_NS_PER_MS), "time_s", since_s(info, longest->begin_ns),
+                     "ch_seq", info_count(longest->ch_seq), "frames", info_count(longest->first_frame),
                      info_count(longest->frame));
 }
 
@@ -247,8 +246,8 @@ static void add_values(json_t *object, const struct ue_finding *finding) {
         {UE_VALUE_OF, "of", 0},
         {UE_VALUE_OTHERS, "others", 0},
         {UE_VALUE_OTHERS_OF, "others_of", 0},
-        {UE_VALUE_SPAN, "duration_ms", NS_PER_MS},
-        {UE_VALUE_LEAST, "least_ms", NS_PER_MS},
+        {UE_VALUE_SPAN, "duration_ms", UE_NS_PER_MS},
+        {UE_VALUE_LEAST, "least_ms", UE_NS_PER_MS},
         {UE_VALUE_CHANNEL, "channel", 0},
         {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0},
         {UE_VALUE_LAST_SEQ, "last_ch_seq", 0},

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/live/endpoint_handlers.h"
 
-#define NS_PER_MS 1e6
-#define NS_PER_S 1e9
 #define DELAY_MS_MAX 60000.0
 #define TICKS_MAX 1000.0
 #define HANDSHAKE_VERSION_MAX 4
@@ -137,8 +136,8 @@ static bool resolve_impairment(struct live_options *o) {
     o->impairment = (struct sim_link_config){.loss = o->loss,
                                              .duplicate = o->duplicate,
                                              .reorder = o->reorder,
-                                             .delay_ns = (uint64_t)(o->delay_ms * NS_PER_MS),
-                                             .jitter_ns = (uint64_t)(o->jitter_ms * NS_PER_MS)};
+                                             .delay_ns = (uint64_t)(o->delay_ms * UE_NS_PER_MS),
+                                             .jitter_ns = (uint64_t)(o->jitter_ms * UE_NS_PER_MS)};
     o->is_impaired = o->loss + o->reorder + o->duplicate + o->delay_ms + o->jitter_ms > 0;
     return true;
 }
@@ -255,7 +254,7 @@ void live_options_configure(const struct live_options *options, struct ue_conn_c
     config->network_features = options->network_features;
     config->net_speed = options->net_speed;
     config->driver = options->driver;
-    config->desired_tick_ns = (uint64_t)(NS_PER_S / options->ticks_per_second);
+    config->desired_tick_ns = (uint64_t)(UE_NS_PER_S / options->ticks_per_second);
     config->min_handshake_version = (uint8_t)options->min_handshake_version;
     config->max_handshake_version = (uint8_t)options->handshake_version;
     config->no_login = options->no_login;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include "tools/cli/color.h"
@@ -12,8 +13,6 @@
 #include "tools/cli/progress_line.h"
 #include "tools/live/line_writer.h"
 #include "tools/print/json.h"
-
-#define NS_PER_MS 1e6
 
 /* Of the process: standard output and standard error, one writer if they are the same terminal; NULL: written at
    once. */
@@ -179,7 +178,7 @@ static double percent(uint64_t part, uint64_t whole) {
 
 /* null before the first sample. */
 static json_t *rtt_ms(const struct ue_ping *ping) {
-    return ping->smoothed_ns != 0 ? json_real((double)ping->smoothed_ns / NS_PER_MS) : json_null();
+    return ping->smoothed_ns != 0 ? json_real((double)ping->smoothed_ns / UE_NS_PER_MS) : json_null();
 }
 
 json_t *live_report_connection(const struct ue_conn *conn) {

@@ -2,6 +2,7 @@
 /* replay --live: replays a captured client against a live server. It logs in anew, then sends the captured messages at
    their times on the channels that the server opens now, and compares the server's messages with the captured ones. */
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
@@ -11,7 +12,6 @@
 #include "tools/replay/live_comparison.h"
 #include "tools/replay/session_transcript.h"
 
-#define NS_PER_S 1e9
 #define TICKS_PER_SECOND 120
 #define AFTER_NS_MAX 1e17 /* three years: never */
 /* How long to wait for a channel that the server opened in the capture, for the login, and for acknowledgements. */
@@ -181,7 +181,7 @@ static void work(struct live *l) {
 
 static void show_progress(const struct live *l) {
     uint64_t sent = l->sent[0] + l->sent[1];
-    json_int_t seconds = (json_int_t)((l->now_ns - l->begun_ns) / (uint64_t)NS_PER_S);
+    json_int_t seconds = (json_int_t)((l->now_ns - l->begun_ns) / UE_NS_PER_S);
     if (l->joined_ns == 0) {
         live_report_progress("connecting", json_pack("{s:I}", "seconds", seconds));
     } else {
@@ -303,7 +303,7 @@ static void report(const struct live *l) {
                 json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)transcript->stream, "reliable",
                           (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused",
                           (json_int_t)l->refused, "incomplete", (json_int_t)transcript->incomplete, "seconds",
-                          (double)(l->left_ns - l->begun_ns) / NS_PER_S, "differences",
+                          (double)(l->left_ns - l->begun_ns) / UE_NS_PER_S, "differences",
                           (json_int_t)l->comparison.differences));
     json_t *members = live_report_connection(l->client.conn);
     json_object_set_new(members, "port", live_report_transport(l->port));

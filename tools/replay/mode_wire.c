@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* replay --wire: sends datagrams to a host, byte for byte, at their capture times. Answers are not read. */
 #include <stdio.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/progress_line.h"
@@ -8,9 +9,6 @@
 #include "tools/net/event_loop.h"
 #include "tools/replay/datagram_list.h"
 #include "tools/replay/send_schedule.h"
-
-#define NS_PER_S 1e9
-#define NS_PER_US 1e3
 
 struct wire {
     const struct replay_command *replay;
@@ -90,7 +88,7 @@ static uint64_t round_ns(const struct datagram_list *datagrams) {
 /* ---- start and end ---- */
 
 static void report(const struct wire *w) {
-    double seconds = (double)w->schedule.done_ns / NS_PER_S;
+    double seconds = (double)w->schedule.done_ns / UE_NS_PER_S;
     double intervals = (double)(w->schedule.count > 1 ? w->schedule.count - 1 : 0);
     live_report(w->replay->json, "sent",
                 json_pack("{s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "datagrams",
@@ -98,8 +96,8 @@ static void report(const struct wire *w) {
                           "rounds", (json_int_t)w->round, "seconds", seconds, "datagrams_per_second",
                           seconds > 0 ? intervals / seconds : 0.0, "rate_error_percent",
                           100 * replay_schedule_error(&w->schedule), "late_us_mean",
-                          replay_schedule_late_ns(&w->schedule) / NS_PER_US, "late_us_max",
-                          (double)w->schedule.latest_ns / NS_PER_US, "skipped", (json_int_t)w->datagrams.skipped,
+                          replay_schedule_late_ns(&w->schedule) / UE_NS_PER_US, "late_us_max",
+                          (double)w->schedule.latest_ns / UE_NS_PER_US, "skipped", (json_int_t)w->datagrams.skipped,
                           "unreachable", (json_int_t)w->unreachable, "failed", (json_int_t)w->failed));
 }
 

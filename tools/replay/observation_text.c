@@ -3,10 +3,10 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/print/phrase.h"
 
-#define NS_PER_US 1000
 #define US_PER_S 1000000
 
 /* ---- lines ---- */
@@ -17,7 +17,7 @@ static void start_datagram(struct observation_text *t, uint64_t frame, int64_t t
         t->first_ns = time_ns;
     }
     t->frame = frame;
-    int64_t us = (time_ns - t->first_ns) / NS_PER_US;
+    int64_t us = (time_ns - t->first_ns) / UE_NS_PER_US;
     text_buffer_add_format(&t->out, "%6" PRIu64 " %s%" PRId64 ".%06" PRId64, frame, us < 0 ? "-" : "",
                            ABS(us) / US_PER_S, ABS(us) % US_PER_S);
     if (t->names_streams) {

@@ -2,10 +2,10 @@
 #include "tools/replay/send_schedule.h"
 
 #include <time.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/net/event_loop.h"
 
-#define NS_PER_S 1e9
 /* The system usually wakes a sleeping thread at most this late: the rest of the time is spent awake. */
 #define AWAKE_NS 200000u
 /* About three years: a later time is never reached and must not overflow. */
@@ -23,7 +23,7 @@ static bool has_schedule(const struct replay_schedule *schedule) {
 static uint64_t due_ns(const struct replay_schedule *schedule, uint64_t captured_ns) {
     double ns = 0;
     if (schedule->options.per_second > 0) {
-        ns = (double)schedule->count * NS_PER_S / schedule->options.per_second;
+        ns = (double)schedule->count * UE_NS_PER_S / schedule->options.per_second;
     } else if (schedule->options.speed > 0) {
         ns = (double)captured_ns / schedule->options.speed;
     }

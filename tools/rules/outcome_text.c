@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/rules/rules.h"
-
-#define NS_PER_MS 1e6
+#include <uerudp/time_ns.h>
 
 void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes) {
     for (unsigned i = 0; i < outcome->flip_count; i++) {
@@ -32,7 +31,7 @@ char *rules_outcome_describe(const struct rules_outcome *outcome) {
     }
     if (outcome->delay_ns != 0) {
         next(text);
-        g_string_append_printf(text, "delayed %g ms", (double)outcome->delay_ns / NS_PER_MS);
+        g_string_append_printf(text, "delayed %g ms", (double)outcome->delay_ns / UE_NS_PER_MS);
     }
     if (outcome->is_reordered) {
         next(text);

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
 #include "tools/rules/number_ranges.h"
 
 #define TEXT_BYTES_MAX (1 << 20)
-#define NS_PER_MS 1e6
 #define NS_PER_SECOND 1e9
 #define TIME_SECONDS_MAX 9e9 /* the limit of int64_t nanoseconds */
 
@@ -48,8 +48,8 @@ static bool parse_copies(struct rule *rule, const char *value) {
 
 static bool parse_delay(struct rule *rule, const char *value) {
     double delay_ms;
-    bool good = value != NULL && cli_parse_real(value, RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
-    rule->delay_ns = good ? (int64_t)(delay_ms * NS_PER_MS) : 0;
+    bool good = value != NULL && cli_parse_real(value, RULES_DELAY_MAX_NS / UE_NS_PER_MS, &delay_ms);
+    rule->delay_ns = good ? (int64_t)(delay_ms * UE_NS_PER_MS) : 0;
     return good;
 }
 

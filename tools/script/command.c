@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include <uerudp/inspect.h>
+#include <uerudp/time_ns.h>
 #include "tools/script/player.h"
 
 #define HZ_MAX 10000
 #define COUNT_MAX 100000
 #define CHANNELS_MAX 8 /* of a fixture */
 #define DATAGRAM_BYTES_MAX 2048
-#define NS_PER_S 1e9
 
 /* ---- arguments ---- */
 
@@ -149,7 +149,7 @@ static bool do_generation(struct script_player *p, char *line) {
 static bool check_clock(struct script_player *p, const char *at, uint64_t time_ns) {
     uint64_t clock_ns = script_testbed_clock_ns(&p->testbed);
     return time_ns >= clock_ns || p->remote != NULL ||
-           script_error_set(&p->error, at, "the clock is at %.4f already", (double)clock_ns / NS_PER_S);
+           script_error_set(&p->error, at, "the clock is at %.4f already", (double)clock_ns / UE_NS_PER_S);
 }
 
 static bool do_at(struct script_player *p, char *line) {
@@ -434,7 +434,7 @@ static char *fact_text(const struct ue_fact *fact, int64_t value) {
     GString *text = g_string_new(NULL);
     switch (fact->form) {
     case UE_FACT_HEX: g_string_append_printf(text, "%" PRIx32, (uint32_t)value); break;
-    case UE_FACT_TIME: g_string_append_printf(text, "%.4f", (double)value / NS_PER_S); break;
+    case UE_FACT_TIME: g_string_append_printf(text, "%.4f", (double)value / UE_NS_PER_S); break;
     case UE_FACT_SET:
         for (unsigned i = 0; i < 64; i++) {
             if (((uint64_t)value >> i & 1) != 0) {

@@ -5,6 +5,7 @@
 
 #include <uerudp/inspect.h>
 #include <uerudp/server.h>
+#include <uerudp/time_ns.h>
 #include "tools/cli/command_line.h"
 #include "tools/cli/progress_line.h"
 #include "tools/cli/wire_options.h"
@@ -16,7 +17,6 @@
 #define PATIENCE_NS UINT64_C(60000000000) /* longest wait for a client */
 #define STEP_NS UINT64_C(10000000)
 #define DATAGRAM_BYTES 65536
-#define NS_PER_US 1000
 
 struct script_remote_host {
     struct net_socket *socket;
@@ -107,7 +107,7 @@ static void wait_until(void *user, uint64_t until_ns, bool is_eager) {
         uint64_t now_ns = r->testbed->now_ns = event_loop_now_ns();
         is_over = now_ns >= until_ns || (is_eager && has_received) || script_testbed_is_exhausted(r->testbed);
         if (!is_over) {
-            gint64 wait_us = (gint64)((until_ns - now_ns) / NS_PER_US + 1);
+            gint64 wait_us = (gint64)((until_ns - now_ns) / UE_NS_PER_US + 1);
             g_socket_condition_timed_wait(net_socket_gio(r->socket), G_IO_IN, wait_us, NULL, NULL);
         }
     }

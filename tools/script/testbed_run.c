@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the endpoints of a testbed and carries their packets. */
 #include "tools/script/testbed.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include <uerudp/time_ns.h>
 
 enum ue_status script_testbed_send(struct script_testbed *testbed, unsigned side, const struct ue_outgoing *bunch,
                                    uint64_t count, bool flush) {
@@ -47,11 +46,12 @@ static void tick_side(struct script_testbed *testbed, unsigned side, bool accept
 
 void script_testbed_run(struct script_testbed *testbed, unsigned who, uint64_t until_ns, uint64_t hz,
                         uint64_t delay_ns) {
-    uint64_t tick = (script_testbed_clock_ns(testbed) + 1) * hz / NS_PER_S; /* ticks are rounded down to nanoseconds */
-    while ((tick + 1) * NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(testbed)) {
+    uint64_t tick =
+        (script_testbed_clock_ns(testbed) + 1) * hz / UE_NS_PER_S; /* ticks are rounded down to nanoseconds */
+    while ((tick + 1) * UE_NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(testbed)) {
         tick++;
         script_testbed_count_step(testbed, 0);
-        script_testbed_advance(testbed, tick * NS_PER_S / hz);
+        script_testbed_advance(testbed, tick * UE_NS_PER_S / hz);
         for (unsigned side = 0; side < 2; side++) {
             if ((who >> side & 1) != 0) {
                 tick_side(testbed, side, (who >> !side & 1) != 0, delay_ns);

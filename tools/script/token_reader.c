@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/command_line.h"
 
 #define SECONDS_MAX 1e6 /* of virtual time: eleven days */
 #define NUMBER_MAX (INT64_MAX / 2)
-#define NS_PER_S 1e9
 
 bool script_error_set(struct script_error *error, const char *at, const char *format, ...) {
     va_list list;
@@ -58,7 +58,7 @@ bool script_token_parse_seconds(const char *token, uint64_t *value_ns, struct sc
     if (!cli_parse_real(token, SECONDS_MAX, &seconds)) {
         return script_error_set(error, token, "\"%.40s\" is not a time in seconds", token);
     }
-    *value_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
+    *value_ns = (uint64_t)(seconds * UE_NS_PER_S + 0.5);
     return true;
 }
 

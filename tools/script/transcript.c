@@ -2,8 +2,7 @@
 #include "tools/script/transcript.h"
 
 #include <string.h>
-
-#define NS_PER_S 1e9
+#include <uerudp/time_ns.h>
 
 void script_transcript_init(struct script_transcript *t) {
     *t = (struct script_transcript){.head = g_string_new(NULL), .tail = g_string_new(NULL)};
@@ -26,7 +25,7 @@ void script_transcript_end_line(struct script_transcript *t) {
         return;
     }
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%.4f %s", (double)t->line.time_ns / NS_PER_S, t->head->str);
+    g_string_append_printf(text, "%.4f %s", (double)t->line.time_ns / UE_NS_PER_S, t->head->str);
     if (t->first >= 0) {
         g_string_append_printf(text, "%" G_GINT64_FORMAT, t->first);
     }

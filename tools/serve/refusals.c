@@ -3,11 +3,11 @@
 
 #include "tools/live/endpoint_report.h"
 #include "tools/serve/protection_options.h"
+#include <uerudp/time_ns.h>
 
 /* addresses may be forged: neither lines nor memory may grow with their number */
 #define REPORTED_MAX 1024
 #define PER_SECOND_MAX 16
-#define SECOND_NS UINT64_C(1000000000)
 
 static const char *const reasons[] = {
     [UE_REFUSAL_VERSION] = "handshake version",
@@ -29,7 +29,7 @@ void serve_refusals_clear(struct serve_refusals *refusals) {
 }
 
 static bool may_report(struct serve_refusals *refusals, uint64_t now_ns) {
-    if (now_ns - refusals->second_ns >= SECOND_NS) {
+    if (now_ns - refusals->second_ns >= UE_NS_PER_S) {
         refusals->second_ns = now_ns;
         refusals->in_second = 0;
     }

@@ -3,8 +3,7 @@
 
 #include "tools/live/endpoint_report.h"
 #include "tools/serve/protection_options.h"
-
-#define NS_PER_S 1e9
+#include <uerudp/time_ns.h>
 
 static json_t *address_of(const struct ue_peer *peer) {
     char text[NET_ADDRESS_TEXT_BYTES];
@@ -33,7 +32,7 @@ void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_r
     if (ue_login_status(peer->login)->close_reason[0] != '\0') {
         json_object_set_new(members, "told", live_report_text(ue_login_status(peer->login)->close_reason));
     }
-    json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
+    json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / UE_NS_PER_S));
     if (peer->user != NULL) {
         json_object_update_new(members, serve_session_result(peer->user));
     }

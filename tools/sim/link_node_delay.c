@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes that hold datagrams for some time: delay, rate with its queue, reordering. */
 #include "tools/sim/link_node.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include <uerudp/time_ns.h>
 
 static void release(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                     struct sim_carried_datagram *carried) {
@@ -85,7 +84,7 @@ static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t n
         return;
     }
     uint64_t begin_ns = node->free_ns > now_ns ? node->free_ns : now_ns;
-    node->free_ns = begin_ns + carried->size_bytes * NS_PER_S / config->rate_bytes;
+    node->free_ns = begin_ns + carried->size_bytes * UE_NS_PER_S / config->rate_bytes;
     sim_node_push(node, carried, node->free_ns);
 }
 

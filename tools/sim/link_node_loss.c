@@ -3,8 +3,7 @@
 #include "tools/sim/link_node.h"
 
 #include <string.h>
-
-#define NS_PER_MS UINT64_C(1000000)
+#include <uerudp/time_ns.h>
 
 static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
                         struct sim_carried_datagram *carried) {
@@ -50,7 +49,7 @@ const struct sim_node_type sim_node_outage = {.accept = outage_accept};
 /* Draws by the millisecond of sending and the count in it, so that two implementations whose datagrams differ meet the
    same losses. */
 static double draw_at(struct sim_node *node, uint64_t now_ns) {
-    uint64_t ms = now_ns / NS_PER_MS;
+    uint64_t ms = now_ns / UE_NS_PER_MS;
     node->draws = ms == node->drawn_ms ? node->draws + 1 : 0;
     node->drawn_ms = ms;
     return sim_rng_unit_of(sim_rng_mix(node->seed, sim_rng_mix(ms, node->draws)));

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The named scenarios: first the impaired networks of tests, then events in the life of a connection. */
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/sim/scenario.h"
-
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
 
 #define KIB_BITS (1024u * 8)
 
 /* Tick rates that differ a little, so that the phase between the sides changes over a run. */
 #define SIDES .sides = {{.tick_hz = 59.9}, {.tick_hz = 60}}
-#define PATHS(...) .paths = {{.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}, {.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}}
+#define PATHS(...) .paths = {{.delay_ns = 25 * UE_NS_PER_MS, __VA_ARGS__}, {.delay_ns = 25 * UE_NS_PER_MS, __VA_ARGS__}}
 
 /* Messages from a side, which it sends on this channel and the following ones. */
 #define SERVER(first, ticks, ...) {.from = UE_ROLE_SERVER, .channel = (first), .every_ticks = (ticks), __VA_ARGS__}
@@ -37,7 +35,7 @@
 /* A game of few actors. */
 #define SMALL_GAME .game = true, .cast = {.ships = 2, .crates = 1, .lamps = 1}
 
-#define SHORT .duration_ns = 6 * NS_PER_S
+#define SHORT .duration_ns = 6 * UE_NS_PER_S
 #define JOIN .handshake = true, .login = true
 
 #define SCENARIO(id, text, ...) {.name = (id), .about = (text), __VA_ARGS__}
@@ -48,30 +46,31 @@ static const struct sim_scenario scenarios[] = {
     SCENARIO("game", "a game: handshake, login, actors with properties and calls; the client disconnects", SIDES,
              PATHS(0), .game = true, JOIN, SHORT, .ending = SIM_ENDING_CLIENT),
     SCENARIO("beacon", "a client joins a beacon, asks for seats in a game, and leaves", SIDES, PATHS(0), .game = true,
-             .driver = UE_DRIVER_BEACON, JOIN, .duration_ns = 3 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             .driver = UE_DRIVER_BEACON, JOIN, .duration_ns = 3 * UE_NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("demo", "the packets of a replay: actors that spawn, change and are destroyed; nothing is answered", SIDES,
              PATHS(0), .game = true, .driver = UE_DRIVER_DEMO, SHORT),
     SCENARIO("stream", "streams of messages as often and as large as a game's", SIDES, PATHS(0), STREAM, SHORT),
     SCENARIO("lossy", "5 % loss", SIDES, PATHS(.loss = 0.05), MIXED, SHORT),
-    SCENARIO("terrible", "40 % loss and jitter", SIDES, PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS), MIXED, SHORT),
+    SCENARIO("terrible", "40 % loss and jitter", SIDES, PATHS(.loss = 0.4, .jitter_ns = 20 * UE_NS_PER_MS), MIXED,
+             SHORT),
     SCENARIO("burst", "losses in bursts", SIDES, PATHS(.loss = 0.05, .loss_burst = 3), MIXED, SHORT),
-    SCENARIO("jitter", "20 ms of jitter, which reorders", SIDES, PATHS(.jitter_ns = 20 * NS_PER_MS), MIXED, SHORT),
+    SCENARIO("jitter", "20 ms of jitter, which reorders", SIDES, PATHS(.jitter_ns = 20 * UE_NS_PER_MS), MIXED, SHORT),
     SCENARIO("reorder", "one datagram in ten is overtaken by the next", SIDES, PATHS(.reorder = 0.1), MIXED, SHORT),
     SCENARIO("shuffle", "reordering by the engine's PktOrder", SIDES, PATHS(.shuffle = true), MIXED, SHORT),
     SCENARIO("duplicate", "one datagram in ten is duplicated", SIDES,
-             PATHS(.duplicate = 0.1, .jitter_ns = 5 * NS_PER_MS), MIXED, SHORT),
+             PATHS(.duplicate = 0.1, .jitter_ns = 5 * UE_NS_PER_MS), MIXED, SHORT),
     SCENARIO("corrupt", "bit errors", SIDES, PATHS(.corrupt = 0.02), MIXED, SHORT, .hostile = true),
     SCENARIO("sealed", "AES-GCM after the login, with bit errors", SIDES,
              /* the first byte says whether the rest is encrypted, and no authentication tag covers it */
-             PATHS(.corrupt = 0.03, .corrupt_from_ns = NS_PER_S, .corrupt_skip_bytes = 1), MIXED, SHORT,
+             PATHS(.corrupt = 0.03, .corrupt_from_ns = UE_NS_PER_S, .corrupt_skip_bytes = 1), MIXED, SHORT,
              .handshake = true, .encrypt = true),
     SCENARIO("outage", "nothing arrives from the server for a second", SIDES,
-             .paths = {{.delay_ns = 25 * NS_PER_MS},
-                       {.delay_ns = 25 * NS_PER_MS, .outages = {{2 * NS_PER_S, 3 * NS_PER_S}}}},
+             .paths = {{.delay_ns = 25 * UE_NS_PER_MS},
+                       {.delay_ns = 25 * UE_NS_PER_MS, .outages = {{2 * UE_NS_PER_S, 3 * UE_NS_PER_S}}}},
              MIXED, SHORT),
     SCENARIO("thin", "a rate limit of 60 kB/s with a short queue", SIDES,
              PATHS(.rate_bytes = 60000, .queue_bytes = 30000), STREAM, SHORT),
-    SCENARIO("bloat", "a buffer that releases its datagrams every 70 ms", SIDES, PATHS(.bloat_ns = 70 * NS_PER_MS),
+    SCENARIO("bloat", "a buffer that releases its datagrams every 70 ms", SIDES, PATHS(.bloat_ns = 70 * UE_NS_PER_MS),
              STREAM, SHORT),
     SCENARIO("wrap", "packet and channel sequences wrap around",
              .sides = {{.tick_hz = 59.9, .first_seq = 16300}, {.tick_hz = 60, .first_seq = 16383}}, PATHS(.loss = 0.05),
@@ -89,53 +88,54 @@ static const struct sim_scenario scenarios[] = {
              SHORT),
     SCENARIO("bulk", "1.8 MB as fast as possible", SIDES, PATHS(.rate_bytes = 12500000, .queue_bytes = 256000),
              .streams = {SERVER(2, 1, RELIABLE, BYTES(900), .burst = 1024, .total = 2000)},
-             .duration_ns = 120 * NS_PER_S),
+             .duration_ns = 120 * UE_NS_PER_S),
 
     SCENARIO("login", "handshake, login, a moment of a game; the client disconnects", SIDES, PATHS(0), SMALL_GAME, JOIN,
-             .duration_ns = NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             .duration_ns = UE_NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("mixed", "messages of every kind in both directions, over a network with every impairment", SIDES,
-             PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT,
+             PATHS(.loss = 0.02, .jitter_ns = 8 * UE_NS_PER_MS, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT,
              .ending = SIM_ENDING_CLIENT),
     SCENARIO("legacy", "the same with engine 4.18, which acknowledges each packet",
              .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
              PATHS(.loss = 0.02, .duplicate = 0.01, .reorder = 0.01), MIXED, JOIN, SHORT, .ending = SIM_ENDING_CLIENT),
     SCENARIO("loss-burst", "a game with 10 % loss in runs of four", SIDES,
-             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S), SMALL_GAME, JOIN, SHORT,
+             PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = UE_NS_PER_S), SMALL_GAME, JOIN, SHORT,
              .ending = SIM_ENDING_CLIENT),
     SCENARIO("big-bunch", "reliable and unreliable messages of up to 64 KiB, in fragments of which some are lost",
-             SIDES, PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
+             SIDES, PATHS(.loss = 0.03, .loss_from_ns = UE_NS_PER_S / 2),
              .streams = {SERVER(2, 20, RELIABLE, BITS(8 * KIB_BITS, 64 * KIB_BITS)),
                          SERVER(3, 9, BITS(2 * KIB_BITS, 16 * KIB_BITS)), CLIENT(2, 1, BYTES(60))},
-             JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             JOIN, .duration_ns = 2 * UE_NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("voice", "four players whose talk spurts overlap, beside a game", SIDES,
-             PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
+             PATHS(.loss = 0.02, .loss_from_ns = UE_NS_PER_S / 2),
              .streams = {SERVER(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true, .talkers = 3),
                          CLIENT(1, 3, BITS(40 * 8, 120 * 8), .is_voice = true)},
-             SMALL_GAME, JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             SMALL_GAME, JOIN, .duration_ns = 2 * UE_NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("frame-time", "the client asks for the server's frame times; one frame in twenty lasts three ticks",
              .sides = {{.tick_hz = 59.9}, {.tick_hz = 60, .long_frame_every = 20, .long_frame_ticks = 3}}, PATHS(0),
-             SMALL_GAME, JOIN, .duration_ns = 3 * NS_PER_S, .frame_time = true),
-    SCENARIO(
-        "overload", "the server sends more than a rate limit of 40 kB/s carries", SIDES,
-        .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
-        .streams = {SERVER(2, 3, RELIABLE, BYTES(200)), SERVER(2, 1, BYTES(800), .hasty = true),
-                    CLIENT(2, 1, BYTES(60))},
-        JOIN, .duration_ns = 2 * NS_PER_S, .ending = SIM_ENDING_CLIENT),
+             SMALL_GAME, JOIN, .duration_ns = 3 * UE_NS_PER_S, .frame_time = true),
+    SCENARIO("overload", "the server sends more than a rate limit of 40 kB/s carries", SIDES,
+             .paths = {{.delay_ns = 25 * UE_NS_PER_MS},
+                       {.delay_ns = 25 * UE_NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
+             .streams = {SERVER(2, 3, RELIABLE, BYTES(200)), SERVER(2, 1, BYTES(800), .hasty = true),
+                         CLIENT(2, 1, BYTES(60))},
+             JOIN, .duration_ns = 2 * UE_NS_PER_S, .ending = SIM_ENDING_CLIENT),
     SCENARIO("restart", "the client's address changes: restart handshake, and the connection continues (from 4.22)",
-             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(0), SMALL_GAME, JOIN, .duration_ns = 14 * NS_PER_S,
-             .move_ns = 11500 * NS_PER_MS, .ending = SIM_ENDING_CLIENT),
-    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), SMALL_GAME, JOIN, .duration_ns = NS_PER_S,
+             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(0), SMALL_GAME, JOIN, .duration_ns = 14 * UE_NS_PER_S,
+             .move_ns = 11500 * UE_NS_PER_MS, .ending = SIM_ENDING_CLIENT),
+    SCENARIO("kick", "the server closes the connection", SIDES, PATHS(0), SMALL_GAME, JOIN, .duration_ns = UE_NS_PER_S,
              .ending = SIM_ENDING_SERVER),
     SCENARIO("timeout", "the network loses everything, and both sides time out",
-             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}), SMALL_GAME,
-             JOIN, .duration_ns = 3 * NS_PER_S, .timeout_ns = 3 * NS_PER_S, .ending = SIM_ENDING_TIMEOUT),
+             .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}}, PATHS(.outages = {{2 * UE_NS_PER_S, UINT64_MAX}}),
+             SMALL_GAME, JOIN, .duration_ns = 3 * UE_NS_PER_S, .timeout_ns = 3 * UE_NS_PER_S,
+             .ending = SIM_ENDING_TIMEOUT),
     SCENARIO("refused", "the server refuses the login with a Failure", SIDES, PATHS(0), SMALL_GAME, JOIN,
-             .duration_ns = NS_PER_S, .ending = SIM_ENDING_FAILURE),
+             .duration_ns = UE_NS_PER_S, .ending = SIM_ENDING_FAILURE),
     SCENARIO("upgrade", "the server refuses another network version with an Upgrade", SIDES, PATHS(0), SMALL_GAME, JOIN,
-             .duration_ns = NS_PER_S, .ending = SIM_ENDING_UPGRADE),
+             .duration_ns = UE_NS_PER_S, .ending = SIM_ENDING_UPGRADE),
     SCENARIO("close-reasons", "actor channels that close with each of the engine's reasons", SIDES,
-             PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2), .game = true,
-             .cast = {.ships = 2, .crates = 5, .lamps = 2, .crate_ticks = 12}, JOIN, .duration_ns = 2 * NS_PER_S,
+             PATHS(.loss = 0.02, .loss_from_ns = UE_NS_PER_S / 2), .game = true,
+             .cast = {.ships = 2, .crates = 5, .lamps = 2, .crate_ticks = 12}, JOIN, .duration_ns = 2 * UE_NS_PER_S,
              .ending = SIM_ENDING_CLIENT),
 };
 

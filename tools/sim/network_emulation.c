@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
-#define NS_PER_MS UINT64_C(1000000)
 #define MS_MAX 60000
 #define BYTES_MAX 65535
 
@@ -74,7 +74,7 @@ static void limit_lag(struct sim_link_config *config, uint64_t max_ns) {
 
 /* endpoint.md 38.2. */
 static void apply(struct sim_link_config *config, enum parameter parameter, uint32_t value) {
-    uint64_t ns = value * NS_PER_MS;
+    uint64_t ns = value * UE_NS_PER_MS;
     switch (parameter) {
     case LOSS: config->loss = value / 100.0; break;
     case LOSS_MIN: config->loss_min_bytes = value; break;

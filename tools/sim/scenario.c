@@ -3,13 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/sim/rng.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define TICK_HZ 60
 #define RELEASE "5.5"
-#define PATIENCE_NS (5 * NS_PER_S)
+#define PATIENCE_NS (5 * UE_NS_PER_S)
 #define PATIENCE_ROUNDS 10
 #define SALT_KEY 8
 
@@ -20,7 +20,7 @@ const struct ue_profile *sim_scenario_profile(const struct sim_scenario *scenari
 
 uint64_t sim_scenario_tick_ns(const struct sim_scenario *scenario, enum ue_role side) {
     double hz = scenario->sides[side].tick_hz;
-    return (uint64_t)((double)NS_PER_S / (hz > 0 ? hz : TICK_HZ));
+    return (uint64_t)(UE_NS_PER_S / (hz > 0 ? hz : TICK_HZ));
 }
 
 static uint64_t delay_ns(const struct sim_link_config *config, uint64_t tick_ns) {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include <uerudp/inspect.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/sim/simulated_endpoint.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define SETTLE_NS NS_PER_S
+#define SETTLE_NS UE_NS_PER_S
 #define SETTLE_ROUNDS 3
 #define LEAVE_ROUNDS 2
 
@@ -359,7 +359,7 @@ void sim_read_result(const struct simulation *sim, struct sim_result *result) {
     if (failure->is_set) {
         snprintf(result->failure, sizeof result->failure, "%s seed %" PRIu64 " at %.6f s: %s",
                  sim->scenario->name != NULL ? sim->scenario->name : "scenario", sim->scenario->seed,
-                 (double)failure->at_ns / (double)NS_PER_S, failure->text);
+                 (double)failure->at_ns / UE_NS_PER_S, failure->text);
     }
 }
 

@@ -11,12 +11,10 @@
 #include "tools/trace/page_template.h"
 #include "tools/trace/page_table.h"
 
-#define NS_PER_MS 1e6
-
 /* ---- JSON ---- */
 
 static double ms_since_begin(const struct trace_plot *plot, int64_t time_ns) {
-    return (double)ue_time_ns_since(time_ns, plot->begin_ns) / NS_PER_MS;
+    return (double)ue_time_ns_since(time_ns, plot->begin_ns) / UE_NS_PER_MS;
 }
 
 static json_t *notes_array(const struct trace_plot *plot) {
@@ -44,7 +42,7 @@ static void write_json(const struct trace_plot *plot, struct text_buffer *out) {
     json_auto_t *object = json_pack("{s:i, s:o, s:s, s:f, s:f, s:o, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "info",
                                     info_to_json(plot->info), "generations", plot->info->generations, "duration_ms",
                                     ms_since_begin(plot, MAX(plot->info->course->last_ns, plot->begin_ns)), "bin_ms",
-                                    (double)plot->bin_ns / NS_PER_MS, "detail_end_ms",
+                                    (double)plot->bin_ns / UE_NS_PER_MS, "detail_end_ms",
                                     is_whole ? json_null() : json_real(ms_since_begin(plot, plot->detail_end_ns)),
                                     "notes", notes_array(plot), "bands", bands_array(plot));
     json_object_set_new(object, "bandwidth",
@@ -57,7 +55,7 @@ static void write_json(const struct trace_plot *plot, struct text_buffer *out) {
 
 /* Times are milliseconds since the first datagram; spans are milliseconds. */
 static double span_ms(int64_t span_ns) {
-    return (double)span_ns / NS_PER_MS;
+    return (double)span_ns / UE_NS_PER_MS;
 }
 
 /* A column of a table: the type of a row, the name and type of the column, and its value, an expression of r, the row,

@@ -35,7 +35,7 @@ static inline bool ue_clock_jitter_feed(struct ue_clock_jitter *jitter, int64_t 
     if (clock_ms >= UE_CLOCK_JITTER_UNUSABLE_MS) {
         return false;
     }
-    int64_t delta_ns = (time_ns % UE_NS_PER_S - clock_ms * INT64_C(1000000) + 2 * UE_NS_PER_S) % UE_NS_PER_S;
+    int64_t delta_ns = (time_ns % UE_NS_PER_S - clock_ms * UE_NS_PER_MS + 2 * UE_NS_PER_S) % UE_NS_PER_S;
     bool is_first = !jitter->has_delta;
     if (!is_first) {
         jitter->average_ns +=

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+#define UE_NS_PER_US INT64_C(1000)
+#define UE_NS_PER_MS INT64_C(1000000)
 #define UE_NS_PER_S INT64_C(1000000000)
 
 static inline int64_t ue_time_ns_add(int64_t time_ns, int64_t span_ns) {

@@ -2,11 +2,11 @@
 /* The cases of docs/latency.md, in virtual time: a line of JSON for each case, impairment and protocol stack.
    usage: bench_latency [CASE]... */
 #include <stdio.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/bench/endpoint/seeds.h"
 #include "tests/bench/figure.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define SEEDS 3 /* of 36,000 messages of the game, 3,600 lone ones */
 #define VALUES_MAX 5
 #define KERNEL_POLLS 16   /* about one in each millisecond */
@@ -26,7 +26,7 @@ static void set_burst(struct play *play, double datagrams) {
 }
 
 static void set_jitter(struct play *play, double ms) {
-    play->path.jitter_ns = (uint64_t)(ms * (double)NS_PER_MS);
+    play->path.jitter_ns = (uint64_t)(ms * UE_NS_PER_MS);
 }
 
 static void set_rate(struct play *play, double kilobytes) {

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/bench/endpoint/seeds.h"
 #include "tests/bench/figure.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define SEEDS 20
 #define SEEDS_LONG SEEDS_MAX /* with four losses a thousand */
 #define BULK_SEEDS 100
@@ -91,7 +91,7 @@ static void measure_delivery(void) {
 
 static void measure_jitter(void) {
     struct play play = seeds_game(0);
-    play.path.jitter_ns = 20 * NS_PER_MS;
+    play.path.jitter_ns = 20 * UE_NS_PER_MS;
     struct seeds_medians ue = seeds_play(&rival_ue, &play, seeds);
     struct seeds_medians waiting = seeds_play(&rival_ue_waiting, &play, seeds);
     figure_print_value("E3", "p99", ue.p99_ms, "ms");
@@ -136,10 +136,12 @@ static void measure_bulk(void) {
     static const double bulk_losses[] = {0, 0.01, 0.05, 0.20};
     uint32_t bad = 0;
     for (size_t i = 0; i < sizeof bulk_losses / sizeof *bulk_losses; i++) {
-        struct play play = {
-            .path = {.delay_ns = 25 * NS_PER_MS, .loss = bulk_losses[i], .rate_bytes = 12500000, .queue_bytes = 256000},
-            .bulk_bytes = BULK_BYTES,
-            .limit_seconds = BULK_LIMIT_SECONDS};
+        struct play play = {.path = {.delay_ns = 25 * UE_NS_PER_MS,
+                                     .loss = bulk_losses[i],
+                                     .rate_bytes = 12500000,
+                                     .queue_bytes = 256000},
+                            .bulk_bytes = BULK_BYTES,
+                            .limit_seconds = BULK_LIMIT_SECONDS};
         struct seeds_medians ue = seeds_play(&rival_ue, &play, BULK_SEEDS);
         char name[48];
         figure_print_value("E10", percent(name, bulk_losses[i], ""), ue.bulk_seconds, "s");

@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
-#define BEGIN_NS (100 * NS_PER_S) /* handshakes lie before */
-#define DRAIN_NS (20 * NS_PER_S)
+#define BEGIN_NS (100 * UE_NS_PER_S) /* handshakes lie before */
+#define DRAIN_NS (20 * UE_NS_PER_S)
 #define SERVER_HZ 60.0
 #define CLIENT_HZ 59.9
 #define UDP_IP_BYTES 28
@@ -70,7 +69,7 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
         p->result->ok = false;
         return;
     }
-    p->latency_ms[expected] = (double)(tick_at(p, !from) - p->sent_ns[expected]) / (double)NS_PER_MS;
+    p->latency_ms[expected] = (double)(tick_at(p, !from) - p->sent_ns[expected]) / UE_NS_PER_MS;
     p->result->reliable_received++;
 }
 
@@ -179,7 +178,7 @@ static void finish(struct playing *p) {
         r->max_ms = p->latency_ms[count - 1];
     }
     r->wire_per_app = p->app_bytes > 0 ? (double)p->wire_bytes / (double)p->app_bytes : 0;
-    r->bulk_seconds = is_bulk_done(p) ? (double)(p->now_ns - BEGIN_NS) / (double)NS_PER_S : 0;
+    r->bulk_seconds = is_bulk_done(p) ? (double)(p->now_ns - BEGIN_NS) / UE_NS_PER_S : 0;
     for (size_t side = 0; side < 2; side++) {
         r->datagrams_lost[side] = sim_link_event_counts(p->links[side])[SIM_DATAGRAM_LOST];
     }
@@ -194,8 +193,8 @@ static bool make(struct playing *p) {
     p->links[RIVAL_CLIENT] = sim_link_new(&p->play->path, 1, p->play->seed, RIVAL_CLIENT);
     p->links[RIVAL_SERVER] = sim_link_new(&p->play->path, 1, p->play->seed, RIVAL_SERVER);
     p->polls_per_tick = p->play->polls != 0 ? p->play->polls : 1;
-    p->poll_ns[RIVAL_CLIENT] = (uint64_t)((double)NS_PER_S / CLIENT_HZ / p->polls_per_tick);
-    p->poll_ns[RIVAL_SERVER] = (uint64_t)((double)NS_PER_S / SERVER_HZ / p->polls_per_tick);
+    p->poll_ns[RIVAL_CLIENT] = (uint64_t)(UE_NS_PER_S / CLIENT_HZ / p->polls_per_tick);
+    p->poll_ns[RIVAL_SERVER] = (uint64_t)(UE_NS_PER_S / SERVER_HZ / p->polls_per_tick);
     p->now_ns = BEGIN_NS;
     p->pair = p->rival->create(&host, p->play->seed, BEGIN_NS);
     return p->sent_ns != NULL && p->latency_ms != NULL && p->links[0] != NULL && p->links[1] != NULL && p->pair != NULL;
@@ -217,7 +216,7 @@ bool play_run(const struct rival *rival, const struct play *play, struct play_re
     bool made = make(&p);
     if (made) {
         double seconds = play->bulk_bytes != 0 ? play->limit_seconds : play->seconds;
-        uint64_t end_ns = BEGIN_NS + (uint64_t)(seconds * (double)NS_PER_S);
+        uint64_t end_ns = BEGIN_NS + (uint64_t)(seconds * UE_NS_PER_S);
         run_until(&p, end_ns, true);
         p.is_draining = true;
         run_until(&p, end_ns + (play->bulk_bytes != 0 ? 0 : DRAIN_NS), false);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <uerudp/time_ns.h>
 
 #include "tests/bench/endpoint/pair.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS UINT64_C(16666667)
-#define BEGIN_NS (100 * NS_PER_S)
+#define BEGIN_NS (100 * UE_NS_PER_S)
 #define WARM_TICKS 20
 #define RELEASE "5.5"
 #define BUNCHES 200
@@ -118,7 +118,7 @@ static void step(struct scaled *s, uint64_t now_ns) {
 static uint64_t clock_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+    return (uint64_t)time.tv_sec * UE_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 static uint64_t run_ticks(struct scaled *all, uint32_t connections, uint32_t first, uint32_t ticks) {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 #include <time.h>
+#include <uerudp/time_ns.h>
 
-#define NS_PER_S UINT64_C(1000000000)
 #define STEP_NS UINT64_C(16666667)
-#define BEGIN_NS (100 * NS_PER_S)
+#define BEGIN_NS (100 * UE_NS_PER_S)
 #define UP_BYTES 60
 #define LINE_DATAGRAMS 256
 #define LINE_BYTES 1500
@@ -96,7 +96,7 @@ static bool step(struct soak *soak, uint64_t now_ns, uint32_t messages) {
 static uint64_t clock_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+    return (uint64_t)time.tv_sec * UE_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 static void fill_load(const struct soak *soak, uint32_t steps, uint32_t messages_per_step, struct soak_load *load) {

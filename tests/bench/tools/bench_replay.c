@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include "tests/bench/figure.h"
@@ -25,7 +26,6 @@
 #define RATE_SECONDS 4
 #define RECEIVE_BUFFER_BYTES (16 << 20)
 #define SAMPLES (RATES * RATE_ROUNDS)
-#define NS_PER_S 1e9
 
 struct bench {
     char capture[32];
@@ -50,7 +50,7 @@ static void fail(const char *what) {
 }
 
 static double ns_of(struct timespec time) {
-    return (double)time.tv_sec * NS_PER_S + (double)time.tv_nsec;
+    return (double)time.tv_sec * UE_NS_PER_S + (double)time.tv_nsec;
 }
 
 /* ---- the capture and the sink ---- */
@@ -210,7 +210,7 @@ static double rate_error(const struct bench *b, unsigned per_second) {
     FILE *pipe = start_program(b, options);
     struct arrivals arrivals = receive_all(b, pipe);
     finish_program(b, pipe, rounds, "rate_error_percent");
-    double rate = (double)(arrivals.count - 1) / (arrivals.last_ns - arrivals.first_ns) * NS_PER_S;
+    double rate = (double)(arrivals.count - 1) / (arrivals.last_ns - arrivals.first_ns) * UE_NS_PER_S;
     return arrivals.count == rounds * b->count ? 100 * fabs(rate / per_second - 1) : -1;
 }
 
@@ -241,7 +241,7 @@ static void measure_top_speed(const struct bench *b) {
     snprintf(options, sizeof options, "--speed 0 --loop %d", LOOPS);
     for (size_t i = 0; i < ROUNDS; i++) {
         loop_ns[i] = time_loop(b);
-        wire_ns[i] = NS_PER_S / finish_program(b, start_program(b, options), LOOPS, "datagrams_per_second");
+        wire_ns[i] = UE_NS_PER_S / finish_program(b, start_program(b, options), LOOPS, "datagrams_per_second");
     }
     double loop = figure_median(loop_ns, ROUNDS), wire = figure_median(wire_ns, ROUNDS);
     snprintf(note, sizeof note, "ns per datagram: %.0f, loop %.0f", wire, loop);

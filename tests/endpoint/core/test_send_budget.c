@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/endpoint/core/send_budget.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define HZ(n) (NS_PER_SECOND / (n))
 
@@ -100,7 +100,7 @@ static void jitter_is_a_smoothed_average(void **state) {
     };
     struct ue_jitter j = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ue_jitter_feed(&j, rows[i].sent_ms, (3000 + rows[i].received_ms) * NS_PER_MS);
+        ue_jitter_feed(&j, rows[i].sent_ms, (3000 + rows[i].received_ms) * UE_NS_PER_MS);
         assert_near(j.average_ms, rows[i].average_ms, 1e-6);
     }
 }
@@ -109,12 +109,12 @@ static void jitter_is_a_smoothed_average(void **state) {
 static void the_jitter_clock_is_not_sent_after_a_second(void **state) {
     (void)state;
     struct ue_jitter_clock clock = {0};
-    uint64_t now_ns = 5400 * NS_PER_MS;
+    uint64_t now_ns = 5400 * UE_NS_PER_MS;
     assert_int_equal(ue_jitter_clock_read(&clock, now_ns), UE_JITTER_IGNORED);
-    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 77 * NS_PER_MS), 477);
-    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 140 * NS_PER_MS), 540);
-    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 1140 * NS_PER_MS - 1), 539);
-    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 2140 * NS_PER_MS), UE_JITTER_IGNORED);
+    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 77 * UE_NS_PER_MS), 477);
+    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 140 * UE_NS_PER_MS), 540);
+    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 1140 * UE_NS_PER_MS - 1), 539);
+    assert_int_equal(ue_jitter_clock_read(&clock, now_ns + 2140 * UE_NS_PER_MS), UE_JITTER_IGNORED);
 }
 
 static void a_reused_lag_slot_gives_no_sample(void **state) {
@@ -129,9 +129,9 @@ static void a_reused_lag_slot_gives_no_sample(void **state) {
 static void the_frame_time_is_subtracted_from_the_ping(void **state) {
     (void)state;
     struct ue_ping ping = {0};
-    assert_true(ue_ping_feed(&ping, 7, 7, 100 * NS_PER_MS, 180 * NS_PER_MS, 30));
-    assert_true(ping.last_ns == 50 * NS_PER_MS && ping.smoothed_ns == 50 * NS_PER_MS);
-    assert_true(ue_ping_feed(&ping, 8, 8, 200 * NS_PER_MS, 210 * NS_PER_MS, 30)); /* the ping is never negative */
+    assert_true(ue_ping_feed(&ping, 7, 7, 100 * UE_NS_PER_MS, 180 * UE_NS_PER_MS, 30));
+    assert_true(ping.last_ns == 50 * UE_NS_PER_MS && ping.smoothed_ns == 50 * UE_NS_PER_MS);
+    assert_true(ue_ping_feed(&ping, 8, 8, 200 * UE_NS_PER_MS, 210 * UE_NS_PER_MS, 30)); /* the ping is never negative */
     assert_true(ping.last_ns == 0);
     assert_near((double)ping.smoothed_ns, 43.75e6, 8);
 }
@@ -140,8 +140,8 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     (void)state;
     struct ue_traffic traffic = {.second_begin_ns = 3 * NS_PER_SECOND};
     struct ue_ping ping = {0};
-    ue_ping_feed(&ping, 1, 1, 0, 40 * NS_PER_MS, 0);
-    ue_ping_feed(&ping, 2, 2, 0, 60 * NS_PER_MS, 0);
+    ue_ping_feed(&ping, 1, 1, 0, 40 * UE_NS_PER_MS, 0);
+    ue_ping_feed(&ping, 2, 2, 0, 60 * UE_NS_PER_MS, 0);
     struct ue_counters counters = {
         .in_bytes = 4000, .in_packets_lost = 20, .out_packets_lost = 5, .out_packets_acked = 35};
     traffic.in_datagrams = 60;
@@ -151,7 +151,7 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     assert_int_equal(traffic.in_bytes_per_second, 2000);
     assert_near((double)traffic.in_lost_percent, 25, 1e-6);
     assert_near((double)traffic.out_lost_percent, 12.5, 1e-6);
-    assert_true(ping.average_ns == 50 * NS_PER_MS);
+    assert_true(ping.average_ns == 50 * UE_NS_PER_MS);
     assert_int_equal(traffic.in_datagrams + ping.lag_count, 0);
 
     counters.in_bytes += 500;
@@ -164,7 +164,7 @@ static void traffic_rates_are_computed_once_a_second(void **state) {
     assert_true(ue_traffic_tick(&traffic, &counters, &ping, 7 * NS_PER_SECOND)); /* a second without traffic */
     assert_near((double)traffic.in_lost_percent, 0, 0);
     assert_near((double)traffic.out_lost_percent, 0, 0);
-    assert_true(ping.average_ns == 50 * NS_PER_MS); /* of the last second with samples */
+    assert_true(ping.average_ns == 50 * UE_NS_PER_MS); /* of the last second with samples */
 }
 
 int main(void) {

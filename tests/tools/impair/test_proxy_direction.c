@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -13,7 +14,6 @@
 #include "tools/capture/packet_headers.h"
 #include "tools/impair/proxy_direction.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define WAIT_ROUNDS 1000
 
 static struct direction_fixture {
@@ -95,11 +95,12 @@ static void assert_record(const char *expected) {
 }
 
 static void enter(uint64_t ms, const char *text, struct rules_outcome outcome, const char *rules) {
-    impair_direction_receive(fixture.direction, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
+    impair_direction_receive(fixture.direction, ms * UE_NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome,
+                             rules);
 }
 
 static uint64_t run(uint64_t ms) {
-    return impair_direction_run(fixture.direction, ms * NS_PER_MS);
+    return impair_direction_run(fixture.direction, ms * UE_NS_PER_MS);
 }
 
 /* The next datagrams at the receiver are those of the text, separated by spaces. Delivery is not immediate. */
@@ -152,9 +153,9 @@ static void test_dropped(void **state) {
 static void test_delayed_by_a_rule(void **state) {
     (void)state;
     begin(NULL);
-    enter(1, "one", (struct rules_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
+    enter(1, "one", (struct rules_outcome){.delay_ns = 5 * UE_NS_PER_MS}, "rule: delay=5");
     enter(2, "two", (struct rules_outcome){0}, "");
-    assert_true(run(5) == 6 * NS_PER_MS);
+    assert_true(run(5) == 6 * UE_NS_PER_MS);
     assert_arrives("two");
     assert_true(run(7) == UINT64_MAX);
     assert_arrives("one");
@@ -171,8 +172,8 @@ static void test_reordered_by_a_rule(void **state) {
     enter(2, "two", (struct rules_outcome){0}, "");
     assert_arrives("two one");
     enter(10, "alone", (struct rules_outcome){.is_reordered = true}, "");
-    assert_true(run(11) == 10 * NS_PER_MS + SIM_LINK_REORDER_TIMEOUT_NS);
-    run(10 + SIM_LINK_REORDER_TIMEOUT_NS / NS_PER_MS);
+    assert_true(run(11) == 10 * UE_NS_PER_MS + SIM_LINK_REORDER_TIMEOUT_NS);
+    run(10 + SIM_LINK_REORDER_TIMEOUT_NS / UE_NS_PER_MS);
     assert_arrives("alone");
     assert_record("one: delayed by 1.0 ms, reordered\ntwo\ntwo\none: delayed by 1.0 ms, reordered\n"
                   "alone: delayed by 50.0 ms\nalone: delayed by 50.0 ms\n");
@@ -200,10 +201,11 @@ static void test_flipped_bits(void **state) {
 /* The third stage drops copies that the first stage made, after the datagram itself has been lost. */
 static void test_lost_late(void **state) {
     (void)state;
-    const struct sim_link_config stages[IMPAIR_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
+    const struct sim_link_config stages[IMPAIR_STAGES] = {
+        {.duplicate = 1}, {.delay_ns = 5 * UE_NS_PER_MS}, {.loss = 1}};
     begin(stages);
     enter(1, "one", (struct rules_outcome){0}, "");
-    assert_true(run(2) == 6 * NS_PER_MS);
+    assert_true(run(2) == 6 * UE_NS_PER_MS);
     run(6);
     assert_int_equal(impair_direction_counters(fixture.direction)->lost, 2);
     assert_record("one: duplicated; lost; lost\n");
@@ -215,19 +217,19 @@ static void test_ticks(void **state) {
     begin(stages);
     enter(1, "one", (struct rules_outcome){0}, "");
     assert_arrives("");
-    impair_direction_tick(fixture.direction, 2 * NS_PER_MS);
+    impair_direction_tick(fixture.direction, 2 * UE_NS_PER_MS);
     assert_arrives("");
-    impair_direction_tick(fixture.direction, 3 * NS_PER_MS);
+    impair_direction_tick(fixture.direction, 3 * UE_NS_PER_MS);
     assert_arrives("one");
     assert_record("one: delayed by 2.0 ms\none: delayed by 2.0 ms\n");
 }
 
 static void test_in_flight(void **state) {
     (void)state;
-    const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
+    const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * UE_NS_PER_MS}};
     begin(stages);
     enter(1, "one", (struct rules_outcome){0}, "");
-    enter(1, "two", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
+    enter(1, "two", (struct rules_outcome){.delay_ns = UE_NS_PER_MS}, "");
     assert_record("one: under way when the link ended\ntwo: under way when the link ended\n");
 }
 
@@ -252,7 +254,7 @@ static void test_memory_bounded(void **state) {
     (void)state;
     begin(NULL);
     for (unsigned i = 0; i < SIM_LINK_DATAGRAMS_MAX + 3; i++) {
-        enter(1, "x", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
+        enter(1, "x", (struct rules_outcome){.delay_ns = UE_NS_PER_MS}, "");
     }
     assert_int_equal(impair_direction_counters(fixture.direction)->overflowed, 3);
     char *said = end();

@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
 #include "tools/net/event_loop.h"
 #include "tools/sim/rng.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define TICK_NS (NS_PER_S / 30)
+#define TICK_NS (UE_NS_PER_S / 30)
 #define STARTS_PER_TICK 20
 #define TICKS_BETWEEN_MESSAGES 10
 #define WAITING_MAX 8 /* messages without an echo */
 #define MESSAGE_BYTES_MAX 1200
-#define DRAIN_NS (20 * NS_PER_S) /* after the last message */
-#define LEAVE_NS NS_PER_S
+#define DRAIN_NS (20 * UE_NS_PER_S) /* after the last message */
+#define LEAVE_NS UE_NS_PER_S
 
 struct player {
     struct live_client client;
@@ -113,7 +113,7 @@ static bool is_done(const struct load *load) {
 }
 
 static void sleep_until(uint64_t time_ns) {
-    const struct timespec until = {(time_t)(time_ns / NS_PER_S), (long)(time_ns % NS_PER_S)};
+    const struct timespec until = {(time_t)(time_ns / UE_NS_PER_S), (long)(time_ns % UE_NS_PER_S)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
@@ -190,7 +190,7 @@ int main(int argc, char **argv) {
     allow_sockets(load.count);
     bool good = live_options_resolve(&load.options) && start_all(&load, target);
     if (good) {
-        run(&load, event_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S, true, false);
+        run(&load, event_loop_now_ns() + strtoull(argv[3], NULL, 10) * UE_NS_PER_S, true, false);
         run(&load, event_loop_now_ns() + DRAIN_NS, false, true);
     }
     good = report(&load) && good;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of the configuration that the program leaves 0: timeouts, limits, net speed. */
 #include "tools/endpoint/core/connection.h"
+#include <uerudp/time_ns.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 #define MAX_CHANNELS 32767
 #define MEMORY_LIMIT_BYTES ((size_t)4 << 20)
 #define MAX_EVENTS 65536
@@ -34,9 +34,9 @@ void ue_conn_config_fill_defaults(struct ue_conn_config *config) {
     fill_u32(&config->max_events, MAX_EVENTS);
     fill_u32(&config->max_datagrams, MAX_DATAGRAMS);
     fill_u32(&config->partial_max_bytes, PARTIAL_MAX_BYTES);
-    fill_ns(&config->keep_alive_ns, SECOND_NS / 5);
-    fill_ns(&config->connect_timeout_ns, 60 * SECOND_NS);
-    fill_ns(&config->timeout_ns, 60 * SECOND_NS);
+    fill_ns(&config->keep_alive_ns, UE_NS_PER_S / 5);
+    fill_ns(&config->connect_timeout_ns, 60 * UE_NS_PER_S);
+    fill_ns(&config->timeout_ns, 60 * UE_NS_PER_S);
     if (config->net_speed == 0) {
         config->net_speed = NET_SPEED;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/core/jitter_and_ping.h"
+#include <uerudp/time_ns.h>
 
-#define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define JITTER_SMOOTHING 16 /* JitterNoiseReduction */
 #define PING_SMOOTHING 8
@@ -11,7 +11,7 @@ uint16_t ue_jitter_clock_read(struct ue_jitter_clock *clock, uint64_t now_ns) {
     bool is_recent = clock->has_last && now_ns - clock->last_ns < NS_PER_SECOND;
     clock->last_ns = now_ns;
     clock->has_last = true;
-    return is_recent ? (uint16_t)(now_ns / NS_PER_MS % 1000) : UE_JITTER_IGNORED;
+    return is_recent ? (uint16_t)(now_ns / UE_NS_PER_MS % 1000) : UE_JITTER_IGNORED;
 }
 
 /* endpoint.md 31.2. */
@@ -19,7 +19,7 @@ void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns) {
     if (sent_ms >= UE_JITTER_IGNORED) {
         return;
     }
-    int32_t transit = (int32_t)(now_ns / NS_PER_MS % 1000) - sent_ms;
+    int32_t transit = (int32_t)(now_ns / UE_NS_PER_MS % 1000) - sent_ms;
     transit += transit < 0 ? 1000 : 0;
     int32_t change = transit - j->previous_ms;
     change = change < 0 ? -change : change;
@@ -33,7 +33,7 @@ bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t 
     if (newest - acked >= UE_PING_REACH) {
         return false;
     }
-    uint64_t excluded_ns = frame_time_ms * NS_PER_MS;
+    uint64_t excluded_ns = frame_time_ms * UE_NS_PER_MS;
     uint64_t elapsed_ns = now_ns - sent_ns;
     ping->last_ns = elapsed_ns > excluded_ns ? elapsed_ns - excluded_ns : 0;
     uint64_t old_ns = ping->smoothed_ns;

@@ -4,13 +4,13 @@
 #include <assert.h>
 
 #include <uerudp/profile_match.h>
+#include <uerudp/time_ns.h>
 
-#define NS_PER_MS UINT64_C(1000000)
-#define RESEND_NS (1000 * NS_PER_MS)
-#define FALLBACK_NS (15000 * NS_PER_MS)         /* MIN_COOKIE_LIFETIME */
-#define RESTART_INTERVAL_NS (10000 * NS_PER_MS) /* since the last handshake packet */
-#define REQUEST_INTERVAL_NS (1100 * NS_PER_MS)
-#define SILENCE_NS (1000 * NS_PER_MS)
+#define RESEND_NS (1000 * UE_NS_PER_MS)
+#define FALLBACK_NS (15000 * UE_NS_PER_MS)         /* MIN_COOKIE_LIFETIME */
+#define RESTART_INTERVAL_NS (10000 * UE_NS_PER_MS) /* since the last handshake packet */
+#define REQUEST_INTERVAL_NS (1100 * UE_NS_PER_MS)
+#define SILENCE_NS (1000 * UE_NS_PER_MS)
 
 #define VERSION_MIN_STOCK 3
 #define TAIL_BYTES_MAX 16

@@ -3,9 +3,9 @@
 
 #include <assert.h>
 #include <gcrypt.h>
+#include <uerudp/time_ns.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define NS_PER_US 1000
 #define ROTATION_NS (15 * NS_PER_SECOND)
 #define ROTATION_VARIANCE_US 5000000
 #define LIFETIME_SECONDS 40.0 /* MAX_COOKIE_LIFETIME */
@@ -33,7 +33,7 @@ static bool renew(struct ue_cookies *cookies, size_t id) {
 static void note_rotation(struct ue_cookies *cookies, uint64_t now_ns) {
     uint32_t variance_us = ue_random_below(cookies->random, ROTATION_VARIANCE_US);
     cookies->rotated = seconds_of(cookies, timestamp_at(cookies, now_ns));
-    cookies->rotate_ns = now_ns + ROTATION_NS + (uint64_t)variance_us * NS_PER_US;
+    cookies->rotate_ns = now_ns + ROTATION_NS + (uint64_t)variance_us * UE_NS_PER_US;
 }
 
 bool ue_cookies_init(struct ue_cookies *cookies, const struct ue_context *context, struct ue_random *random,

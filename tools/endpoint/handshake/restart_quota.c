@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/handshake/restart_quota.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include <uerudp/time_ns.h>
 
 void ue_restart_quota_init(struct ue_restart_quota *quota, uint32_t per_second, uint32_t per_machine,
                            struct ue_random *random) {
@@ -13,23 +12,23 @@ void ue_restart_quota_init(struct ue_restart_quota *quota, uint32_t per_second, 
 
 /* Generic cell rate algorithm (ITU-T I.371): due_ns is when everything spent so far is earned again. */
 static bool may_spend(uint64_t due_ns, uint64_t now_ns, uint32_t per_second) {
-    return per_second == 0 || due_ns + SECOND_NS / per_second <= now_ns + SECOND_NS;
+    return per_second == 0 || due_ns + UE_NS_PER_S / per_second <= now_ns + UE_NS_PER_S;
 }
 
 static void spend(uint64_t *due_ns, uint64_t now_ns, uint32_t per_second) {
     if (per_second != 0) {
-        *due_ns = (*due_ns > now_ns ? *due_ns : now_ns) + SECOND_NS / per_second;
+        *due_ns = (*due_ns > now_ns ? *due_ns : now_ns) + UE_NS_PER_S / per_second;
     }
 }
 
 /* Above the limit chance decides, by the rate of this second and the one before: whoever comes first in each tick must
    not get everything. */
 static bool is_lucky(struct ue_restart_quota *quota, uint64_t now_ns) {
-    uint64_t seconds = (now_ns - quota->second_begin_ns) / SECOND_NS;
+    uint64_t seconds = (now_ns - quota->second_begin_ns) / UE_NS_PER_S;
     if (seconds != 0) {
         quota->asked_before = seconds == 1 ? quota->asked : 0;
         quota->asked = 0;
-        quota->second_begin_ns += seconds * SECOND_NS;
+        quota->second_begin_ns += seconds * UE_NS_PER_S;
     }
     quota->asked += quota->asked < UINT32_MAX;
     uint32_t asked = quota->asked > quota->asked_before ? quota->asked : quota->asked_before;

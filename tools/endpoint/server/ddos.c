@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/server/ddos.h"
+#include <uerudp/time_ns.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 #define MS_NS 1e6
 #define SCALE_MIN 0.25
 #define LOG_LINES 64
@@ -61,8 +61,8 @@ static void push_second(struct ue_ddos *d) {
 }
 
 static void close_seconds(struct ue_ddos *d, uint64_t now_ns) {
-    uint64_t seconds = (now_ns - d->second_begin_ns) / SECOND_NS;
-    d->second_begin_ns += seconds * SECOND_NS;
+    uint64_t seconds = (now_ns - d->second_begin_ns) / UE_NS_PER_S;
+    d->second_begin_ns += seconds * UE_NS_PER_S;
     for (uint64_t i = 0; i < seconds && i <= UE_DDOS_COOL_OFF_MAX_S; i++) {
         push_second(d);
     }
@@ -89,7 +89,7 @@ static void step_down(struct ue_ddos *d) {
         held = d->state > 0 ? held_ago(d, d->state) : 0;
     } while (d->state > 0 && held == 0);
     if (held > 0) {
-        d->condition_ns = d->second_begin_ns - (held - 1) * SECOND_NS;
+        d->condition_ns = d->second_begin_ns - (held - 1) * UE_NS_PER_S;
     }
 }
 
@@ -115,7 +115,7 @@ void ue_ddos_begin_frame(struct ue_ddos *d, uint64_t now_ns) {
     d->frame_lines = 0;
     d->is_dropping = false;
     close_seconds(d, now_ns);
-    uint64_t cool_off_ns = d->config.severities[d->state].cool_off_s * SECOND_NS;
+    uint64_t cool_off_ns = d->config.severities[d->state].cool_off_s * UE_NS_PER_S;
     if (d->state > 0 && now_ns - d->condition_ns > cool_off_ns) {
         step_down(d);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/server.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/endpoint/base/siphash.h"
 #include "tools/endpoint/core/connection.h"
@@ -13,9 +14,8 @@
 #define MEMORY_BYTES_PER_CONNECTION ((size_t)768 << 10)
 #define MAX_RECENT 1024
 #define MAX_REPLIES 256
-#define SECOND_NS UINT64_C(1000000000)
-#define RECENT_NS (180 * SECOND_NS)
-#define LINGER_NS SECOND_NS /* of closed connections that repeat their close (endpoint.md 39) */
+#define RECENT_NS (180 * UE_NS_PER_S)
+#define LINGER_NS UE_NS_PER_S /* of closed connections that repeat their close (endpoint.md 39) */
 
 /* A handshake reply to an address without connection. */
 struct reply {
