@@ -44,6 +44,7 @@ struct connect {
     uint64_t left_ns;   /* 0: not left yet */
     uint64_t heard_ns;
     gboolean reads_lines;
+    bool has_report;
     enum cli_exit status;
 };
 
@@ -54,8 +55,10 @@ static const char description[] =
     "client\n"
     "runs the job that the options select; without one it plays the simulated game, as uerudp serve does. The jobs\n"
     "--check, --file and --lines need a server that returns messages: uerudp serve --mode echo.\n\n"
-    "Exit status: 0 all was delivered, 1 not all was delivered or there was no connection, 2 wrong arguments, or a\n"
-    "file or line could not be read or written.\n\n"
+    "Exit status: 0 the job was finished, and all that the client sent reliably was acknowledged; what the server had\n"
+    "still to deliver is not known to a client; 1 there was no connection, it ended early, or the job was not "
+    "finished,\n"
+    "as after Ctrl-C; 2 wrong arguments, or a file or line could not be read or written.\n\n"
     "Examples:\n"
     "  uerudp connect localhost\n"
     "  uerudp connect --check 192.0.2.1\n"
@@ -148,7 +151,7 @@ static struct connect_mode *new_mode(struct connect *c) {
 
 /* ---- leaving ---- */
 
-static void report_end(struct connect *c, const char *why) {
+static void report_result(struct connect *c, const char *why) {
     json_t *members = json_object();
     if (why != NULL) {
         json_object_set_new(members, "problem", json_string(why));
@@ -156,9 +159,11 @@ static void report_end(struct connect *c, const char *why) {
     json_auto_t *result = c->mode->kind->result(c->mode);
     json_object_update(members, result);
     live_report(c->live.json, c->mode->kind->name, members);
-    members = live_report_connection(c->client.conn);
-    json_t *port = live_report_transport(c->port);
-    json_object_set_new(members, "port", port);
+}
+
+static void report_connection(const struct connect *c) {
+    json_t *members = live_report_connection(c->client.conn);
+    json_object_set_new(members, "port", live_report_transport(c->port));
     live_report(c->live.json, "connection", members);
 }
 
@@ -191,7 +196,7 @@ static char *with_hint(const struct connect *c, const char *why) {
         NULL);
 }
 
-/* Prints the report once, closes the connection, and answers the server a little longer. */
+/* Prints the result once, closes the connection, and answers the server a little longer. */
 static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (c->left_ns != 0) {
         return;
@@ -202,8 +207,9 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (reason != NULL) {
         cli_error("%s", reason);
     }
-    if (c->live.json || is_answered(c)) { /* else there is nothing to report */
-        report_end(c, reason);
+    c->has_report = c->live.json || is_answered(c); /* else there is nothing to report */
+    if (c->has_report) {
+        report_result(c, reason);
     }
     ue_conn_close(c->client.conn, c->now_ns, UE_CLOSE_DISCONNECT);
 }
@@ -371,11 +377,10 @@ static void on_wake(void *user) {
     event_loop_wake_at(c->loop, live_transport_run(c->port, event_loop_now_ns()));
 }
 
-/* Leaving on SIGINT is no failure, unless a check is incomplete. */
 static void on_stop(void *user) {
     struct connect *c = user;
     c->now_ns = event_loop_now_ns();
-    leave(c, c->check ? CLI_EXIT_MALFORMED : CLI_EXIT_OK, "interrupted");
+    leave(c, CLI_EXIT_MALFORMED, "interrupted");
 }
 
 static bool on_line(void *user, const char *line) {
@@ -438,6 +443,9 @@ static enum cli_exit run(struct connect *c, const char *target) {
     c->loop = event_loop_new(&hooks, live_transport_socket(c->port), c->live.ticks_per_second);
     c->status = CLI_EXIT_MALFORMED; /* a second signal ends the loop before there is a result */
     event_loop_run(c->loop);
+    if (c->has_report) {
+        report_connection(c); /* with the close, and what followed it */
+    }
     return c->status;
 }
 

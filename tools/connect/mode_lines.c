@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect without other options: sends lines of standard input as reliable calls (RPCs) on one channel and prints the
+/* connect --lines: sends lines of standard input as reliable calls (RPCs) on one channel and prints the
    answers. */
 #include <string.h>
 #include <uerudp/time_ns.h>
@@ -52,10 +52,18 @@ static void put_lines(struct lines_mode *l, uint32_t channel) {
     }
 }
 
-static void finish(struct lines_mode *l, uint32_t channel, uint64_t now_ns) {
-    bool quiet = g_queue_is_empty(&l->lines) && send_queue_is_empty(&l->mode.queue) &&
-                 (l->sent == 0 || ue_conn_unacked(l->mode.conn, channel) == 0);
-    if (!quiet || l->mode.state != CONNECT_MODE_RUNNING) {
+static uint32_t channel_of(const struct lines_mode *l) {
+    return l->channel >= 0 ? (uint32_t)l->channel : l->mode.channel_count != 0 ? l->mode.channels[0] : 0;
+}
+
+/* Whether all lines so far are acknowledged; a connection that has ended does not know. */
+static bool is_delivered(const struct lines_mode *l) {
+    return ue_conn_state(l->mode.conn) == UE_CONN_OPEN && g_queue_is_empty((GQueue *)&l->lines) &&
+           send_queue_is_empty(&l->mode.queue) && (l->sent == 0 || ue_conn_unacked(l->mode.conn, channel_of(l)) == 0);
+}
+
+static void finish(struct lines_mode *l, uint64_t now_ns) {
+    if (!is_delivered(l) || l->mode.state != CONNECT_MODE_RUNNING) {
         l->acked_ns = 0;
         return;
     }
@@ -68,10 +76,10 @@ static void finish(struct lines_mode *l, uint32_t channel, uint64_t now_ns) {
 
 static void tick(struct connect_mode *mode, uint64_t now_ns) {
     struct lines_mode *l = (struct lines_mode *)mode;
-    uint32_t channel = l->channel >= 0 ? (uint32_t)l->channel : mode->channel_count != 0 ? mode->channels[0] : 0;
+    uint32_t channel = channel_of(l);
     if (connect_mode_channel_index(mode, channel) != CONNECT_MODE_NO_CHANNEL) {
         put_lines(l, channel);
-        finish(l, channel, now_ns);
+        finish(l, now_ns);
     } else if (l->is_over && g_queue_is_empty(&l->lines)) {
         mode->state = CONNECT_MODE_DONE;
     }
@@ -95,7 +103,7 @@ static void receive(struct connect_mode *mode, uint64_t now_ns, const struct ue_
 static json_t *result(const struct connect_mode *mode) {
     const struct lines_mode *l = (const struct lines_mode *)mode;
     return json_pack("{s:I, s:I, s:b}", "sent", (json_int_t)l->sent, "received", (json_int_t)l->received, "delivered",
-                     mode->state == CONNECT_MODE_DONE);
+                     l->mode.state != CONNECT_MODE_FAILED && is_delivered(l));
 }
 
 static void clear(struct connect_mode *mode) {

@@ -264,7 +264,7 @@ class Endings(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=live.SECONDS)
             left, = server.wait_for("left")
-        self.assertEqual((process.returncode, left["told"]), (0, "Disconnect"))
+        self.assertEqual((process.returncode, left["told"]), (1, "Disconnect"))
 
     def test_client_dies(self):
         with live.Server("--once") as server:
