@@ -13,10 +13,11 @@ bool ue_actor_class_find(const struct ue_context *context, const struct ue_conte
                          struct ue_actor_guids *guids) {
     struct ue_actor_spawn spawn;
     *guids = (struct ue_actor_guids){0};
-    if (ue_content_find_spawn(context, content, &spawn)) {
-        guids->guid = spawn.object.links[0].guid.number;
-        guids->archetype = spawn.is_spawned ? spawn.archetype.links[0].guid.number : 0;
+    if (!content->open || !ue_content_find_spawn(context, content, &spawn)) {
+        return false;
     }
+    guids->guid = spawn.object.links[0].guid.number;
+    guids->archetype = spawn.is_spawned ? spawn.archetype.links[0].guid.number : 0;
     return guids->guid != 0;
 }
 

@@ -72,7 +72,7 @@ static enum plausibility plausibility_of(struct ue_actor_message *m, const struc
 
 static void run_actor_spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t class_data_bits,
                             struct ue_actor_spawn *actor) {
-    *actor = (struct ue_actor_spawn){.class_bits = class_data_bits};
+    actor->class_bits = class_data_bits;
     ue_actor_spawn_run(op, c, x, actor);
 }
 

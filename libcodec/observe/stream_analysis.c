@@ -106,6 +106,8 @@ struct tracking {
     struct ue_stream *stream;
     const struct ue_context *context;
     const struct ue_observer_callbacks *callbacks;
+    struct ue_reassembly *reassembly; /* NULL: nobody wants messages, or there is no memory */
+    struct ue_observer_callbacks messages;
     bool is_whole; /* else the datagram is cut, and may hold more fragments than those that are captured */
 };
 
@@ -144,11 +146,9 @@ static void on_message(void *user, const struct ue_observed_event *event) {
 /* What the tracker reports. The event of a bunch follows the messages that the bunch completes. */
 static void on_event(void *user, const struct ue_observed_event *event) {
     const struct tracking *tracking = user;
-    struct ue_reassembly *reassembly = tracking->callbacks->wants_messages ? tracking->stream->reassembly : NULL;
     bool is_bunch = event->type == UE_OBSERVED_BUNCH;
-    if (reassembly != NULL && (tracking->is_whole || (is_bunch && !event->bunch.is_cut))) {
-        const struct ue_observer_callbacks messages = {.event = on_message, .user = user};
-        ue_reassembly_feed(reassembly, tracking->context, event, &messages);
+    if (tracking->reassembly != NULL && (tracking->is_whole || (is_bunch && !event->bunch.is_cut))) {
+        ue_reassembly_feed(tracking->reassembly, tracking->context, event, &tracking->messages);
     }
     tracking->callbacks->event(tracking->callbacks->user, event);
 }
@@ -186,7 +186,6 @@ static bool complete_cut(struct ue_observer *observer, const struct ue_observed_
 }
 
 static void feed(const struct tracking *tracking, const struct ue_observed_datagram *datagram) {
-    struct ue_stream *stream = tracking->stream;
     const struct ue_observer_callbacks events = {
         .event = on_event, .user = (void *)tracking, .items = tracking->callbacks->items};
     struct ue_tracker_datagram tracked = {.frame = datagram->frame,
@@ -201,10 +200,9 @@ static void feed(const struct tracking *tracking, const struct ue_observed_datag
     if (!tracking->is_whole && !complete_cut(tracking->observer, datagram, &tracked)) {
         return;
     }
-    ue_tracker_feed(stream->tracker, &tracked, &events);
-    if (tracking->callbacks->wants_messages && stream->reassembly != NULL) {
-        const struct ue_observer_callbacks messages = {.event = on_message, .user = (void *)tracking};
-        ue_reassembly_end_datagram(stream->reassembly, &messages);
+    ue_tracker_feed(tracking->stream->tracker, &tracked, &events);
+    if (tracking->reassembly != NULL) {
+        ue_reassembly_end_datagram(tracking->reassembly, &tracking->messages);
     }
 }
 
@@ -218,7 +216,14 @@ bool ue_observer_track(struct ue_observer *observer, const struct ue_observed_da
     if (stream == NULL || !begin_tracking(observer, stream, callbacks->wants_messages)) {
         return false;
     }
-    feed(&(const struct tracking){observer, stream, &datagram->context, callbacks, !datagram->is_cut}, datagram);
+    struct tracking tracking = {.observer = observer,
+                                .stream = stream,
+                                .context = &datagram->context,
+                                .callbacks = callbacks,
+                                .reassembly = callbacks->wants_messages ? stream->reassembly : NULL,
+                                .messages = {.event = on_message, .user = &tracking},
+                                .is_whole = !datagram->is_cut};
+    feed(&tracking, datagram);
     end_tracking(observer, stream, datagram->time_ns);
     return true;
 }

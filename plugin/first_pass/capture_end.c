@@ -3,6 +3,9 @@
 
 #include <epan/packet.h>
 
+/* Wireshark adds a layer to each frame for the dissector of a protocol, and removes it when the dissector returns 0. */
+#define NO_PROTOCOL (-1)
+
 /* The first frame of the file that was read last. It is kept when state is cleared: another file has another first
    frame. */
 static struct {
@@ -31,9 +34,9 @@ static void on_end(void) {
     was_reached = true;
 }
 
-void uerudp_capture_end_register(int proto) {
+void uerudp_capture_end_register(void) {
     register_postseq_cleanup_routine(on_end);
-    register_postdissector(create_dissector_handle(on_frame, proto));
+    register_postdissector(create_dissector_handle(on_frame, NO_PROTOCOL));
 }
 
 bool uerudp_capture_end_was_reached(void) {
