@@ -18,7 +18,7 @@ int uerudp_hf[UE_FIELD_COUNT] = {
 #undef UE_FIELD
 };
 
-/* enums.def as value strings: values_DIRECTION and so on. */
+/* field_value_names.def as value strings: values_DIRECTION and so on. */
 #define UE_ENUM_BEGIN(table) static const value_string values_##table[] = {
 #define UE_VALUE(number, name) {number, name},
 #define UE_ENUM_END(table)                                                                                             \
@@ -27,7 +27,7 @@ int uerudp_hf[UE_FIELD_COUNT] = {
     }                                                                                                                  \
     }                                                                                                                  \
     ;
-#include <uerudp/enums.def>
+#include <uerudp/field_value_names.def>
 #undef UE_ENUM_BEGIN
 #undef UE_VALUE
 #undef UE_ENUM_END

@@ -15,7 +15,7 @@ const struct ue_field_row ue_field_rows[UE_FIELD_COUNT] = {
 #define UE_ENUM_END(table)                                                                                             \
     }                                                                                                                  \
     ;
-#include <uerudp/enums.def>
+#include <uerudp/field_value_names.def>
 #undef UE_ENUM_BEGIN
 #undef UE_VALUE
 #undef UE_ENUM_END
@@ -27,7 +27,7 @@ static const struct {
 #define UE_ENUM_BEGIN(table) [UE_VALUES_##table] = {names_##table, sizeof names_##table / sizeof *names_##table},
 #define UE_VALUE(number, name)
 #define UE_ENUM_END(table)
-#include <uerudp/enums.def>
+#include <uerudp/field_value_names.def>
 #undef UE_ENUM_BEGIN
 #undef UE_VALUE
 #undef UE_ENUM_END

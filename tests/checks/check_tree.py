@@ -55,7 +55,7 @@ LAYERS = {
 # An installed header belongs to the layer that has the source of its name; these have none.
 INSTALLED = ("libcodec/include/uerudp/", "tools/endpoint/include/uerudp/")
 SOURCELESS = {
-    "allocator.h": "libcodec/base", "enums.def": "libcodec/base", "fields.def": "libcodec/base",
+    "allocator.h": "libcodec/base", "field_value_names.def": "libcodec/base", "fields.def": "libcodec/base",
     "messages.def": "libcodec/base", "seq.h": "libcodec/base", "status.def": "libcodec/base",
     "status.h": "libcodec/base", "time_ns.h": "libcodec/base", "trace.h": "libcodec/base", "version.h": "libcodec/base",
     "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
@@ -71,7 +71,8 @@ CONTRACTS = {
                                     "replication_content.h"},
     "tools/sim": {"game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h", "voice_packet.h"},
-    "tools/print": {"columns.h", "datagram_trace.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
+    "tools/print": {"columns.h", "datagram_trace.h", "json.h", "line_wrap.h", "phrase.h", "text_buffer.h",
+                    "text_escape.h", "text_tree.h"},
 }
 TAGGED = ("libcodec/", "tools/", "plugin/", "tests/")
 NO_DEFINITION = re.compile(r"static\b|extern\b|(__extension__ )?typedef\b|_Static_assert|(struct|union|enum)( \w+)? \{")

@@ -13,6 +13,7 @@
 #include "tools/cli/help.h"
 #include "tools/cli/suggestion.h"
 #include "tools/print/text_buffer.h"
+#include "tools/print/text_escape.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
@@ -22,7 +23,7 @@ static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, cons
     struct text_buffer line = {0};
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     text_buffer_add(&line, prefix);
-    text_buffer_add_utf8(&line, text, TEXT_ESCAPE_MESSAGE);
+    text_escape_add_utf8(&line, text, TEXT_ESCAPE_MESSAGE);
     text_buffer_add_bytes(&line, "\n", 2);
     return line;
 }

@@ -8,6 +8,7 @@
 #include "tools/doctor/load_diagnosis.h"
 #include "tools/print/json.h"
 #include "tools/print/text_buffer.h"
+#include "tools/print/text_escape.h"
 
 struct doctor {
     char *wireshark_name, *plugin;
@@ -62,7 +63,7 @@ static void print_styled(const struct doctor *d, enum text_style style, const ch
     struct text_buffer out = {.is_colored = d->is_colored};
     text_buffer_begin_style(&out, style);
     text_buffer_add(&out, before);
-    text_buffer_add_utf8(&out, text, TEXT_ESCAPE_MESSAGE);
+    text_escape_add_utf8(&out, text, TEXT_ESCAPE_MESSAGE);
     text_buffer_end_style(&out, style);
     text_buffer_add_char(&out, '\n');
     text_buffer_flush(&out, stdout);

@@ -16,6 +16,7 @@
 #include "tools/info/json_report.h"
 #include "tools/info/junit_report.h"
 #include "tools/info/other_end.h"
+#include "tools/info/text_overview.h"
 #include "tools/info/text_report.h"
 #include "tools/print/phrase.h"
 
@@ -185,7 +186,7 @@ static bool print_csv(struct info_arguments *command, const GPtrArray *list) {
 static bool print_text(struct info_arguments *command, const GPtrArray *list) {
     bool has_summary = command->summary || list->len > 1;
     if (has_summary) {
-        info_print_summary(&command->out, list);
+        info_print_overview(&command->out, list);
     }
     bool written = flush(command);
     for (guint i = 0; written && !command->summary && i < list->len; i++) {

@@ -7,6 +7,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define FLUSH_BYTES 65536
 
@@ -28,7 +29,7 @@ static void put_key(struct event_log *log, const char *key) {
 /* A title may be a file name in any encoding. */
 static void put_escaped(struct event_log *log, const char *text) {
     text_buffer_add_char(&log->lines, '"');
-    text_buffer_add_utf8(&log->lines, text, TEXT_ESCAPE_JSON);
+    text_escape_add_utf8(&log->lines, text, TEXT_ESCAPE_JSON);
     text_buffer_add_char(&log->lines, '"');
 }
 

@@ -6,6 +6,7 @@
 #include <uerudp/actor_class.h>
 #include "tools/info/bandwidth_rows.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define PART_CHARS 24
 #define RATE_CHARS 16
@@ -85,7 +86,7 @@ static void print_name(struct text_buffer *out, enum ue_bandwidth_by by, const s
         text_buffer_add_format(out, "%" PRIu32 " ", row->channel);
     }
     if (name != NULL) {
-        text_buffer_add_utf8(out, ue_actor_class_name(name), TEXT_ESCAPE_PLAIN);
+        text_escape_add_utf8(out, ue_actor_class_name(name), TEXT_ESCAPE_PLAIN);
     } else {
         text_buffer_add(out, ue_bandwidth_unnamed(row->is_actor));
     }
@@ -160,7 +161,7 @@ static void print_waits(struct text_buffer *out, const struct ue_bandwidth *band
                 text_buffer_add_format(out, "    while the %s was saturated, channel %" PRIu32, phrase_side(side),
                                        row->channel);
                 text_buffer_add(out, name != NULL ? " (" : "");
-                text_buffer_add_utf8(out, name != NULL ? ue_actor_class_name(name) : "", TEXT_ESCAPE_PLAIN);
+                text_escape_add_utf8(out, name != NULL ? ue_actor_class_name(name) : "", TEXT_ESCAPE_PLAIN);
                 text_buffer_add_format(out, "%s sent nothing %s, for up to %s\n", name != NULL ? ")" : "",
                                        phrase_times(row->waits[side]).text,
                                        phrase_duration(row->longest_wait_ns[side]).text);

@@ -8,6 +8,7 @@
 #include "tools/info/finding_text.h"
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define PPM 1e6
 
@@ -80,9 +81,9 @@ static void print_names(struct text_buffer *out, const struct info_connection *i
     const char *client = info->ends->captures[connection->client_end]->name;
     const char *server = info->ends->captures[!connection->client_end]->name;
     text_buffer_add(out, "    ");
-    text_buffer_add_utf8(out, client, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, client, TEXT_ESCAPE_PLAIN);
     text_buffer_add(out, " is the client's end, ");
-    text_buffer_add_utf8(out, server, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, server, TEXT_ESCAPE_PLAIN);
     text_buffer_add(out, " the server's");
     text_buffer_add(out, connection->order == CLOCK_ORDER_SAME ? ": no packet needs time between them, so that they "
                                                                  "are in one place"
@@ -114,10 +115,10 @@ static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
 static void print_offset(struct text_buffer *out, const struct info_connection *info) {
     const struct clock_fit *fit = &info->both_ends->fit;
     text_buffer_add(out, "    the clock of ");
-    text_buffer_add_utf8(out, info->ends->captures[1]->name, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, info->ends->captures[1]->name, TEXT_ESCAPE_PLAIN);
     text_buffer_add_format(out, " is at the beginning %.3f ms %s that of ", fabs((double)fit->offset_ns) / UE_NS_PER_MS,
                            fit->offset_ns < 0 ? "behind" : "ahead of");
-    text_buffer_add_utf8(out, info->ends->captures[0]->name, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, info->ends->captures[0]->name, TEXT_ESCAPE_PLAIN);
 }
 
 static void print_clock(struct text_buffer *out, const struct info_connection *info) {
@@ -183,7 +184,7 @@ static void print_loss(struct text_buffer *out, const struct info_connection *in
         text_buffer_add_format(out, " to %" PRIu64, loss->last_frame);
     }
     text_buffer_add(out, " of ");
-    text_buffer_add_utf8(out, info->ends->captures[sender]->name, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, info->ends->captures[sender]->name, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, ')');
     if (info->course->implausible == 0) {
         info_print_moment(out, info, loss->time_ns);

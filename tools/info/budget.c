@@ -7,6 +7,7 @@
 #include <uerudp/actor_class.h>
 #include "tools/info/connection_info.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 struct limit {
     char *class_name; /* a class path, its last name, or the name of a channel; NULL: the connection */
@@ -105,7 +106,7 @@ bool info_budget_is_exceeded(const struct info_connection *info) {
 /* ---- output ---- */
 
 void info_budget_add_name(struct text_buffer *out, const struct info_budget_result *result) {
-    text_buffer_add_utf8(out, result->class_name != NULL ? ue_actor_class_name(result->class_name) : "connection",
+    text_escape_add_utf8(out, result->class_name != NULL ? ue_actor_class_name(result->class_name) : "connection",
                          TEXT_ESCAPE_PLAIN);
     text_buffer_add(out, result->side == 0 ? " client to server" : " server to client");
 }
@@ -163,7 +164,7 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
         const struct limit *limit = &g_array_index(budgets->limits, struct limit, i);
         if (!is_known(limit, infos)) {
             text_buffer_add(out, "--budget ");
-            text_buffer_add_utf8(out, limit->class_name, TEXT_ESCAPE_PLAIN);
+            text_escape_add_utf8(out, limit->class_name, TEXT_ESCAPE_PLAIN);
             text_buffer_add(out, ": nothing that was sent is known to have this name\n");
         }
     }

@@ -2,6 +2,7 @@
 #include "tools/info/channel_usage.h"
 
 #include "tools/print/text_buffer.h"
+#include "tools/print/text_escape.h"
 
 static void free_channel(gpointer user) {
     struct info_channel *channel = user;
@@ -32,7 +33,7 @@ static void set_name(struct info_channel *channel, const struct ue_bunch *bunch,
         g_strlcpy(channel->name, known, sizeof channel->name);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
         struct text_buffer out = {0};
-        text_buffer_add_engine_text(&out, bunch->name.text, TEXT_ESCAPE_PLAIN);
+        text_escape_add_engine_text(&out, bunch->name.text, TEXT_ESCAPE_PLAIN);
         text_buffer_add_char(&out, '\0');
         const char *end;
         g_strlcpy(channel->name, out.text, sizeof channel->name);

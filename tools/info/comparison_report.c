@@ -6,6 +6,7 @@
 
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 /* Durations and frequencies that differ by a smaller share are the same. */
 #define SAME_SHARE 0.1
@@ -90,7 +91,7 @@ static bool differs(double a, double b) {
 static void print_capture(struct text_buffer *out, const char *when, const char *name,
                           const struct info_figures *figures) {
     text_buffer_add_format(out, "%-7s ", when);
-    text_buffer_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, name, TEXT_ESCAPE_PLAIN);
     text_buffer_add_format(out, ": %s", phrase_count(figures->connections, "connection").text);
     if (figures->has_times) {
         text_buffer_add_format(out, ", %.1f s, %.1f s of all connections together", figures->duration_s,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/print/text_buffer.h"
+#include "tools/print/text_escape.h"
 
 /* Negative: a finding of this id and weight is worse than b. */
 static int compare(enum ue_finding_id id, int64_t weight, const struct info_finding *b) {
@@ -88,7 +89,7 @@ struct ue_finding info_finding_detected(const struct info_finding *kept) {
 
 char *info_escape(const char *text) {
     struct text_buffer shown = {0};
-    text_buffer_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(&shown, text, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(&shown, '\0');
     char *copy = g_strdup(shown.text);
     text_buffer_free(&shown);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/print/line_wrap.h"
 #include "tools/print/phrase.h"
 
 #define SEVERITY_CHARS 8
@@ -43,6 +44,6 @@ void info_print_finding(struct text_buffer *out, const struct info_connection *i
     if (finding->has_time) {
         info_print_moment(out, info, finding->time_ns);
     }
-    text_buffer_wrap(out, line, FINDING_COLUMN);
+    line_wrap(out, line, FINDING_COLUMN);
     text_buffer_add_char(out, '\n');
 }

@@ -7,7 +7,9 @@
 #include "tools/info/finding_text.h"
 #include "tools/info/other_end.h"
 #include "tools/info/text_tables.h"
+#include "tools/print/line_wrap.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define LABEL_CHARS 11
 
@@ -35,7 +37,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     size_t line = out->length;
     label(out, "generation");
     text_buffer_add_format(out, "%s (%s%s)", info->generations, info->reason, info->bounds);
-    text_buffer_wrap(out, line, VALUE_COLUMN);
+    line_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
     if (info->first_path != NULL) {
         bool is_one = info->first_path == info->last_path;
@@ -44,7 +46,7 @@ static void print_heading(struct text_buffer *out, const struct info_connection 
     }
     if (info->interface != NULL) {
         label(out, "interface");
-        text_buffer_add_utf8(out, info->interface, TEXT_ESCAPE_PLAIN);
+        text_escape_add_utf8(out, info->interface, TEXT_ESCAPE_PLAIN);
         text_buffer_add_char(out, '\n');
     }
     label(out, "time");
@@ -64,7 +66,7 @@ static void print_replay(struct text_buffer *out, const struct info_connection *
         text_buffer_add(
             out, "packets with internal acks: they have no numbers, and nothing answers them, so losses and round "
                  "trips do not exist");
-        text_buffer_wrap(out, line, VALUE_COLUMN);
+        line_wrap(out, line, VALUE_COLUMN);
         text_buffer_add_char(out, '\n');
     }
 }
@@ -76,13 +78,13 @@ static void print_beacon(struct text_buffer *out, const struct info_connection *
     }
     size_t line = out->length;
     label(out, "beacon");
-    text_buffer_add_utf8(out, beacon.type[0] != '\0' ? beacon.type : "type not in the capture", TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, beacon.type[0] != '\0' ? beacon.type : "type not in the capture", TEXT_ESCAPE_PLAIN);
     text_buffer_add_format(out, "%s%s in frame %" PRIu64,
                            beacon.joined != NULL
                                ? ", joined by "
                                : ", no BeaconNetGUIDAck in the capture: the last message of the join is ",
                            ue_login_step_name(beacon.last), beacon.last->frame);
-    text_buffer_wrap(out, line, VALUE_COLUMN);
+    line_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
 }
 
@@ -98,7 +100,7 @@ static void print_close(struct text_buffer *out, const struct info_connection *i
     }
     if (why != NULL) {
         text_buffer_add(out, ": ");
-        text_buffer_add_utf8(out, why, TEXT_ESCAPE_PLAIN);
+        text_escape_add_utf8(out, why, TEXT_ESCAPE_PLAIN);
     }
 }
 
@@ -119,7 +121,7 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
         text_buffer_add(out, info->options->is_part ? "no close of it is in this part of the capture"
                                                     : "no close of it was captured");
     }
-    text_buffer_wrap(out, line, VALUE_COLUMN);
+    line_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
 }
 
@@ -168,12 +170,12 @@ static void print_step(struct text_buffer *out, const struct info_connection *in
     }
     if (step->text[0] != '\0') {
         text_buffer_add(out, ": ");
-        text_buffer_add_utf8(out, step->text, TEXT_ESCAPE_PLAIN);
+        text_escape_add_utf8(out, step->text, TEXT_ESCAPE_PLAIN);
     }
     if (step->answer_ns >= 0) {
         text_buffer_add_format(out, " [after %s]", phrase_duration(step->answer_ns).text);
     }
-    text_buffer_wrap(out, line, STEP_COLUMN);
+    line_wrap(out, line, STEP_COLUMN);
     text_buffer_add_char(out, '\n');
 }
 
@@ -195,45 +197,6 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
     }
     if (info->course->login_more != 0) {
         text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->course->login_more);
-    }
-}
-
-/* ---- several connections ---- */
-
-static gint by_worst(gconstpointer a, gconstpointer b) {
-    const struct info_connection *const *one = a, *const *two = b;
-    return info_findings_compare(&(*one)->findings, &(*two)->findings);
-}
-
-static void print_line(struct text_buffer *out, const struct info_connection *info) {
-    const struct info_finding *worst = info_findings_worst(&info->findings);
-    char duration[32] = "?";
-    if (info->course->implausible == 0) {
-        g_snprintf(duration, sizeof duration, "%.1f s", phrase_seconds(info->course->last_ns - info->course->first_ns));
-    }
-    text_buffer_add_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s ", info->stream, info->sides[0].address, duration,
-                           info_end_name(info_connection_end(info)));
-    if (worst != NULL) {
-        g_autofree char *sentence = info_finding_sentence(worst);
-        info_print_severity(out, worst->id);
-        text_buffer_add_format(out, ": %s\n", sentence);
-    } else {
-        text_buffer_add(out, "nothing found\n");
-    }
-}
-
-void info_print_summary(struct text_buffer *out, const GPtrArray *infos) {
-    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
-    for (guint i = 0; i < infos->len; i++) {
-        g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
-    }
-    g_ptr_array_sort(sorted, by_worst);
-    text_buffer_add_title(out, "%s%s", phrase_count(infos->len, "connection").text,
-                          infos->len != 1 ? ", worst first" : "");
-    text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
-                           "worst finding");
-    for (guint i = 0; i < sorted->len; i++) {
-        print_line(out, g_ptr_array_index(sorted, i));
     }
 }
 

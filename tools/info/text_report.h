@@ -8,7 +8,4 @@
 
 void info_print_connection(struct text_buffer *out, const struct info_connection *info);
 
-/* Prints a table with one line for each connection (struct info_connection), the worst first. */
-void info_print_summary(struct text_buffer *out, const GPtrArray *infos);
-
 #endif

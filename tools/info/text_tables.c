@@ -6,6 +6,7 @@
 #include <uerudp/actor_class.h>
 #include "tools/info/bandwidth_text.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define TALKERS_SHOWN 20
 #define CHANNELS_SHOWN 12
@@ -231,7 +232,7 @@ static void print_wait(struct text_buffer *out, const struct info_connection *in
     const struct info_channel *channel = info_channels_find(&info->channels, row->channel);
     text_buffer_add_format(out, "    %s, channel %" PRIu32 " ",
                            row->side == 0 ? "client to server" : "server to client", row->channel);
-    text_buffer_add_utf8(out,
+    text_escape_add_utf8(out,
                          channel != NULL && channel->actor != NULL ? ue_actor_class_name(channel->actor)
                                                                    : info_channels_name(&info->channels, row->channel),
                          TEXT_ESCAPE_PLAIN);
@@ -297,7 +298,7 @@ static void print_channel(struct text_buffer *out, const struct info_connection 
         moment(info, channel->closed_frame, channel->closed_ns, channel->closes).text, reason != NULL ? reason : "");
     if (channel->actor != NULL) {
         text_buffer_add_format(out, "%*s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "");
-        text_buffer_add_utf8(out, ue_actor_class_name(channel->actor), TEXT_ESCAPE_PLAIN);
+        text_escape_add_utf8(out, ue_actor_class_name(channel->actor), TEXT_ESCAPE_PLAIN);
     }
     text_buffer_add_char(out, '\n');
 }
@@ -354,7 +355,7 @@ static void print_talker(struct text_buffer *out, const struct info_connection *
         text_buffer_add_format(out, "%10s", "-");
     }
     text_buffer_add(out, "  ");
-    text_buffer_add_utf8(out, talker->counts.sender, TEXT_ESCAPE_PLAIN);
+    text_escape_add_utf8(out, talker->counts.sender, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, '\n');
 }
 

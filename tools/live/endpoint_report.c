@@ -13,6 +13,7 @@
 #include "tools/cli/progress_line.h"
 #include "tools/live/line_writer.h"
 #include "tools/print/json.h"
+#include "tools/print/text_escape.h"
 
 /* Of the process: standard output and standard error, one writer if they are the same terminal; NULL: written at
    once. */
@@ -31,7 +32,7 @@ static void add_value(GString *line, const char *key, const json_t *value, const
     g_autofree char *words = g_strdelimit(g_strdup(key), "_", ' ');
     if (json_is_string(value)) {
         struct text_buffer text = {0};
-        text_buffer_add_utf8(&text, json_string_value(value), TEXT_ESCAPE_MESSAGE);
+        text_escape_add_utf8(&text, json_string_value(value), TEXT_ESCAPE_MESSAGE);
         g_string_append_printf(line, "%s%s %.*s", separator, words, (int)text.length,
                                text.length != 0 ? text.text : "");
         text_buffer_free(&text);
@@ -230,7 +231,7 @@ json_t *live_report_text(const char *text) {
     g_autoptr(GString) shown = g_string_new(NULL);
     for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
-        g_string_append_unichar(shown, text_buffer_is_hidden(character) ? 0xfffd : character);
+        g_string_append_unichar(shown, text_escape_is_hidden(character) ? 0xfffd : character);
     }
     return json_string(shown->str);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/print/columns.h"
+#include "tools/print/text_escape.h"
 
 /* Keys of columns that show capture data, not a field of the datagram. */
 enum column_kind {
@@ -71,13 +72,13 @@ void print_columns_add_value(struct text_buffer *out, const struct ue_record *re
     case UE_KIND_X32: text_buffer_add_format(out, "0x%08llx", (unsigned long long)record->number); break;
     case UE_KIND_I32: text_buffer_add_signed(out, (int32_t)(uint32_t)record->number); break;
     case UE_KIND_BYTES: text_buffer_add_hex_view(out, record->text.units, SIZE_MAX); break;
-    case UE_KIND_TEXT: text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN); break;
+    case UE_KIND_TEXT: text_escape_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN); break;
     case UE_KIND_REAL: text_buffer_add_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_PLAIN);
+            text_escape_add_utf8(out, record->string, TEXT_ESCAPE_PLAIN);
         } else {
-            text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN);
+            text_escape_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN);
         }
         break;
     case UE_KIND_FRAME:

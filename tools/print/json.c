@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tools/print/json_settings.h"
+#include "tools/print/text_escape.h"
 
 /* Larger numbers are written as strings, because readers that store numbers as doubles would round them. */
 #define EXACT_MAX (UINT64_C(1) << 53)
@@ -122,7 +123,7 @@ static void put_unsigned(struct text_buffer *out, uint64_t number) {
 
 static void put_text(struct text_buffer *out, struct ue_text text) {
     text_buffer_add_char(out, '"');
-    text_buffer_add_engine_text(out, text, TEXT_ESCAPE_JSON);
+    text_escape_add_engine_text(out, text, TEXT_ESCAPE_JSON);
     text_buffer_add_char(out, '"');
 }
 
@@ -161,7 +162,7 @@ void print_json_add_value(struct text_buffer *out, const struct ue_record *recor
     case UE_KIND_STRING:
         if (record->string != NULL) {
             text_buffer_add_char(out, '"');
-            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_JSON);
+            text_escape_add_utf8(out, record->string, TEXT_ESCAPE_JSON);
             text_buffer_add_char(out, '"');
         } else {
             put_text(out, record->text);

@@ -16,7 +16,7 @@ struct text_buffer {
     size_t length;
     size_t capacity;
     bool is_colored;  /* for a terminal: text_buffer_begin_style writes escape sequences */
-    unsigned columns; /* of the terminal, for text_buffer_wrap; 0: lines are not broken */
+    unsigned columns; /* of the terminal, for line_wrap; 0: lines are not broken */
 };
 
 /* A zeroed struct is an empty text. text_buffer_free frees it and leaves an empty text. */
@@ -79,29 +79,6 @@ void text_buffer_add_title(struct text_buffer *buffer, const char *format, ...) 
 
 /* Adds a text in a style. */
 void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);
-
-/* Breaks the line that begins at this length of the text at blanks, where it is wider than the terminal. The lines
-   after the first begin with `indent` blanks. */
-void text_buffer_wrap(struct text_buffer *buffer, size_t begin, unsigned indent);
-
-/* How characters that a terminal does not display literally are written, see text_buffer_is_hidden. */
-enum text_escape {
-    TEXT_ESCAPE_JSON,
-    TEXT_ESCAPE_PLAIN,  /* control characters as \xNN, tab and newline as \t and \n, others as \uNNNN or \UNNNNNNNN */
-    TEXT_ESCAPE_MESSAGE /* like PLAIN, but a backslash in the text is not doubled */
-};
-
-/* Whether a character is a control character, a line end, or a format character that reorders or hides other text. */
-bool text_buffer_is_hidden(uint32_t character);
-
-/* One Unicode character as UTF-8, escaped where needed. */
-void text_buffer_add_code_point(struct text_buffer *buffer, uint32_t character, enum text_escape escape);
-
-/* A UTF-8 text, escaped where needed. An invalid byte becomes U+FFFD in JSON, else \xNN. */
-void text_buffer_add_utf8(struct text_buffer *buffer, const char *text, enum text_escape escape);
-
-/* An engine text as UTF-8; an unpaired surrogate becomes U+FFFD. */
-void text_buffer_add_engine_text(struct text_buffer *buffer, struct ue_text text, enum text_escape escape);
 
 /* Writes the text to the file and empties it; false if writing fails. */
 bool text_buffer_flush(struct text_buffer *buffer, FILE *file);

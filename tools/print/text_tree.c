@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "tools/print/columns.h"
+#include "tools/print/text_escape.h"
 
 /* Longer byte strings are cut; JSON shows them in full. */
 #define SHOWN_BYTES 32
@@ -32,7 +33,7 @@ static void put_bytes(struct text_buffer *out, struct ue_view view) {
 
 static void put_text(struct text_buffer *out, struct ue_text text) {
     text_buffer_add_char(out, '"');
-    text_buffer_add_engine_text(out, text, TEXT_ESCAPE_PLAIN);
+    text_escape_add_engine_text(out, text, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, '"');
 }
 

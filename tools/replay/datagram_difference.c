@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 #include "tools/print/text_tree.h"
 
 #define ROW_BYTES 8
@@ -247,7 +248,7 @@ void replay_difference_print(const struct replay_difference *d, struct text_buff
 static void print_json_text(struct text_buffer *out, const char *key, const char *text, size_t length) {
     text_buffer_add_format(out, ",\"%s\":\"", key);
     for (size_t i = 0; i < length; i++) {
-        text_buffer_add_code_point(out, (unsigned char)text[i], TEXT_ESCAPE_JSON);
+        text_escape_add_code_point(out, (unsigned char)text[i], TEXT_ESCAPE_JSON);
     }
     text_buffer_add_char(out, '"');
 }

@@ -6,6 +6,7 @@
 #include <uerudp/time_ns.h>
 
 #include "tools/print/phrase.h"
+#include "tools/print/text_escape.h"
 
 #define US_PER_S 1000000
 
@@ -144,7 +145,7 @@ static void put_channel(struct observation_text *t, const struct ue_bunch *bunch
         text_buffer_add_format(&t->out, " %s", name);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
         text_buffer_add_char(&t->out, ' ');
-        text_buffer_add_engine_text(&t->out, bunch->name.text, TEXT_ESCAPE_PLAIN);
+        text_escape_add_engine_text(&t->out, bunch->name.text, TEXT_ESCAPE_PLAIN);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The field catalogue: identifiers, names, labels and value tables of all fields, which the plugin, the program and the
-   documentation share. The rows are those of fields.def and enums.def. */
+   documentation share. The rows are those of fields.def and field_value_names.def. */
 #ifndef UERUDP_FIELD_H
 #define UERUDP_FIELD_H
 
@@ -41,7 +41,7 @@ enum ue_values {
 #define UE_ENUM_BEGIN(table) UE_VALUES_##table,
 #define UE_VALUE(number, name)
 #define UE_ENUM_END(table)
-#include <uerudp/enums.def>
+#include <uerudp/field_value_names.def>
 #undef UE_ENUM_BEGIN
 #undef UE_VALUE
 #undef UE_ENUM_END

@@ -3,6 +3,7 @@
    in answer to the server. */
 #include <uerudp/datagram.h>
 #include "tools/print/text_buffer.h"
+#include "tools/print/text_escape.h"
 #include "tools/replay/session_transcript.h"
 
 /* Whether the message belongs to the login or to the close, which both follow the live server. */
@@ -21,7 +22,7 @@ static bool is_of_login(uint8_t type) {
 
 static void set_close_reason(struct session_transcript *transcript, unsigned side, const struct ue_message *message) {
     struct text_buffer text = {0};
-    text_buffer_add_engine_text(&text, message->params[UE_CLOSE_REASON_TEXT].text, TEXT_ESCAPE_PLAIN);
+    text_escape_add_engine_text(&text, message->params[UE_CLOSE_REASON_TEXT].text, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(&text, '\0');
     g_strlcpy(transcript->close_reasons[side], text.text, SESSION_TRANSCRIPT_REASON_BYTES);
     text_buffer_free(&text);
