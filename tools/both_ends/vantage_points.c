@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/both_ends/capture_groups.h"
+#include "tools/print/phrase.h"
 
 #define LEFT_OUT 2
 
@@ -86,7 +87,8 @@ static bool are_one_each(const unsigned *roles, uint32_t count) {
         counts[roles[i]]++;
     }
     if (counts[0] != 1 || counts[1] != 1) {
-        cli_error("--vantage: of the %" PRIu32 " interfaces one can be client and one server; the others are -", count);
+        cli_error("--vantage: of %s one can be client and one server; the others are -",
+                  phrase_count(count, "interface").text);
     }
     return counts[0] == 1 && counts[1] == 1;
 }

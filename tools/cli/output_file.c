@@ -68,6 +68,29 @@ static void unregister(struct output_file *output) {
     *output = (struct output_file){0};
 }
 
+/* ---- files that are read ---- */
+
+static char **protected_paths;
+static int protected_count;
+
+void output_file_protect(int path_count, char **paths) {
+    protected_count = path_count;
+    protected_paths = paths;
+}
+
+bool output_file_is_allowed(const char *path) {
+    struct stat output, input;
+    if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
+        return true;
+    }
+    for (int i = 0; i < protected_count; i++) {
+        if (stat(protected_paths[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+            return cli_error("%s: this is a file to read; the output would replace it", path);
+        }
+    }
+    return true;
+}
+
 /* ---- files ---- */
 
 /* A symbolic link stays; its target is written. */
@@ -94,6 +117,9 @@ bool output_file_open(struct output_file *output, const char *path) {
     if (path == NULL || strcmp(path, "-") == 0) {
         output->file = stdout;
         return true;
+    }
+    if (!output_file_is_allowed(path)) {
+        return false;
     }
     output->path = resolve(path);
     output->file = open_file(output);

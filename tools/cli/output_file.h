@@ -14,7 +14,15 @@ struct output_file {
     char *buffer;
 };
 
-/* Opens path, or standard output for NULL and "-"; false after a message if it cannot be written. */
+/* Names the files that the command reads: no output may replace one of them. Call it before an output is opened; the
+   paths must outlive the outputs. */
+void output_file_protect(int path_count, char **paths);
+
+/* Whether path is none of the protected files, also by another name; false after a message. */
+bool output_file_is_allowed(const char *path);
+
+/* Opens path, or standard output for NULL and "-"; false after a message if it cannot be written, or is
+   protected. */
 bool output_file_open(struct output_file *output, const char *path);
 
 /* Whether the output is a terminal, which binary data would garble. */

@@ -7,6 +7,7 @@
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/datagram_selection.h"
+#include "tools/cli/output_file.h"
 #include "tools/cli/suggestion.h"
 #include "tools/edit/redactor.h"
 #include "tools/events/capture_log.h"
@@ -320,6 +321,7 @@ int cmd_decode(int argc, char **argv) {
     if (is_parsed && g_strcmp0(d.fields, "help") == 0) {
         status = list_fields(&d);
     } else if (is_parsed && resolve(&d, argc)) {
+        output_file_protect(argc - 1, argv + 1);
         status = run(&d, argc - 1, argv + 1);
     }
     clear(&d);

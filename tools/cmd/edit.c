@@ -5,6 +5,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/cli/suggestion.h"
 #include "tools/edit/editor.h"
+#include "tools/print/phrase.h"
 #include "tools/rules/number_ranges.h"
 
 struct edit_arguments {
@@ -203,9 +204,13 @@ static bool resolve(struct edit_arguments *c, int arguments) {
 
 static void report(const struct edit_arguments *c, const struct editor_counts *counts) {
     const struct rules *rules = c->options.rules;
+    bool is_cut = c->options.streams != NULL || c->options.frames != NULL || !time_range_is_all(&c->options.range);
     bool is_about_datagrams = rules_count(rules) != 0 || c->options.generation != NULL || c->options.streams != NULL;
+    if (is_cut && counts->kept == 0) {
+        cli_error("no packet is selected: the new capture has none");
+    }
     for (size_t i = 0; i < rules_count(rules); i++) {
-        cli_print_line(stderr, "%s: %" G_GUINT64_FORMAT " datagrams", rules_text(rules, i), rules_acted(rules, i));
+        cli_print_line(stderr, "%s: %s", rules_text(rules, i), phrase_count(rules_acted(rules, i), "datagram").text);
     }
     if (counts->fragments != 0 && is_about_datagrams) {
         cli_error("%" G_GUINT64_FORMAT " packets are IP fragments, which rules, --stream and --to-generation ignore",

@@ -216,6 +216,39 @@ static bool write_junit(struct info_arguments *command, const GPtrArray *list) {
     return output_file_close(&output, text_buffer_flush(&command->out, output.file));
 }
 
+/* The worst finding that matches a rule; where: the name of the capture, if there are two; else "". */
+static void add_failure(struct text_buffer *out, const struct info_connection *info, const char *where) {
+    g_autoptr(GPtrArray) sorted = info_findings_sorted(&info->findings);
+    for (guint i = 0; i < sorted->len; i++) {
+        const struct info_finding *finding = info_findings_at(sorted, i);
+        if (finding->is_failure) {
+            g_autofree char *sentence = info_finding_sentence(finding);
+            text_buffer_add_format(out, "connection %" PRIu32 "%s%s: --fail-on: %s", info->stream,
+                                   where[0] != '\0' ? ", " : "", where, sentence);
+            if (info->findings.failures > 1) {
+                text_buffer_add_format(out, "; %" PRIu64 " more", info->findings.failures - 1);
+            }
+            text_buffer_add_char(out, '\n');
+            return;
+        }
+    }
+}
+
+/* A table has only the worst finding, which may match no rule. */
+static void print_failures(const struct info_arguments *command, const GPtrArray *list) {
+    const struct both_ends *ends = command->points.found;
+    struct text_buffer remarks = {0};
+    for (guint i = 0; i < list->len; i++) {
+        const struct info_connection *info = g_ptr_array_index(list, i);
+        add_failure(&remarks, info, ends != NULL ? ends->captures[0]->name : "");
+        if (info->other_end != NULL) {
+            add_failure(&remarks, info->other_end, ends->captures[1]->name);
+        }
+    }
+    text_buffer_flush(&remarks, stderr);
+    text_buffer_free(&remarks);
+}
+
 /* Without a text report the reason of the exit status would be missing. */
 static void print_budget_remarks(const struct info_arguments *command, const GPtrArray *list) {
     struct text_buffer remarks = {0};
@@ -286,6 +319,9 @@ static enum cli_exit report(struct info_arguments *command, struct capture_reade
     name_files(reader, list);
     bool written = print(command, list) && write_junit(command, list);
     enum cli_exit status = judge(command, exit_status(command, reader, list), list->len);
+    if (command->rules.rules != NULL && (command->summary || command->bandwidth.is_csv)) {
+        print_failures(command, list);
+    }
     print_budget_remarks(command, list);
     print_left_out(reader, list);
     print_ends(command, file_count);
@@ -394,6 +430,7 @@ int cmd_info(int argc, char **argv) {
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
+        output_file_protect(argc - 1, argv + 1);
         status = command.compare ? compare(&command, argv + 1) : run(&command, argc - 1, argv + 1);
     }
     vantage_points_clear(&command.points);

@@ -4,6 +4,7 @@
 
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 #include "tools/replay/replay.h"
 
 static const struct mode {
@@ -152,6 +153,7 @@ int cmd_replay(int argc, char **argv) {
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc, argv)) {
+        output_file_protect(argc - 1, argv + 1);
         status = command.mode->run(&command.replay);
     }
     clear(&command.replay);

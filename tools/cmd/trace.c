@@ -12,6 +12,7 @@
 
 /* The first connections get a picture, up to this limit. */
 #define PICTURES_MAX 256
+#define PAGE_ENDING ".html"
 /* Of the panel of the bandwidth by class. The bins of a page are 1 ms times a power of 2 wide, so that they add up. */
 #define CLASSES_SHOWN 5
 #define CLASSES_BIN_NS INT64_C(8000000)
@@ -96,14 +97,17 @@ static void collect(struct trace_command *t, struct capture_reader *reader, unsi
 
 /* ---- writing ---- */
 
+/* The user's name for the page without its extension. */
+static char *stem_of(const struct trace_command *t) {
+    bool has_ending = g_str_has_suffix(t->path, PAGE_ENDING);
+    return g_strndup(t->path, strlen(t->path) - (has_ending ? strlen(PAGE_ENDING) : 0));
+}
+
 /* The name of a connection's page, or with another extension of its SVG file. */
 static char *name_file(const struct trace_command *t, const struct trace_plot *plot, const char *ending) {
-    const char *dot = g_str_has_suffix(t->path, ".html") ? strrchr(t->path, '.') : NULL;
-    g_autofree char *stem = g_strndup(t->path, dot != NULL ? (gsize)(dot - t->path) : strlen(t->path));
+    g_autofree char *stem = stem_of(t);
     bool is_only = t->plots->len == 1;
-    char *name =
-        is_only ? g_strconcat(stem, ending, NULL) : g_strdup_printf("%s-%u%s", stem, plot->info->stream, ending);
-    return name;
+    return is_only ? g_strconcat(stem, ending, NULL) : g_strdup_printf("%s-%u%s", stem, plot->info->stream, ending);
 }
 
 static bool write_file(const char *path, struct text_buffer *text) {
@@ -135,7 +139,7 @@ static void write_page(const struct trace_plot *plot, struct text_buffer *out) {
 }
 
 static bool write_picture(const struct trace_command *t, const struct trace_plot *plot) {
-    char *page = name_file(t, plot, ".html"), *svg = name_file(t, plot, ".svg");
+    char *page = name_file(t, plot, PAGE_ENDING), *svg = name_file(t, plot, ".svg");
     struct text_buffer text = {0};
     write_page(plot, &text);
     bool good = write_file(page, &text) && (!t->svg || write_svg(t, page, svg));
@@ -145,16 +149,18 @@ static bool write_picture(const struct trace_command *t, const struct trace_plot
     return good;
 }
 
-/* The page that lists the others, at the name that the user gave. */
+/* The page that lists the others. */
 static bool write_index(const struct trace_command *t) {
     g_autoptr(GPtrArray) pages = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < t->plots->len; i++) {
-        g_autofree char *page = name_file(t, t->plots->pdata[i], ".html");
+        g_autofree char *page = name_file(t, t->plots->pdata[i], PAGE_ENDING);
         g_ptr_array_add(pages, g_path_get_basename(page));
     }
     struct text_buffer text = {0};
     trace_write_index(t->plots, pages, &text);
-    bool good = write_file(t->path, &text);
+    g_autofree char *stem = stem_of(t);
+    g_autofree char *path = g_strconcat(stem, PAGE_ENDING, NULL);
+    bool good = write_file(path, &text);
     text_buffer_free(&text);
     return good;
 }
@@ -288,6 +294,7 @@ int cmd_trace(int argc, char **argv) {
     add_options(&t, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(&t, argc)) {
+        output_file_protect(argc - 1, argv + 1);
         status = run(&t, argc - 1, argv + 1);
     }
     g_clear_pointer(&t.plots, g_ptr_array_unref);

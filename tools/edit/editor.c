@@ -34,12 +34,14 @@ static bool is_in_time(const struct editor *editor, const struct edited_block *e
 }
 
 /* connection NULL: the packet belongs to none, or is a fragment. */
-static bool is_kept(const struct editor *editor, const struct edited_block *edited,
-                    const struct ue_observed_connection *connection) {
+static bool choose(struct editor *editor, const struct edited_block *edited,
+                   const struct ue_observed_connection *connection) {
     const struct editor_options *options = editor->options;
     bool is_on_stream =
         options->streams == NULL || (connection != NULL && number_ranges_contain(options->streams, connection->stream));
-    return is_on_stream && number_ranges_contain(options->frames, edited->frame) && is_in_time(editor, edited);
+    bool is_kept = is_on_stream && number_ranges_contain(options->frames, edited->frame) && is_in_time(editor, edited);
+    editor->counts.kept += is_kept;
+    return is_kept;
 }
 
 /* ---- all packets ---- */
@@ -83,7 +85,7 @@ static void write_other(struct editor *editor, struct edited_block *edited) {
         put(editor, edited);
         return;
     }
-    if (!is_kept(editor, edited, NULL)) {
+    if (!choose(editor, edited, NULL)) {
         edited_block_free(edited);
         return;
     }
@@ -200,7 +202,7 @@ static void edit_datagram(struct editor *editor, const struct input_datagram *ca
     struct rules_outcome outcome;
     if (edited->place.is_fragment) {
         write_other(editor, edited);
-    } else if (!is_kept(editor, edited, captured->connection)) {
+    } else if (!choose(editor, edited, captured->connection)) {
         if (rules_count(editor->options->rules) != 0) {
             track(editor, captured);
         }

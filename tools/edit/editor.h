@@ -27,6 +27,7 @@ struct editor_options {
 
 /* What the edit did. */
 struct editor_counts {
+    uint64_t kept;      /* packets that were chosen */
     uint64_t fragments; /* packets that rules and the rewrite skipped */
     uint64_t skipped;   /* datagrams left out because the generation cannot encode them */
     struct redactor_counts redacted;

@@ -80,13 +80,13 @@ static void print_names(struct text_buffer *out, const struct info_connection *i
     const struct both_ends_connection *connection = info->both_ends;
     const char *client = info->ends->captures[connection->client_end]->name;
     const char *server = info->ends->captures[!connection->client_end]->name;
+    bool is_one_place = connection->order == CLOCK_ORDER_SAME;
     text_buffer_add(out, "    ");
     text_escape_add_utf8(out, client, TEXT_ESCAPE_PLAIN);
-    text_buffer_add(out, " is the client's end, ");
+    text_buffer_add(out, is_one_place ? " and " : " is the client's end, ");
     text_escape_add_utf8(out, server, TEXT_ESCAPE_PLAIN);
-    text_buffer_add(out, " the server's");
-    text_buffer_add(out, connection->order == CLOCK_ORDER_SAME ? ": no packet needs time between them, so that they "
-                                                                 "are in one place"
+    text_buffer_add(out, is_one_place ? " are in one place: no packet needs time between them" : " the server's");
+    text_buffer_add(out, is_one_place                               ? ""
                          : connection->order == CLOCK_ORDER_UNKNOWN ? ", as --vantage says"
                          : connection->is_contradicted
                              ? ": the times contradict --vantage, by which packets would arrive "

@@ -165,7 +165,7 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
         if (!is_known(limit, infos)) {
             text_buffer_add(out, "--budget ");
             text_escape_add_utf8(out, limit->class_name, TEXT_ESCAPE_PLAIN);
-            text_buffer_add(out, ": nothing that was sent is known to have this name\n");
+            text_buffer_add(out, ": no class of what was sent is known to have this name\n");
         }
     }
 }

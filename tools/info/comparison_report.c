@@ -42,7 +42,7 @@ FIGURE(rtt_p50, figures->rtt.p50_ms)
 FIGURE(rtt_p99, figures->rtt.p99_ms)
 FIGURE(frame_time, figures->server_frame_time.p50_ms)
 FIGURE(stalls, info_figures_per_minute(figures, figures->findings[ue_finding_kind(UE_FINDING_STALL)]))
-FIGURE(longest_stall, figures->longest_stall_ms)
+FIGURE(longest_stall, figures->connections != 0 ? (double)figures->longest_stall_ms : NAN)
 
 static const struct figure rows[] = {
     {"loss_c2s_percent", "loss client to server", "%", 2, 0, loss},
@@ -105,7 +105,9 @@ static void print_warning(struct text_buffer *out, const struct info_figures *be
     bool has_times = before->has_times && after->has_times;
     bool other_players = before->connections != after->connections;
     bool other_duration = has_times && differs(before->duration_s, after->duration_s);
-    if (!has_times) {
+    if (before->connections == 0 || after->connections == 0) {
+        text_buffer_add(out, "a capture without a connection has no figures\n");
+    } else if (!has_times) {
         text_buffer_add(out, "not all connections have plausible times and a duration: rates are not known\n");
     } else if (other_players || other_duration) {
         text_buffer_add_format(

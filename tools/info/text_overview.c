@@ -35,7 +35,7 @@ void info_print_overview(struct text_buffer *out, const GPtrArray *infos) {
     }
     g_ptr_array_sort(sorted, by_worst);
     text_buffer_add_title(out, "%s%s", phrase_count(infos->len, "connection").text,
-                          infos->len != 1 ? ", worst first" : "");
+                          infos->len > 1 ? ", worst first" : "");
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

@@ -8,6 +8,7 @@
 
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 
 struct live_capture {
     struct pcapng_writer writer;
@@ -17,6 +18,9 @@ struct live_capture {
 };
 
 struct live_capture *live_capture_open(const char *path, const char *name) {
+    if (!output_file_is_allowed(path)) {
+        return NULL;
+    }
     FILE *capture = fopen(path, "wb");
     if (capture == NULL) {
         cli_error("%s: %s", path, g_strerror(errno));

@@ -101,6 +101,20 @@ class Places(Case):
             subprocess.run([uerudp.PROGRAM, "edit", str(GAME), str(path)], check=True, preexec_fn=lambda: os.umask(0o027))
             self.assertEqual(mode, stat.S_IMODE(path.stat().st_mode))
 
+    def test_inputs(self):
+        """A report never replaces a capture that it is about, also under another name."""
+        capture = self.folder / "capture.html"
+        link = self.folder / "link"
+        for arguments in (["decode", "--events"], ["info", "--junit"], ["trace", "--output"]):
+            capture.write_bytes(GAME.read_bytes())
+            link.unlink(missing_ok=True)
+            link.symlink_to(capture)
+            for name in (capture, link if arguments[0] != "trace" else capture):
+                message = uerudp.run(*arguments, name, capture, status=2).stderr.decode()
+                self.assertIn(f"{name}: this is a file to read; the output would replace it", message)
+                self.assertEqual(GAME.read_bytes(), capture.read_bytes())
+            uerudp.run(*arguments, self.old, capture)
+
     @unittest.skipIf(os.geteuid() == 0, "may write everything")
     def test_read_only(self):
         self.old.chmod(0o400)

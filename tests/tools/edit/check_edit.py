@@ -262,6 +262,12 @@ class Rules(unittest.TestCase):
         text = uerudp.run("edit", "--rule", "drop frame=1-2", GAME, os.devnull).stderr.decode()
         self.assertIn("drop frame=1-2: 2 datagrams", text)
 
+    def test_nothing_is_selected(self):
+        for options in (["--stream=9"], ["--frames=9000"], ["--from=frame:9000"]):
+            text = uerudp.run("edit", *options, GAME, os.devnull).stderr.decode()
+            self.assertIn("no packet is selected", text, options)
+        self.assertNotIn("selected", uerudp.run("edit", "--stream=0", GAME, os.devnull).stderr.decode())
+
     def test_only_the_block_changes(self):
         """In a file with all kinds of blocks one block changes and keeps its options."""
         data = exotic()

@@ -314,7 +314,7 @@ class Orders(unittest.TestCase):
                                     f"--junit={report}", path, status=1)
                 said = result.stdout.decode() + result.stderr.decode()
                 self.assertIn("is_exceeded\":true" if form == ["--json"] else "over budget: Crate_C server to client", said)
-                self.assertEqual(["--budget Shipp_C: nothing that was sent is known to have this name"],
+                self.assertEqual(["--budget Shipp_C: no class of what was sent is known to have this name"],
                                  [line for line in result.stderr.decode().splitlines() if "--budget" in line])
                 suite = ElementTree.parse(report).getroot().find("testsuite")
                 cases = {case.get("name"): case.find("failure") for case in suite if case.get("name").startswith("budget")}

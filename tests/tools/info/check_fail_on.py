@@ -76,6 +76,19 @@ class FailOn(unittest.TestCase):
         self.assertEqual(3, len(lines), lines)
         self.assertIn("warning: reliable stall of 700 ms", lines[2])
 
+    def test_failures_in_summary(self):
+        """The table has the worst finding only; standard error has the worst that a rule names, also of the second capture."""
+        result = uerudp.run("info", "--summary", "--fail-on=loss_burst", LOSSY, status=1)
+        line, = [line for line in result.stderr.decode().splitlines() if "--fail-on" in line]
+        self.assertRegex(line, "connection 0: --fail-on: .* packets in a row were not delivered")
+        result = uerudp.run("info", "--summary", "--fail-on=stall:5s", LOSSY, status=0)
+        self.assertNotIn("--fail-on", result.stderr.decode())
+        ends = [uerudp.ROOT / f"captures/ends-{end}.pcapng" for end in ("client", "server")]
+        result = uerudp.run("info", "--summary", "--fail-on=note", *ends, status=1)
+        lines = [line for line in result.stderr.decode().splitlines() if "--fail-on" in line]
+        self.assertEqual(["connection 0, ends-client.pcapng", "connection 0, ends-server.pcapng"],
+                         [line.split(": --fail-on")[0] for line in lines])
+
     def test_order_of_connections(self):
         """Of connections whose worst findings are of the same kind, that with the longest stall comes first."""
         with tempfile.TemporaryDirectory() as folder:

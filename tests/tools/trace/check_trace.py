@@ -228,6 +228,9 @@ class Files(unittest.TestCase):
             trace(path, "--output", f"{folder}/p.html")
             pages = sorted(each.name for each in pathlib.Path(folder).glob("*.html"))
             self.assertEqual(["p-0.html", "p-1.html", "p.html"], pages)
+            trace(path, "--output", f"{folder}/bare")
+            self.assertEqual(["bare-0.html", "bare-1.html", "bare.html"],
+                             sorted(each.name for each in pathlib.Path(folder).glob("bare*")))
             trace(path, "--stream=1", "-o", f"{folder}/q.html")
             self.assertIn("50001", data_of((pathlib.Path(folder) / "q.html").read_text())["info"]["client"])
             self.assertIn("--output", uerudp.run("trace", path, status=2).stderr.decode())
@@ -399,6 +402,14 @@ class Page(unittest.TestCase):
         for clicks in (1, 2):
             self.browser.evaluate("document.querySelector('th button').click()")
             self.assertEqual(sorted(pages, reverse=clicks == 2), self.browser.evaluate(links))
+        try:
+            for width in (1200, 600):
+                self.browser.resize(width, 900)
+                self.browser.frame()
+                self.assertEqual(3, len(self.browser.evaluate("Array.from(document.querySelectorAll('.worst'), each => each.offsetHeight).filter(Boolean)")))
+                self.assertLessEqual(self.browser.evaluate("document.getElementById('connections').offsetWidth"), width)
+        finally:
+            self.browser.resize(1400, 900)
         self.browser.open(urllib.parse.unquote(pages[0].removeprefix("file://")))
         self.assertTrue(self.browser.evaluate("data.info.stream >= 0"))
 
@@ -443,6 +454,11 @@ class Page(unittest.TestCase):
         self.assertTrue(first[0] < times[0] < first[1])
         marked = self.browser.evaluate("document.querySelectorAll('#findings .current').length")
         self.assertEqual(1, marked)
+        sentence = "document.querySelector('.sentence').textContent"
+        self.assertTrue(self.browser.evaluate(sentence).startswith(f"{times[0] / 1000:.3f} s"))
+        self.browser.evaluate(f"frame.show(0, {times[0] / 2})")
+        self.browser.frame()
+        self.assertEqual("", self.browser.evaluate(sentence), "the finding is out of view")
         self.browser.key("0")
         flag = self.box(".flag")
         whole = self.domain()
@@ -475,6 +491,19 @@ class Page(unittest.TestCase):
         tip = self.box("#tip")
         self.assertLessEqual(tip["x"] + tip["width"], 1400)
         self.assertEqual(0, self.browser.evaluate("document.querySelectorAll('[title], svg title').length"))
+
+    def test_tooltip_after_zooming(self):
+        """The tooltip is about what the mouse points at now, also after the view has changed below it."""
+        self.open(ROOT / "captures/loss-burst.pcapng")
+        canvas = self.box("#panel-loss canvas")
+        before = self.pointed(canvas["x"] + canvas["width"] / 3, canvas["y"] + 30)
+        self.browser.key("+")
+        self.browser.frame()
+        after = self.browser.evaluate("document.getElementById('tip').textContent")
+        self.assertNotEqual(before.splitlines()[0], after.splitlines()[0])
+        share = (canvas["width"] / 3 - 62) / (canvas["width"] - 76)
+        begin, end = self.domain()
+        self.assertAlmostEqual(begin + (end - begin) * share, float(after.split(" s")[0]) * 1000, delta=2)
 
     def test_waits(self):
         """What is shown of bunches that waited: of one of them the time is its own, of more it is the longest, and either may be

@@ -9,8 +9,6 @@
   const number = value => value.toLocaleString("en-US"), fixed = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits });
 
   const counts = ({ info }) => SEVERITIES.map(severity => info.findings.filter(finding => finding.severity === severity).length);
-  /* How bad: errors before warnings before notes, then what was not delivered. */
-  const badness = row => counts(row).reduce((sum, count) => sum * 1000 + count, 0) + Math.max(loss(row, 0), loss(row, 1));
   const longest = ({ info }) => Math.max(0, ...info.findings.filter(finding => finding.kind === "reliable_stall").map(finding => finding.duration_ms));
 
   function loss({ info }, side) {
@@ -59,11 +57,14 @@
     return box;
   }
 
+  /* A line of its own below the connection's, as wide as the table. */
   function worstOf(row) {
-    const box = document.createElement("div"), worst = row.info.findings[0];
-    box.className = "clamp";
-    box.textContent = worst ? worst.text : "";
-    return box;
+    const line = document.createElement("tr"), cell = document.createElement("td"), worst = row.info.findings[0];
+    line.className = "worst";
+    cell.colSpan = COLUMNS.length;
+    cell.textContent = worst ? worst.text : "nothing found";
+    line.append(cell);
+    return line;
   }
 
   function linkOf(row) {
@@ -79,23 +80,22 @@
     ["Client", linkOf, row => row.info.client],
     ["Server", row => row.info.server, row => row.info.server, "extra"],
     ["Engine", row => row.generations, row => row.generations, "extra"],
-    ["Findings", countsOf, badness],
+    ["Findings", countsOf, row => -row.rank],
     ["Duration", row => `${fixed(row.info.duration_s || 0, 1)} s`, row => row.info.duration_s, "number extra"],
     ["Packets", row => number(row.info.packets.c2s + row.info.packets.s2c), row => row.info.packets.c2s + row.info.packets.s2c, "number extra"],
-    ["Not delivered up", row => lossText(row, 0), row => loss(row, 0), "number"],
-    ["Not delivered down", row => lossText(row, 1), row => loss(row, 1), "number"],
+    ["Not delivered client to server", row => lossText(row, 0), row => loss(row, 0), "number"],
+    ["Not delivered server to client", row => lossText(row, 1), row => loss(row, 1), "number"],
     ["Loss", row => sparkline(WAYS.map((_, side) => row.lost[side].map((lost, i) => lost / Math.max(row.reported[side][i], 1))),
-      "loss rate over time, client to server and server to client"), row => Math.max(loss(row, 0), loss(row, 1))],
-    ["Bytes/s", row => sparkline(row.bytes, "bytes over time, client to server and server to client"), row => row.info.bytes.c2s + row.info.bytes.s2c],
+      "loss rate over time, client to server and server to client"), row => Math.max(loss(row, 0), loss(row, 1)), "picture"],
+    ["Bytes/s", row => sparkline(row.bytes, "bytes over time, client to server and server to client"), row => row.info.bytes.c2s + row.info.bytes.s2c, "picture"],
     ["Round trip", row => row.info.rtt_ms ? `${fixed(row.info.rtt_ms.p50, 1)} ms` : "", row => row.info.rtt_ms ? row.info.rtt_ms.p50 : 0, "number"],
     ["Longest stall", row => longest(row) ? `${fixed(longest(row), 0)} ms` : "", longest, "number"],
-    ["Worst finding", worstOf, row => -row.rank, "wide"],
   ];
 
   /* What all connections have in common is in the head. */
   const common = ALL.filter(([heading, content]) => ["Server", "Engine"].includes(heading) && rows.every(row => content(row) === content(rows[0])));
   const COLUMNS = ALL.filter(column => !common.includes(column));
-  let sorted = COLUMNS.findIndex(([heading]) => heading === "Worst finding"), sign = 1;
+  let sorted = COLUMNS.findIndex(([heading]) => heading === "Findings"), sign = 1;
 
   function compare(a, b) {
     const [x, y] = [a, b].map(COLUMNS[sorted][2]);
@@ -104,7 +104,7 @@
 
   function fill() {
     const body = document.querySelector("#connections tbody");
-    body.replaceChildren(...rows.sort(compare).map(row => {
+    body.replaceChildren(...rows.sort(compare).flatMap(row => {
       const line = document.createElement("tr");
       COLUMNS.forEach(([, content, , kind]) => {
         const cell = document.createElement("td");
@@ -112,7 +112,7 @@
         cell.append(content(row));
         line.append(cell);
       });
-      return line;
+      return [line, worstOf(row)];
     }));
     document.querySelectorAll("#connections th").forEach((cell, i) =>
       cell.setAttribute("aria-sort", i !== sorted ? "none" : sign > 0 ? "descending" : "ascending"));

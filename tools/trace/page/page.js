@@ -74,6 +74,7 @@ const frame = (function () {
   const navigator = document.getElementById("navigator"), axis = document.getElementById("axis");
   const everything = d3.scaleLinear().domain([0, data.end]);
   let x = everything.copy(), left = 0, right = 0, isPending = false;
+  let pointer = null; /* where it rests over the panels, so that the tooltip follows what moves below it */
   const beginMs = Number(BigInt(data.info.start || "0") / 1000000n), hasClock = Boolean(data.info.start);
 
   const clock = t => hasClock ? new Date(beginMs + t).toISOString().slice(11, 23) + " UTC" : "";
@@ -185,6 +186,9 @@ const frame = (function () {
       panel.view = viewOf(panel, pen, x, left, right);
       drawPanel(panel, pen, panel.view);
     });
+    if (pointer) {
+      pointAt(pointer);
+    }
   }
 
   function schedule() {
@@ -253,8 +257,9 @@ const frame = (function () {
     tip.style.transform = `translate(${Math.max(tipLeft, 2)}px,${Math.max(tipTop, 2)}px)`;
   }
 
-  function pointAt(event) {
-    const panel = panels.find(each => each.canvas === event.target), px = event.clientX - holder.getBoundingClientRect().left;
+  function pointAt({ target, clientX, clientY }) {
+    const panel = panels.find(each => each.canvas === target), px = clientX - holder.getBoundingClientRect().left;
+    pointer = { target, clientX, clientY };
     const isInside = px >= left && px <= right;
     crosshair.hidden = !isInside;
     crosshair.style.left = px + "px";
@@ -262,11 +267,12 @@ const frame = (function () {
       tip.hidden = true;
       return;
     }
-    const t = x.invert(px), py = event.clientY - panel.canvas.getBoundingClientRect().top;
-    placeTip([moment(t)].concat((panel.hover && panel.hover(panel.view, t, px, py)) || []), event.clientX, event.clientY);
+    const t = x.invert(px), py = clientY - panel.canvas.getBoundingClientRect().top;
+    placeTip([moment(t)].concat((panel.hover && panel.hover(panel.view, t, px, py)) || []), clientX, clientY);
   }
 
   function endPointing() {
+    pointer = null;
     crosshair.hidden = true;
     tip.hidden = true;
   }

@@ -33,8 +33,8 @@
   if (info.rtt_ms) {
     figure("Round trip, median / 99 %", `${decimal(info.rtt_ms.p50)} / ${decimal(info.rtt_ms.p99)} ms`);
   }
-  const longest = d3.max(info.findings.filter(finding => finding.kind === "reliable_stall"), finding => finding.duration_ms);
-  figure("Longest stall", longest ? duration(longest) : "none of 100 ms", longest ? "warning" : "");
+  const longest = d3.max(findings.filter(finding => finding.kind === "reliable_stall"), finding => finding.duration_ms);
+  figure("Longest stall", longest ? duration(Math.round(longest)) : "none of 100 ms or more", longest ? "warning" : "");
   figure("Retransmissions captured", `${number(d3.sum(WAYS, way => info.resends[way]))} of ${number(d3.sum(WAYS, way => info.reliable[way]))} reliable`);
 
   if (data.detail_end_ms !== null) {

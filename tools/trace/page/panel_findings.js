@@ -10,8 +10,16 @@
   const box = document.createElement("div"), sentence = document.createElement("p"), flags = [];
   let current = -1;
 
+  const timeOf = finding => `${d3.format(",.3f")(finding.t / 1000)} s`;
+
+  /* The sentence of the current finding, while it is in the view. */
+  function showSentence(view) {
+    const { t, ms, sentence: text } = findings[current] || {};
+    const isVisible = current >= 0 && t + ms >= view.from && t <= view.to;
+    sentence.textContent = isVisible ? `${timeOf(findings[current])}  ${text}` : "";
+  }
+
   function mark() {
-    sentence.textContent = findings[current].sentence;
     document.querySelectorAll("#findings button").forEach((button, i) => button.classList.toggle("current", i === current));
   }
 
@@ -78,6 +86,7 @@
     if (!pen.isScreen) {
       return;
     }
+    showSentence(view);
     while (flags.length < groups.length) {
       const flag = document.createElement("button");
       flag.type = "button";
@@ -125,7 +134,7 @@
     sign.className = "mark " + finding.severity + (finding.isOther ? " other" : "");
     sign.textContent = LETTERS[finding.severity];
     sign.setAttribute("aria-label", finding.severity);
-    time.textContent = finding.t === null ? "" : `${d3.format(",.3f")(finding.t / 1000)} s`;
+    time.textContent = finding.t === null ? "" : timeOf(finding);
     text.textContent = finding.sentence;
     button.type = "button";
     button.disabled = finding.t === null;
