@@ -104,6 +104,21 @@ static void print_close(struct text_buffer *out, const struct info_connection *i
     }
 }
 
+/* Why no close is known; packets that were not read may contain it. */
+static void print_no_close(struct text_buffer *out, const struct info_connection *info) {
+    uint64_t unread = 0;
+    for (unsigned side = 0; side < 2; side++) {
+        unread += info->sides[side].totals->opaque + info->sides[side].totals->cut;
+    }
+    const char *where = info->options->is_part ? "is in this part of the capture" : "was captured";
+    if (unread == 0) {
+        text_buffer_add_format(out, "no close of it %s", where);
+    } else {
+        text_buffer_add_format(out, "no close of it was read; of %s the content, or its end, is not known",
+                               phrase_count(unread, "datagram").text);
+    }
+}
+
 static void print_end(struct text_buffer *out, const struct info_connection *info) {
     int gone = ue_findings_gone_side(info->detected);
     size_t line = out->length;
@@ -118,8 +133,7 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     if (info->course->is_closed) {
         print_close(out, info);
     } else if (gone < 0) {
-        text_buffer_add(out, info->options->is_part ? "no close of it is in this part of the capture"
-                                                    : "no close of it was captured");
+        print_no_close(out, info);
     }
     line_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');

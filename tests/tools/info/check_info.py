@@ -239,6 +239,16 @@ class Program(unittest.TestCase):
         objects.sort(key=lambda datagram: datagram["time"])
         return uerudp.run("encode", data="\n".join(map(json.dumps, objects)).encode()).stdout
 
+    def test_close_that_was_not_read(self):
+        """The close of an encrypted connection was captured, though without the key nobody knows."""
+        path = uerudp.ROOT / "captures/handlers/encrypted.pcapng"
+        text = uerudp.run("info", path).stdout.decode()
+        self.assertRegex(text, "end +no close of it was read; of [1-9][0-9]* datagrams the content, or its end, is not known")
+        keys = path.with_suffix(".keys")
+        self.assertRegex(uerudp.run("info", "--handlers=oodle,aesgcm", f"--key={keys}", path).stdout.decode(), "end +closed by the ")
+        self.assertIn("no close of it was captured", uerudp.run("info", "--to=frame:40", uerudp.ROOT / "captures/game.pcapng")
+                      .stdout.decode().replace("is in this part of the capture", "was captured"))
+
     def test_several(self):
         text = uerudp.run("info", "-", data=self.several(), status=1).stdout.decode()
         lines = text.splitlines()
