@@ -170,7 +170,8 @@ struct ue_observed_message {
 /* An event of the datagram in `frame`. Valid during the call. */
 struct ue_observed_event {
     enum ue_observed_event_type type;
-    unsigned side;  /* sender of the datagram: 0 or 1 */
+    unsigned side; /* sender of the datagram: its role, 0 client, 1 server (see struct ue_observed_datagram), and not an
+                      index of the connection's addresses */
     uint64_t frame; /* of the datagram; an ACK or NAK that had to be confirmed has the earlier frame of its header, and
                        its time and packet id */
     int64_t time_ns;

@@ -120,9 +120,9 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
 /* No more datagrams in this tick: early packets are processed (PostTickDispatch). */
 void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns);
 
-/* Opens a channel of this side, the lowest free index where `channel` is negative. Its first bunch opens it at the
-   peer. UE_E_CONFLICT: not connected, index in use, or this role may not open the kind; UE_E_FULL: no channel or memory
-   left. */
+/* Opens a channel of this side. A negative index is the lowest free one from 2 on, of a voice channel always 1, and of
+   the control channel, which has no other, 0. Its first bunch opens it at the peer. UE_E_CONFLICT: not connected, index
+   in use, or this role may not open the kind; UE_E_FULL: no channel or memory left. */
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened);
 
 /* One bunch to send. `data` is copied. */
@@ -212,7 +212,7 @@ struct ue_event {
     bool has_exports; /* the data begins with exports */
     bool has_mapped;
     bool paused;
-    uint8_t close_reason; /* BUNCH with close; CHANNEL_CLOSED */
+    uint8_t close_reason; /* BUNCH with close; CHANNEL_CLOSED, 0 if this side closed */
     int64_t ch_seq;       /* BUNCH, reliable: full number of its first part */
     struct ue_view data;  /* BUNCH, EXPORTS; begins at bit 0 */
     int64_t packet_id;    /* PACKET; BUNCH, CHANNEL_OPENED: of the first part */
