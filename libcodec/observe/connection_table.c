@@ -268,8 +268,7 @@ static bool follows(uint16_t seq, int64_t last_seq) {
     return step >= 0 && step <= MOVE_STEP_MAX;
 }
 
-/* Whether a client of the same server, whose handshake was not captured, may go on as `side` of this connection: its
-   sequences and acks follow. */
+/* Whether a client of the same server may go on as `side` of this connection: its sequences and acks follow. */
 static bool may_follow(const struct ue_connection *connection, unsigned side, const struct ue_connection *earlier) {
     const struct ue_observed_connection *new = &connection->shown, *old = &earlier->shown;
     bool is_first = is_equal(&old->sides[1], &new->sides[!side]);
@@ -277,20 +276,24 @@ static bool may_follow(const struct ue_connection *connection, unsigned side, co
     const struct ue_detection_side *now = &new->detection.sides[side];
     const struct ue_detection_side *before = &old->detection.sides[old_side];
     bool is_same_server = is_first || is_equal(&old->sides[0], &new->sides[!side]);
-    return is_same_server && earlier->cookie_count == 0 && may_continue(connection, earlier) &&
-           !earlier->is_continued && (new->detection.possible & old->detection.possible) != 0 && now->has_id &&
-           before->has_id && now->has_acked && before->has_acked && follows(ue_seq_of(now->last_id), before->last_id) &&
+    return is_same_server && may_continue(connection, earlier) && !earlier->is_continued &&
+           (new->detection.possible & old->detection.possible) != 0 && now->has_id && before->has_id &&
+           now->has_acked && before->has_acked && follows(ue_seq_of(now->last_id), before->last_id) &&
            follows(now->acked, before->acked);
 }
 
-/* The only connection that may go on as this one; NULL: none, or several. */
+/* The only connection that may go on as this one, of which cookies_max cookies are known at most; NULL: none, or
+ * several.
+ */
 static struct ue_connection *find_by_sequences(const struct ue_observer *observer,
-                                               const struct ue_connection *connection, unsigned side) {
+                                               const struct ue_connection *connection, unsigned side,
+                                               unsigned cookies_max) {
     struct ue_connection *found = NULL;
     unsigned compared = 0;
     for (const struct ue_list_link *link = observer->proven.last; link != NULL && compared < COMPARED_MAX;
          link = link->previous, compared++) {
-        if (may_follow(connection, side, link->element)) {
+        const struct ue_connection *earlier = link->element;
+        if (earlier->cookie_count <= cookies_max && may_follow(connection, side, earlier)) {
             if (found != NULL) {
                 return NULL;
             }
@@ -300,17 +303,27 @@ static struct ue_connection *find_by_sequences(const struct ue_observer *observe
     return found;
 }
 
-/* A client that moved to other addresses sends the cookie of the connection that it continues. */
+static void request_restart(struct ue_observer *observer, struct ue_connection *connection, unsigned server_side) {
+    struct ue_connection *earlier = find_by_sequences(observer, connection, !server_side, UE_CONNECTION_COOKIES);
+    if (earlier != NULL && !connection->is_moved) {
+        continue_earlier(observer, connection, earlier);
+    } else {
+        connection->patience = PATIENCE;
+    }
+}
+
+/* A client that moved to other addresses sends the cookie of the connection that it continues. Until it does, which a
+   client that began less than ten seconds ago delays (endpoint.md 5.2), its packets tell. */
 static void feed_restart(struct ue_observer *observer, struct ue_connection *connection, unsigned side,
                          const struct ue_handshake_match *match) {
     if (!match->has_orig_cookie) {
         if (match->restart && !connection->is_linked) {
-            connection->patience = PATIENCE;
+            request_restart(observer, connection, side);
         }
         return;
     }
     struct ue_connection *earlier = find_by_cookie(observer, match->orig_cookie);
-    earlier = earlier != NULL ? earlier : find_by_sequences(observer, connection, side);
+    earlier = earlier != NULL ? earlier : find_by_sequences(observer, connection, side, 0);
     connection->patience = 0;
     connection->is_linked = true;
     if (earlier != NULL && may_continue(connection, earlier)) {

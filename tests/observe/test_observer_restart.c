@@ -202,7 +202,7 @@ static void sequences_that_do_not_decide_join_nothing(void **state) {
     }
 }
 
-/* With its handshake in the capture, only its cookie counts. */
+/* With its handshake in the capture, the cookie of the client's message counts. */
 static void a_known_cookie_is_not_replaced_by_sequences(void **state) {
     (void)state;
     struct observer_fixture f;
@@ -211,8 +211,38 @@ static void a_known_cookie_is_not_replaced_by_sequences(void **state) {
     traffic_init(&t, "4.25", STOCK, 1);
     observer_fixture_connect(&f, &t, 1, cookie_b);
     feed_packets(&f, &t, 1, 40);
-    assert_int_equal(stream_after_move(&f, &t), 1);
+    observer_fixture_packet(&f, &t, CLIENT, 9);
+    observer_fixture_drain(&f);
+    move(&f, &t, 9, 3, 4);
+    assert_int_equal(f.record.connection->stream, 1);
     observer_fixture_end(&f);
+}
+
+/* A client that began less than ten seconds ago ignores requests until then, so that hundreds of its packets come
+   before its cookie. They join the earlier connection from the request on, before any is returned; those of another
+   client, which the server asks, too, do not. */
+static void a_request_joins_by_sequences(void **state) {
+    (void)state;
+    for (unsigned is_other = 0; is_other < 2; is_other++) {
+        struct observer_fixture f;
+        struct traffic t;
+        observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+        traffic_init(&t, "4.25", STOCK, 1);
+        observer_fixture_connect(&f, &t, 1, cookie_b);
+        feed_packets(&f, &t, 1, 40);
+        if (is_other) {
+            traffic_init(&t, "4.25", STOCK, 3);
+        }
+        for (unsigned n = 0; n < 2 * UE_DETECTION_HELD_MAX; n++) {
+            observer_fixture_packet(&f, &t, CLIENT, 9);
+            assert_true(n != 0 || observer_fixture_drain(&f) == 0);
+            observer_fixture_feed(&f, 0, 9, f.bytes, traffic_restart_request(&t, f.bytes));
+            observer_fixture_drain(&f);
+            assert_true(is_other || f.record.connection->stream == 0);
+        }
+        assert_int_equal(ue_observer_stream_count(f.observer), 1 + is_other);
+        observer_fixture_end(&f);
+    }
 }
 
 /* ---- decryption ---- */
@@ -296,6 +326,7 @@ int main(void) {
         cmocka_unit_test(sequences_that_go_on_join),
         cmocka_unit_test(sequences_that_do_not_decide_join_nothing),
         cmocka_unit_test(a_known_cookie_is_not_replaced_by_sequences),
+        cmocka_unit_test(a_request_joins_by_sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

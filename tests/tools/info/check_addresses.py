@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Datagrams in ICMP errors are not datagrams of the connection that they quote; and a client whose address a router changes
 gets two connections, of which nothing is said that the whole capture refutes."""
+import json
+import pathlib
 import re
+import tempfile
 import unittest
 
 import traffic
@@ -102,6 +105,27 @@ class MovedClient(unittest.TestCase):
                     for kind in {"silence", "pause"} & set(findings):
                         self.assertIn("another address", findings[kind])
                     self.assertIn("pause", findings)
+
+
+class MovedSoon(unittest.TestCase):
+    """A client that gets another address less than ten seconds after its handshake ignores the server's requests of a restart
+    until then: one connection, whose packets in between did not arrive."""
+
+    COUNTS = "packets", "not_acked", "lost", "resends", "closed_by"
+
+    def test_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, capture = pathlib.Path(folder, "move.ini"), pathlib.Path(folder, "move.pcapng")
+            for generation in ("4.22", "5.1", "5.8"):
+                for move in ("3", "9.5"):
+                    scenario.write_text(f"[scenario]\nbase=game\nduration=12\nmove={move}\n[path client]\ndelay=20\n[path server]\ndelay=20\n")
+                    for point in ("client", "server"):
+                        with self.subTest(generation, move=move, point=point):
+                            uerudp.run("generate", "--generation", generation, "--capture-at", point, scenario, "-o", capture)
+                            expected, = json.loads(capture.with_suffix(".sent.json").read_text())["connections"]
+                            found, = (json.loads(line) for line in uerudp.run("info", "--json", capture).stdout.splitlines())
+                            self.assertEqual({key: expected[key] for key in self.COUNTS}, {key: found[key] for key in self.COUNTS})
+                            self.assertEqual([], [each["text"] for each in found["findings"] if "not completed" in each["text"]])
 
 
 class OtherFrames(unittest.TestCase):
