@@ -88,6 +88,11 @@ const char *info_end_name(enum info_end end);
    losses, because it has all packets that were reported as not delivered. */
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost);
 
+/* Whether bunches waited, or may have without that the capture shows it. */
+static inline bool info_waits_are_possible(const struct ue_channel_waits *waits) {
+    return waits->bunches != 0 || waits->is_at_least;
+}
+
 /* The login at a beacon, by its messages. */
 struct info_beacon {
     const char *type;                   /* what the client asked for; empty: not in the capture */

@@ -142,15 +142,22 @@ static void add_pace(json_t *object, const struct info_connection *info) {
 
 /* ---- waits ---- */
 
+/* Where no wait is known, because the capture does not show whether bunches waited, the longest has no place. */
 static json_t *wait_object(const struct info_connection *info, unsigned side, uint32_t channel,
                            const struct ue_channel_waits *waits) {
     const struct ue_channel_wait *longest = &waits->longest;
-    return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:[o, o]}", "direction", phrase_direction_key(side),
-                     "channel", info_count(channel), "at_least", waits->is_at_least, "bunches",
-                     info_count(waits->bunches), "total_ms", real((double)waits->total_ns / UE_NS_PER_MS), "longest_ms",
-                     real((double)longest->span_ns / UE_NS_PER_MS), "time_s", since_s(info, longest->begin_ns),
-                     "ch_seq", info_count(longest->ch_seq), "frames", info_count(longest->first_frame),
-                     info_count(longest->frame));
+    json_t *object =
+        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:n, s:n, s:n}", "direction", phrase_direction_key(side), "channel",
+                  info_count(channel), "at_least", waits->is_at_least, "bunches", info_count(waits->bunches),
+                  "total_ms", real((double)waits->total_ns / UE_NS_PER_MS), "longest_ms",
+                  real((double)longest->span_ns / UE_NS_PER_MS), "time_s", "ch_seq", "frames");
+    if (waits->bunches != 0) {
+        json_object_set_new(object, "time_s", since_s(info, longest->begin_ns));
+        json_object_set_new(object, "ch_seq", info_count(longest->ch_seq));
+        json_object_set_new(object, "frames",
+                            json_pack("[o, o]", info_count(longest->first_frame), info_count(longest->frame)));
+    }
+    return object;
 }
 
 static json_t *waits_array(const struct info_connection *info) {
@@ -160,7 +167,7 @@ static json_t *waits_array(const struct info_connection *info) {
     for (size_t i = 0; i < number; i++) {
         for (unsigned side = 0; side < 2; side++) {
             const struct ue_channel_waits *waits = &orders[i].waits[side];
-            if (waits->bunches != 0) {
+            if (info_waits_are_possible(waits)) {
                 json_array_append_new(array, wait_object(info, side, orders[i].channel, waits));
             }
         }
@@ -305,8 +312,9 @@ static json_t *finding_object(const struct info_connection *info, const struct i
             object, "in_both_captures",
             finding->match == INFO_NOT_COMPARED ? json_null() : json_boolean(finding->match == INFO_IN_BOTH_CAPTURES));
     }
-    if (actor_of(info, &detected) != NULL) {
-        json_object_set_new(object, "actor", json_string(actor_of(info, &detected)));
+    const char *actor = actor_of(info, &detected);
+    if (actor != NULL) {
+        json_object_set_new(object, "actor", json_string(actor));
     }
     return object;
 }

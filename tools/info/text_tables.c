@@ -48,7 +48,7 @@ struct phrase info_text_missing(const struct info_connection *info, unsigned sid
 struct phrase info_text_resends(const struct info_connection *info, unsigned side) {
     const struct ue_tracker_counts *counts = &info->sides[side].totals->counts;
     return counts->spurious != 0
-               ? phrase_format("%" PRIu64 " (%" PRIu64 " needless)", counts->resends, counts->spurious)
+               ? phrase_format("%" PRIu64 " (at least %" PRIu64 " needless)", counts->resends, counts->spurious)
                : info_text_number(counts->resends);
 }
 
@@ -253,7 +253,7 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct channel_wait_row));
     for (size_t i = 0; i < 2 * number; i++) {
         const struct channel_wait_row row = {orders[i / 2].channel, i % 2, &orders[i / 2].waits[i % 2]};
-        if (row.waits->bunches != 0 || row.waits->is_at_least) {
+        if (info_waits_are_possible(row.waits)) {
             g_array_append_val(rows, row);
         }
     }

@@ -169,7 +169,7 @@ class Sentences(unittest.TestCase):
             for seed, loss in ((2, 0.02), (3, 0.02), (4, 0.2)):
                 run = Run(folder, "game", f"--seed={seed}", f"--loss={loss}", "--generation=4.18", *Bounds.NETWORK, "--capture-at=server")
                 text = uerudp.run("info", "--generation=4.18", run.path, status=None).stdout.decode()
-                rows = {each["frames"][0]: each for each in run.info["waits"]}
+                rows = {each["frames"][0]: each for each in run.info["waits"] if each["bunches"]}
                 for line in (line for line in text.splitlines() if " waited " in line):
                     match = self.WAITED.search(line)
                     self.assertTrue(match, line)
@@ -184,7 +184,7 @@ class Sentences(unittest.TestCase):
 
 
     def test_not_known(self):
-        """A row for each channel of a direction on which bunches may have waited, and none is known to; else none."""
+        """Text and JSON have a row for each channel of a direction on which bunches waited or may have; else none."""
         known = re.compile(r"(client to server|server to client), channel (\d+) .*?: (bunches may have waited; the capture does not show whether, or how long)?")
         found = 0
         with tempfile.TemporaryDirectory() as folder:
@@ -193,8 +193,13 @@ class Sentences(unittest.TestCase):
                 text = uerudp.run("info", f"--generation={generation}", run.path, status=None).stdout.decode()
                 rows = [known.search(line).groups() for line in text.splitlines() if re.search(r", channel \d+ .*waited", line)]
                 shown = {(dict(zip(("client to server", "server to client"), WAYS))[way], int(channel)): bool(may) for way, channel, may in rows}
-                waits = {(each["direction"], each["channel"]) for each in run.info["waits"]}
-                self.assertEqual({key for key, may in shown.items() if not may}, waits)
+                waits = {(each["direction"], each["channel"]): each["bunches"] == 0 for each in run.info["waits"]}
+                more = re.search(r"^    and on (\d+) more$", text, re.M)
+                self.assertEqual(len(waits), len(shown) + (int(more[1]) if more else 0))
+                self.assertEqual(shown, {key: waits[key] for key in shown})
+                for each in run.info["waits"]:
+                    self.assertEqual((each["bunches"] == 0,) * 3, tuple(each[key] is None for key in ("time_s", "ch_seq", "frames")))
+                    self.assertTrue(each["bunches"] or each["at_least"] and each["total_ms"] == each["longest_ms"] == 0)
                 may_have = sum(shown.values())
                 self.assertFalse(may_have and loss == 0)
                 found += may_have
