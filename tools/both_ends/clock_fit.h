@@ -56,6 +56,11 @@ struct clock_fit {
 /* Fits the line. samples[0] went from the first capture point to the second, samples[1] the other way. */
 struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const size_t counts[2]);
 
+/* Whether the delays bound the drift more than a clock does: else the captures are too short for it. */
+static inline bool clock_fit_bounds_drift(const struct clock_fit *fit) {
+    return fit->least_drift > -CLOCK_FIT_DRIFT_MAX || fit->most_drift < CLOCK_FIT_DRIFT_MAX;
+}
+
 /* The offset at a time of the first clock. */
 int64_t clock_fit_offset_ns(const struct clock_fit *fit, int64_t time_ns);
 

@@ -56,6 +56,10 @@ static json_t *way_object(const struct info_connection *info, unsigned role) {
     return object;
 }
 
+static json_t *drift_bound(const struct clock_fit *fit, double drift) {
+    return clock_fit_bounds_drift(fit) ? json_real(drift * PPM) : json_null();
+}
+
 static json_t *clock_object(const struct clock_fit *fit) {
     if (fit->result != CLOCK_FIT_KNOWN) {
         return json_null();
@@ -63,7 +67,7 @@ static json_t *clock_object(const struct clock_fit *fit) {
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "offset_ms", milliseconds((double)fit->offset_ns), "offset_bound_ms",
                      milliseconds((double)fit->bound_ns), "drift_ppm",
                      fit->has_drift ? json_real(fit->drift * PPM) : json_null(), "least_drift_ppm",
-                     json_real(fit->least_drift * PPM), "most_drift_ppm", json_real(fit->most_drift * PPM));
+                     drift_bound(fit, fit->least_drift), "most_drift_ppm", drift_bound(fit, fit->most_drift));
 }
 
 json_t *info_both_ends_to_json(const struct info_connection *info) {

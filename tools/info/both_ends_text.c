@@ -105,11 +105,15 @@ static void print_drift(struct text_buffer *out, const struct clock_fit *fit) {
         text_buffer_add(out, fit->is_drift_measured ? ", and no drift is seen beside how the delays vary\n"
                                                     : "; these are too few packets to show a drift\n");
     }
-    text_buffer_add_format(
-        out,
-        "    if both clocks run evenly, one at most %.0f ppm faster, this offset is right within %.3f ms and the drift "
-        "is between %.1f and %.1f ppm:\n    with any other, some packets would arrive before they are sent\n",
-        CLOCK_FIT_DRIFT_MAX * PPM, phrase_milliseconds(fit->bound_ns), fit->least_drift * PPM, fit->most_drift * PPM);
+    text_buffer_add_format(out,
+                           "    if both clocks run evenly, one at most %.0f ppm faster, this offset is right within "
+                           "%.3f ms",
+                           CLOCK_FIT_DRIFT_MAX * PPM, phrase_milliseconds(fit->bound_ns));
+    if (clock_fit_bounds_drift(fit)) {
+        text_buffer_add_format(out, " and the drift is between %.1f and %.1f ppm", fit->least_drift * PPM,
+                               fit->most_drift * PPM);
+    }
+    text_buffer_add(out, ":\n    with any other, some packets would arrive before they are sent\n");
 }
 
 static void print_offset(struct text_buffer *out, const struct info_connection *info) {

@@ -77,8 +77,11 @@ class Clocks(Folder):
         return self.write("drifting.pcap", sorted(map(of, packets), key=lambda packet: packet.time_ns))
 
     def check_bounds(self, clock, ppm, offset_ms=0):
-        """The true drift is within the bounds, and the true offset too."""
-        self.assertTrue(clock["least_drift_ppm"] <= ppm <= clock["most_drift_ppm"], clock)
+        """The true drift is within the bounds, if the captures are long enough for them, and the true offset too."""
+        self.assertEqual(clock["least_drift_ppm"] is None, clock["most_drift_ppm"] is None)
+        self.assertNotEqual((-500, 500), (clock["least_drift_ppm"], clock["most_drift_ppm"]))
+        if clock["least_drift_ppm"] is not None:
+            self.assertTrue(clock["least_drift_ppm"] <= ppm <= clock["most_drift_ppm"], clock)
         self.assertLessEqual(abs(clock["offset_ms"] - offset_ms), clock["offset_bound_ms"])
 
     def test_drift(self):
@@ -117,6 +120,16 @@ class Clocks(Folder):
                 self.assertGreater(abs(ppm - (clock["drift_ppm"] or 0)), 40)
         text = text_of(ends.client, drifting)
         self.assertRegex(text, r"the drift is between -[\d.]+ and -?[\d.]+ ppm:\n +with any other, some packets would arrive before")
+
+    def test_captures_too_short_for_bounds(self):
+        """A round trip of 50 ms in 20 s bounds no drift below 500 ppm, which is that of any clock; one of 4 ms does."""
+        for delay, is_bounded in ((25, False), (2, True)):
+            ends = self.generate("stream", "--duration", "20", "--delay", str(delay), "--jitter", "1")
+            (connection,), _ = info(ends.client, ends.server)
+            clock = connection["both_ends"]["clock"]
+            self.check_bounds(clock, 0)
+            self.assertEqual(is_bounded, clock["least_drift_ppm"] is not None, clock)
+            self.assertEqual(is_bounded, "the drift is between" in text_of(ends.client, ends.server))
 
     def test_drift_beside_a_queue(self):
         """A bottleneck that fills up, and delays that differ between the directions."""
