@@ -237,8 +237,9 @@ static void read_header_items(struct header_items *header_items, const struct in
     }
 }
 
-static bool store_packet(struct replay_side *side, const struct input_datagram *seen, const struct ue_packet *packet,
+static bool store_packet(struct replay_side *side, const struct input_datagram *seen, const struct ue_datagram *head,
                          int64_t id, bool is_whole) {
+    const struct ue_packet *packet = &head->packet;
     struct header_items header_items;
     bool is_premature = side->role == 1 && is_whole && !side->peer->has_sent_control;
     header_items.side = side;
@@ -262,6 +263,8 @@ static bool store_packet(struct replay_side *side, const struct input_datagram *
     stored->reported =
         packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : stored->ack;
     stored->is_premature = is_premature;
+    stored->session_id = head->prefix.session_id;
+    stored->client_id = head->prefix.client_id;
     stored->words = packet->history_words;
     memcpy(stored->history, packet->history, sizeof stored->history);
     return true;
@@ -353,7 +356,7 @@ static void receive_packet(struct replay_connection *connection, const struct in
     bool is_known = replay_packet_ring_find(&side->ring, id) != NULL || id < side->ring.oldest;
     bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
     if (id <= 0 || is_known || !is_needed || side->newest - id >= REPLAY_PACKETS_MAX ||
-        !store_packet(side, seen, &head->packet, id, connection->start.is_known)) {
+        !store_packet(side, seen, head, id, connection->start.is_known)) {
         return;
     }
     side->newest = MAX(id, side->newest);

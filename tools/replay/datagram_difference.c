@@ -9,6 +9,7 @@
 
 #define ROW_BYTES 8
 #define ROWS_AROUND 1
+#define VALUE_CHARS 64
 
 void replay_difference_set_expected(struct replay_difference *difference, const struct ue_datagram *expected) {
     struct ue_fault fault;
@@ -39,7 +40,11 @@ static void list_field(void *user, const struct ue_record *record) {
         return;
     }
     struct field field = {.id = record->field, .bit = record->bit, .text = listing->texts.length};
-    print_tree_value(&listing->texts, record);
+    if (ue_field_row(record->field)->kind == UE_KIND_BYTES) {
+        text_buffer_add_hex_view(&listing->texts, record->text.units, SIZE_MAX); /* print_tree_value cuts it */
+    } else {
+        print_tree_value(&listing->texts, record);
+    }
     field.text_bytes = listing->texts.length - field.text;
     g_array_append_val(listing->fields, field);
 }
@@ -150,21 +155,40 @@ static void print_rows(const struct replay_difference *d, struct text_buffer *ou
     }
 }
 
-static void print_value(struct text_buffer *out, const struct listing *listing, const struct field *field) {
-    if (field != NULL) {
-        text_buffer_add_bytes(out, listing->texts.text + field->text, field->text_bytes);
-    } else {
-        text_buffer_add(out, "nothing");
+/* Where the part of two values begins that is shown: long ones from the first difference on. */
+static size_t shown_from(const struct listing_comparison *comparison) {
+    const struct field *a = comparison->expected_field, *b = comparison->actual_field;
+    const char *x = comparison->expected.texts.text, *y = comparison->actual.texts.text;
+    size_t same = 0;
+    if (a == NULL || b == NULL || MAX(a->text_bytes, b->text_bytes) <= VALUE_CHARS) {
+        return 0;
     }
+    while (same < MIN(a->text_bytes, b->text_bytes) && x[a->text + same] == y[b->text + same]) {
+        same++;
+    }
+    return same / 2 * 2; /* a byte has two digits */
+}
+
+static void print_value(struct text_buffer *out, const struct listing *listing, const struct field *field,
+                        size_t from) {
+    if (field == NULL) {
+        text_buffer_add(out, "nothing");
+        return;
+    }
+    size_t chars = MIN(field->text_bytes - from, VALUE_CHARS);
+    text_buffer_add(out, from != 0 ? "..." : "");
+    text_buffer_add_bytes(out, listing->texts.text + field->text + from, chars);
+    text_buffer_add(out, from + chars < field->text_bytes ? "..." : "");
 }
 
 static void print_fields(const struct replay_difference *d, struct text_buffer *out) {
     struct listing_comparison comparison;
     compare(d, &comparison);
+    size_t from = shown_from(&comparison);
     text_buffer_add_format(out, "    %s: expected ", field_name(&comparison));
-    print_value(out, &comparison.expected, comparison.expected_field);
+    print_value(out, &comparison.expected, comparison.expected_field, from);
     text_buffer_add(out, ", recorded ");
-    print_value(out, &comparison.actual, comparison.actual_field);
+    print_value(out, &comparison.actual, comparison.actual_field, from);
     text_buffer_add_char(out, '\n');
     comparison_free(&comparison);
 }

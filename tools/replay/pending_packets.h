@@ -20,8 +20,9 @@ struct replay_packet {
     int64_t peer_newest;  /* the newest packet of the other side when this one was captured */
     bool is_out_of_place; /* it was not captured after the packet with the id before it */
     bool is_premature;    /* of a server, before the client sent anything */
-    uint8_t words;        /* 0: a legacy packet, */
-    uint16_t *acks;       /* ... which acknowledges these; stored after bytes */
+    uint8_t session_id, client_id;
+    uint8_t words;  /* 0: a legacy packet, */
+    uint16_t *acks; /* ... which acknowledges these; stored after bytes */
     uint32_t ack_count;
     uint32_t history[UE_HISTORY_WORDS_MAX];
     size_t size_bytes;

@@ -103,9 +103,13 @@ static bool start_at(struct replay_side *side, int64_t in, int64_t out, bool is_
         .no_timeouts = true,
         .any_channel = true,
     };
+    struct ue_prefix prefix = side->prefix;
+    if (!side_evidence_ids(side, side->oldest, &prefix)) {
+        prefix = side->prefix;
+    }
     const struct reference_model_start start = {
         .context = &side->peer->context,
-        .prefix = side->prefix,
+        .prefix = prefix,
         .in = in,
         .out = out,
         .opens_freely = (side->ignored >> REFERENCE_MODEL_DIFFERS_OPEN & 1) != 0,
@@ -479,6 +483,18 @@ static void set_time(struct replay_side *side, int64_t time_ns) {
     side->now_ns = is_later ? now_ns : side->now_ns;
 }
 
+/* All packets of a connection have the ids of its handshake (protocol.md 4.1). */
+static void compare_ids(const struct side_comparison *l) {
+    struct ue_datagram expected = l->datagram;
+    bool is_known = side_evidence_ids(l->side, l->packet->id, &expected.prefix);
+    bool is_same =
+        expected.prefix.session_id == l->packet->session_id && expected.prefix.client_id == l->packet->client_id;
+    struct replay_difference *d = is_known && !is_same ? side_difference_add(l, REFERENCE_MODEL_DIFFERS_IDS) : NULL;
+    if (d != NULL) {
+        replay_difference_set_expected(d, &expected);
+    }
+}
+
 static void look(struct replay_side *side, const struct replay_packet *packet) {
     static struct ue_item items[ITEMS_MAX];
     struct side_comparison l = {.side = side, .packet = packet};
@@ -488,6 +504,7 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
     l.datagram.item_capacity = ITEMS_MAX;
     ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, NULL, &result);
     set_time(side, packet->time_ns);
+    compare_ids(&l);
     if (packet->is_premature) {
         side_difference_add_conditional(&l, REFERENCE_MODEL_DIFFERS_PREMATURE, REPLAY_CONDITION_EARLIER);
     }

@@ -8,6 +8,8 @@
 #define WORD_BITS 32
 #define FOLLOWING_MAX 64   /* own packets among which the next captured ones are searched */
 #define NUMBER_PACKETS 256 /* own packets among which a number of a channel is searched */
+#define IDS_NEAR 4         /* own packets before and after one that show its ids, */
+#define IDS_PACKETS_MIN 3  /* ... of which this number was captured */
 
 /* ---- acknowledgements ---- */
 
@@ -140,4 +142,23 @@ enum reference_model_number side_evidence_number(const struct replay_side *side,
         found = find_number(&side->context, next, bunch, ch_seq, false);
     }
     return found;
+}
+
+/* ---- session id and client id ---- */
+
+bool side_evidence_ids(const struct replay_side *side, int64_t packet_id, struct ue_prefix *prefix) {
+    unsigned count = 0;
+    for (int64_t id = packet_id - IDS_NEAR; id <= packet_id + IDS_NEAR; id++) {
+        const struct replay_packet *near = id != packet_id ? replay_packet_ring_find(&side->ring, id) : NULL;
+        if (near == NULL) {
+            continue;
+        }
+        if (count != 0 && (near->session_id != prefix->session_id || near->client_id != prefix->client_id)) {
+            return false;
+        }
+        prefix->session_id = near->session_id;
+        prefix->client_id = near->client_id;
+        count++;
+    }
+    return count >= IDS_PACKETS_MIN;
 }

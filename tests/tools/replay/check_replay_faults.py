@@ -104,6 +104,19 @@ class Faults(uerudp.unittest.TestCase):
             difference = self.assert_found(generated(*capture), change, type="content", field="bunch.data")
             self.assertEqual((difference["channel"], difference["reliable_id"] % 1024), change.which)
 
+    def test_end_of_a_long_content(self):
+        """The text shows the value from the first different byte on."""
+        def change(objects):
+            o, bunch = next((o, b) for o, b in reliable_copies(objects) if len(b["data"]) > 400)
+            bunch.pop("messages", None)
+            bunch["data"] = bunch["data"][:-8] + "%02x" % (int(bunch["data"][-8:-6], 16) ^ 4) + bunch["data"][-6:]
+            change.value = bunch["data"]
+            return o["frame"]
+        difference = self.assert_found(generated("big-bunch", "--duration=5", "--loss=0.2", "--capture-at=sender"), change, type="content", field="bunch.data")
+        self.assertEqual(difference["recorded_value"], change.value)
+        text = uerudp.run("replay", "--check", pathlib.Path(FOLDER.name) / "changed.pcapng", status=1).stdout.decode()
+        self.assertIn(f"    bunch.data: expected ...{difference['expected_value'][-8:]}, recorded ...{change.value[-8:]}\n", text)
+
     def test_missing_copy(self):
         def change(objects):
             o, bunch = reliable_copies(objects)[5]
@@ -195,6 +208,28 @@ class Faults(uerudp.unittest.TestCase):
             uerudp.run("edit", "--rule", rule, whole, path)
             result, = check(path, status=1)
             self.assertEqual(result["difference"]["type"], kind, rule)
+
+    # ---- ids ----
+
+    def test_ids(self):
+        """A packet with another id is a difference, wherever it is; ids that change for good are none."""
+        capture = generated(*self.LOSSY)
+        for direction, side in ((1, "client"), (2, "server")):
+            for field in ("session_id", "client_id"):
+                for place in (0, 1, 40, -1):
+                    def change(objects):
+                        o = sent_by(objects, direction)[place]
+                        o[field] = (o[field] + 1) % 4
+                        change.values = str((o[field] - 1) % 4), str(o[field])
+                        return o["frame"]
+                    difference = self.assert_found(capture, change, type="ids", side=side, field=field)
+                    self.assertEqual((difference["expected_value"], difference["recorded_value"]), change.values)
+
+        def change_for_good(objects):
+            for o in sent_by(objects, 1)[40:] + sent_by(objects, 2)[40:]:
+                o["client_id"] += 1
+        _, difference = self.difference(capture, change_for_good, status=None)
+        self.assertNotEqual("ids", (difference or {}).get("type"))
 
     # ---- retransmissions ----
 
