@@ -74,11 +74,15 @@ static bool has_name(const struct ue_bandwidth_row *row, const char *name) {
     return row->name != NULL && (strcmp(row->name, name) == 0 || strcmp(ue_actor_class_name(row->name), name) == 0);
 }
 
+bool info_budget_is_unjudged(const struct info_connection *info) {
+    return info->options->bandwidth.budgets.limits != NULL && info->course->implausible != 0;
+}
+
 GArray *info_budget_results(const struct info_connection *info) {
     const GArray *limits = info->options->bandwidth.budgets.limits;
     GArray *results = g_array_new(FALSE, FALSE, sizeof(struct info_budget_result));
-    for (guint i = 0; limits != NULL && info->bandwidth != NULL && info->course->implausible == 0 && i < limits->len;
-         i++) {
+    bool are_judged = limits != NULL && info->bandwidth != NULL && !info_budget_is_unjudged(info);
+    for (guint i = 0; are_judged && i < limits->len; i++) {
         const struct limit *limit = &g_array_index(limits, struct limit, i);
         if (limit->class_name == NULL) {
             add_connection(results, info, limit);
@@ -132,7 +136,7 @@ static bool is_known(const struct limit *limit, const GPtrArray *infos) {
 }
 
 static void add_unjudged(struct text_buffer *out, const struct info_connection *info) {
-    if (info->course->implausible != 0) {
+    if (info_budget_is_unjudged(info)) {
         text_buffer_add_format(out,
                                "connection %" PRIu32 ": --budget is not judged, because times of the capture are "
                                "implausible\n",
@@ -157,7 +161,7 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
     for (guint i = 0; with_exceeded && i < infos->len; i++) {
         add_exceeded(out, g_ptr_array_index(infos, i));
     }
-    for (guint i = 0; budgets->limits != NULL && i < infos->len; i++) {
+    for (guint i = 0; i < infos->len; i++) {
         add_unjudged(out, g_ptr_array_index(infos, i));
     }
     for (guint i = 0; budgets->limits != NULL && i < budgets->limits->len; i++) {
@@ -171,6 +175,9 @@ void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets
 }
 
 json_t *info_budget_to_json(const struct info_connection *info) {
+    if (info_budget_is_unjudged(info)) {
+        return json_null();
+    }
     json_t *array = json_array();
     g_autoptr(GArray) results = info_budget_results(info);
     for (guint i = 0; i < results->len; i++) {

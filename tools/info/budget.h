@@ -30,8 +30,10 @@ struct info_budget_result {
     bool is_exceeded;
 };
 
-/* The results of a connection (struct info_budget_result); none if its times are implausible. The caller unrefs them.
- */
+/* Whether the user set budgets, but the times of the connection are implausible. */
+bool info_budget_is_unjudged(const struct info_connection *info);
+
+/* The results of a connection (struct info_budget_result); none if it is unjudged. The caller unrefs them. */
 GArray *info_budget_results(const struct info_connection *info);
 
 bool info_budget_is_exceeded(const struct info_connection *info);
@@ -44,6 +46,7 @@ void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_
    exceeded. infos: struct info_connection. */
 void info_budgets_add_remarks(struct text_buffer *out, const struct info_budgets *budgets, const GPtrArray *infos,
                               bool with_exceeded);
+/* Null if the budgets of the connection are unjudged. */
 json_t *info_budget_to_json(const struct info_connection *info);
 
 #endif

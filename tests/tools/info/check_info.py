@@ -7,6 +7,7 @@ import random
 import re
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import blocks
 import uerudp
@@ -378,6 +379,16 @@ class Program(unittest.TestCase):
                     self.assertNotIn(wrong, text.replace("before 1970 or after 2116", ""))
                 budget = uerudp.run("info", "--budget=1", "-", data=conv.capture())
                 self.assertIn("connection 0: --budget is not judged", budget.stderr.decode())
+                self.assertEqual((None, 1), self.budget_and_skipped(conv, 0))
+
+    def budget_and_skipped(self, conv, status):
+        """The number of judged budgets in JSON, or None; and the skipped tests of the JUnit report."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "junit.xml"
+            output = uerudp.run("info", "--json", "--budget=1", "--junit", path, "-", data=conv.capture(), status=status).stdout
+            skipped = xml.etree.ElementTree.parse(path).findall(".//skipped")
+        budget = json.loads(output)["budget"]
+        return budget and len(budget), len(skipped)
 
     def test_plausible_times(self):
         """Times of 0, relative and absolute times are valid."""
@@ -392,6 +403,7 @@ class Program(unittest.TestCase):
                 self.assertNotIn("times_implausible", [finding["kind"] for finding in connection["findings"]])
                 budget = uerudp.run("info", "--budget=1", "-", data=conv.capture(), status=1)
                 self.assertNotIn("not judged", budget.stderr.decode())
+                self.assertEqual((2, 0), self.budget_and_skipped(conv, 1))
 
     def test_damage_of_every_kind(self):
         """Flipped bytes cause no crash, and the sums still hold."""
