@@ -198,6 +198,7 @@ static void begin_decision(const struct ue_tracker_step *p, struct ue_tracker_si
 
 /* The acks of skipped packets may be in packets that are missing or could not be read. */
 static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
+    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
         struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
@@ -208,7 +209,8 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
     }
     begin_decision(p, other, last_id);
     ue_tracker_mark_unreported(other, last_id);
-    p->tracker->sides[p->in->side].unread_since_ack = 0;
+    side->repeating_frame = side->unread_since_ack != 0 ? p->in->frame : side->repeating_frame;
+    side->unread_since_ack = 0;
 }
 
 /* The first ack of a capture that begins in the middle. Skipped packets that were captured were not delivered; others

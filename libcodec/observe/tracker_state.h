@@ -206,6 +206,8 @@ struct ue_tracker_side {
     int64_t recent_id;
     int64_t unreadable_id;     /* the highest id that a packet with unknown acks or bunches can have */
     uint32_t unread_since_ack; /* packets with unknown acks since the last known ack */
+    uint64_t
+        repeating_frame; /* legacy: of the newest packet whose acks may repeat those of packets with unknown acks */
     bool has_unread;
     bool has_newest;
     bool has_reported;

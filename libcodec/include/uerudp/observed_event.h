@@ -94,9 +94,10 @@ struct ue_observed_never_sent {
 struct ue_observed_ack {
     int64_t packet_id; /* of the packet that is reported */
     uint64_t frame;    /* of that packet; 0: not captured */
-    int64_t span_ns;   /* since that packet; -1: not captured, or captured later */
-    bool is_excused;   /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
-                          ACK, the packet was sent before the first one */
+    int64_t span_ns; /* since that packet; -1: not captured, or captured later, or (up to 4.21) its first ack may be in
+                        a packet that could not be read */
+    bool is_excused; /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
+                        ACK, the packet was sent before the first one */
     bool is_withdrawn; /* NAK: retracts an earlier ACK, because the acks were lost */
 };
 
