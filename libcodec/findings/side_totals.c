@@ -77,9 +77,11 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_obser
         report_never_sent(findings, event);
     } else if (event->type == UE_OBSERVED_OPAQUE) {
         findings->totals[event->side].unidentified++;
+        findings->totals[event->side].unplaced++;
     } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {
         confirm_peak(peer, event->type == UE_OBSERVED_PACKET);
         struct ue_side_totals *side = &findings->totals[event->side];
+        side->unplaced = 0;
         bool was_counted = event->type == UE_OBSERVED_PACKET && event->packet.was_acked_unseen;
         side->not_captured -= was_counted && side->not_captured != 0;
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_excused &&

@@ -200,8 +200,9 @@ const char *info_end_name(enum info_end end) {
 }
 
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {
-    *lost = info->sides[side].totals->counts.missing;
-    return *lost != 0 || info->sides[side].totals->counts.nacked == 0;
+    const struct ue_side_totals *totals = info->sides[side].totals;
+    *lost = totals->counts.missing;
+    return *lost != 0 || (totals->counts.nacked == 0 && totals->unplaced == 0);
 }
 
 bool info_connection_beacon(const struct info_connection *info, struct info_beacon *beacon) {

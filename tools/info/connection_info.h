@@ -84,8 +84,9 @@ enum info_end { INFO_END_NONE, INFO_END_CLIENT, INFO_END_SERVER, INFO_END_TIMEOU
 enum info_end info_connection_end(const struct info_connection *info);
 const char *info_end_name(enum info_end end);
 
-/* Counts the packets of a side that are missing in the capture. Returns false if the capture point cannot show
-   losses, because it has all packets that were reported as not delivered. */
+/* Counts the packets of a side that are missing in the capture. Returns false if none is known to be: because the
+   capture has all packets that were reported as not delivered, which were lost after it, or because it ends with
+   packets whose ids cannot be read. */
 bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost);
 
 /* Whether bunches waited, or may have without that the capture shows it. */

@@ -37,9 +37,14 @@ static struct phrase not_acked(const struct ue_tracker_counts *counts) {
 }
 
 struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
-    uint64_t count, damaged = info->sides[side].totals->counts.missing_damaged;
+    const struct ue_side_totals *totals = info->sides[side].totals;
+    uint64_t count, damaged = totals->counts.missing_damaged;
+    bool is_unplaced = totals->unplaced != 0;
     if (!info_connection_lost_packets(info, side, &count)) {
-        return (struct phrase){"not visible here"};
+        return is_unplaced ? (struct phrase){"unknown"} : (struct phrase){"not visible here"};
+    }
+    if (is_unplaced) {
+        return phrase_format("%" PRIu64 " or more", count);
     }
     return damaged != 0 ? phrase_format("%" PRIu64 " (at most %" PRIu64 " malformed)", count, damaged)
                         : info_text_number(count);
@@ -172,14 +177,17 @@ static void print_intervals(struct text_buffer *out, const struct info_connectio
     text_buffer_add(out, "), by its own clock\n");
 }
 
-/* Of the fastest acknowledgement, what is left is the path; one alone has nothing to be compared with. */
+/* A path that always needs equally long is in the fastest acknowledgement, too; queues, jitter and lost
+   acknowledgements are not. One alone has nothing to be compared with. */
 static void print_ack_delay(struct text_buffer *out, const struct info_connection *info, unsigned side) {
     const struct ue_histogram *half = &info->timing->halves[side];
     if (half->count > 1) {
-        text_buffer_add_format(
-            out, "    the %s acknowledges %.1f ms after its fastest time (median), 99 %% within %.1f ms\n",
-            phrase_side(!side), (double)(ue_histogram_percentile(half, 50) - half->min) / 1e6,
-            (double)(ue_histogram_percentile(half, 99) - half->min) / 1e6);
+        text_buffer_add_format(out,
+                               "    acknowledgements of the %s come %.1f ms after its fastest one (median), 99 %% "
+                               "within %.1f ms: its ticks, "
+                               "and what varies on the way\n",
+                               phrase_side(!side), (double)(ue_histogram_percentile(half, 50) - half->min) / 1e6,
+                               (double)(ue_histogram_percentile(half, 99) - half->min) / 1e6);
     }
 }
 

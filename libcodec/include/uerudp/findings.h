@@ -232,6 +232,7 @@ struct ue_side_totals {
     uint64_t malformed, opaque, cut;
     uint64_t unreadable;         /* packets of a connection that matches no generation */
     uint64_t unidentified;       /* packets whose ids cannot be read: each may be one that was not captured */
+    uint64_t unplaced;           /* those of them since the last packet with an id: losses among them are not known */
     uint64_t not_captured;       /* packets reported as delivered but not captured so far */
     uint64_t not_captured_frame; /* frame of the first such report, and its capture time */
     int64_t not_captured_ns;

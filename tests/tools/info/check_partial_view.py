@@ -199,6 +199,15 @@ class Opaque(unittest.TestCase):
             found = self.info(self.second(self.LOSSY, generation), generation)
             self.assertEqual(sent["lost"]["s2c"], found["lost"]["s2c"], generation)
 
+    def test_losses_among_the_last_packets(self):
+        """Whether packets are missing is not known of a side whose packets are opaque to the end, but of the other side it is."""
+        frames, sent = generated(self.LOSSY, "5.5").frames, generated(self.LOSSY, "5.5").sent["connections"][0]["lost"]
+        for first, is_known in ((8, False), (len(frames) // 8, True)):
+            found = self.info(traffic.opaque(frames, lambda number, direction: number > first and direction == 2), "5.5")
+            self.assertEqual(sent["c2s"], found["lost"]["c2s"])
+            self.assertEqual(is_known, found["lost"]["s2c"] is not None, found["lost"])
+            self.assertLess(found["lost"]["s2c"] or 0, sent["s2c"])
+
     def test_no_silence(self):
         """A side whose packets all become opaque is not silent."""
         frames = generated(LOSSLESS, "5.5").frames
