@@ -185,11 +185,10 @@ static void print_saturation(struct text_buffer *out, const struct ue_bandwidth 
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "most bits above the rate", queued(&of[0]).text,
                            queued(&of[1]).text);
     print_waits(out, bandwidth);
-    if (of[0].spans + of[1].spans != 0) {
-        text_buffer_add(
-            out, "    counted from the packets as they pass here: the sender counts less where packets waited on their "
-                 "way here, and by\n    what it had left when the rate was set\n");
-    }
+    text_buffer_add(
+        out, "    counted from the packets as they pass here: the sender counts less where packets waited on their "
+             "way here, and by\n    what it had left when the rate was set, and more where packets are missing in "
+             "the capture\n");
 }
 
 void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidth *bandwidth,

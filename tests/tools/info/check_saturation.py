@@ -77,6 +77,15 @@ class Truth(unittest.TestCase):
                     length_ms = 1000 * sum(end - begin for begin, end in true_spans(sidecar, "s2c"))
                     self.assertLessEqual(found["total_ms"], 1.1 * length_ms + 20)
 
+    def test_packets_that_are_missing(self):
+        """A capture at the receiver lacks packets, and with them saturation of the sender; the text says it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, sidecar = generate(folder, "--seed=3", "--capture-at=client", "--loss=0.3", "--duration=8")
+            found = bandwidth_of(path)["saturation"]["s2c"]
+            text = uerudp.run("info", "--bandwidth", path, status=None).stdout.decode()
+        self.assertLess(found["total_ms"], 0.8 * 1000 * sum(end - begin for begin, end in true_spans(sidecar, "s2c")))
+        self.assertIn("and more where packets are missing in the capture\n", text)
+
 
 class Innocent(unittest.TestCase):
     def test_below_the_rate(self):
