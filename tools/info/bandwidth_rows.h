@@ -26,4 +26,9 @@ size_t info_bandwidth_bins(const struct ue_bandwidth_totals *totals);
 
 uint64_t info_bandwidth_row_bits(const struct ue_bandwidth_row *row);
 
+/* What a side sent in its busiest second. A partial byte counts as a byte. */
+static inline uint64_t info_bandwidth_peak_bytes(const struct ue_bandwidth_counts *counts, unsigned side) {
+    return (counts->peak_bits[side] + 7) / 8;
+}
+
 #endif

@@ -69,8 +69,8 @@ static struct phrase peak(const struct ue_bandwidth_counts *counts, bool has_tim
     struct phrase words = {"-"};
     unsigned side = counts->peak_bits[1] >= counts->peak_bits[0];
     if (has_times && counts->peak_bits[side] != 0) {
-        g_snprintf(words.text, sizeof words.text, "%.0f at %" PRId64 " s", (double)counts->peak_bits[side] / 8,
-                   counts->peak_second[side]);
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " at %" PRId64 " s",
+                   info_bandwidth_peak_bytes(counts, side), counts->peak_second[side]);
     }
     return words;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <uerudp/actor_class.h>
+#include "tools/info/bandwidth_rows.h"
 #include "tools/info/connection_info.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
@@ -57,14 +58,13 @@ static void add_connection(GArray *results, const struct info_connection *info, 
     }
 }
 
-/* A partial byte of the busiest second counts as a byte. */
 static void add_class(GArray *results, const struct ue_bandwidth_row *row, const struct limit *limit) {
     for (unsigned side = 0; side < 2; side++) {
         if (row->counts.peak_bits[side] != 0) {
             add(results, (struct info_budget_result){.class_name = row->name,
                                                      .side = side,
                                                      .limit_bytes = limit->bytes,
-                                                     .peak_bytes = (row->counts.peak_bits[side] + 7) / 8,
+                                                     .peak_bytes = info_bandwidth_peak_bytes(&row->counts, side),
                                                      .peak_second = row->counts.peak_second[side]});
         }
     }

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 from xml.etree import ElementTree
@@ -303,6 +304,19 @@ class Orders(unittest.TestCase):
             with self.subTest(budget):
                 uerudp.run("info", f"--budget={budget}", path, status=status)
         uerudp.run("info", f"--budget={peak}", f"--budget=Crate_C={crate - 1}", path, status=1)
+
+    def test_budget_of_the_table(self):
+        """The bytes of the busiest second in the table are those that a budget compares, also if they are no whole number."""
+        path, found = CAPTURES / "game.pcapng", set()
+        text = uerudp.run("info", "--bandwidth", path, status=None).stdout.decode()
+        text = text.partition("bandwidth by classes")[2].partition("bandwidth by actors")[0]
+        for shown, name in re.findall(r"^ .* (\d+) at \d+ s .* (\w+)$", text, re.M):
+            connection, = infos(f"--budget={name}=1", path)
+            budget = max(connection["budget"], key=lambda each: each["peak_bytes"])
+            self.assertEqual(budget["peak_bytes"], int(shown), name)
+            row, = (row for row in connection["bandwidth"]["classes"] if row["class"] == budget["class"])
+            found.add(max(row["peak_bits"].values()) % 8 in range(1, 4))
+        self.assertIn(True, found)
 
     def test_budget_is_said(self):
         """In each form of output: which budget is exceeded, and which names nothing that was sent, as a misspelt one."""
