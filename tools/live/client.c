@@ -25,7 +25,8 @@ bool live_client_init(struct live_client *client, struct live_transport *transpo
     }
     client->login = options->no_login ? NULL : ue_login_new(client->conn, login);
     if (!options->no_login && client->login == NULL) {
-        cli_error("a name or URL is too long");
+        cli_error(ue_login_check(&config, login) == UE_E_LENGTH ? "a name or URL is too long"
+                                                                : "no login can be created with these settings");
         live_client_clear(client);
         return false;
     }

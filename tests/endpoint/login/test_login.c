@@ -208,6 +208,28 @@ static void texts_too_long_for_a_message_are_refused(void **state) {
     login_fixture_free();
 }
 
+/* The form of BeaconAssignGUID is not known in 5.8; a game, and an older beacon, are. */
+static void beacons_of_an_unknown_form_are_refused(void **state) {
+    (void)state;
+    const struct ue_login_config login = {.beacon_type = "PartyBeaconClient"};
+    struct ue_server_config server = {.conn = login_conn_config("5.8"), .login = login};
+    server.conn.role = UE_ROLE_SERVER;
+    struct ue_server *game = ue_server_new(NULL, &server, 1);
+    assert_non_null(game);
+    ue_server_free(game);
+    assert_int_equal(ue_login_check(&server.conn, &login), UE_OK);
+    server.conn.driver = UE_DRIVER_BEACON;
+    assert_int_equal(ue_login_check(&server.conn, &login), UE_E_CONFLICT);
+    assert_null(ue_server_new(NULL, &server, 1));
+    struct ue_conn *conn = ue_conn_new(NULL, &server.conn);
+    assert_null(ue_login_new(conn, &login));
+    ue_conn_free(conn);
+    server.conn.profile = ue_profile_find("5.7");
+    struct ue_server *beacon = ue_server_new(NULL, &server, 1);
+    assert_non_null(beacon);
+    ue_server_free(beacon);
+}
+
 /* ---- versions and keys ---- */
 
 static void other_versions_and_features_are_refused(void **state) {
@@ -326,6 +348,7 @@ int main(void) {
         cmocka_unit_test(a_client_without_a_name_joins_with_empty_texts),
         cmocka_unit_test(a_program_may_accept_or_refuse_a_login),
         cmocka_unit_test(texts_too_long_for_a_message_are_refused),
+        cmocka_unit_test(beacons_of_an_unknown_form_are_refused),
         cmocka_unit_test(other_versions_and_features_are_refused),
         cmocka_unit_test(an_encryption_token_enables_encryption),
         cmocka_unit_test(login_fails_without_the_required_token_or_key),

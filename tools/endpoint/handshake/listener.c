@@ -139,12 +139,21 @@ static bool may_upgrade(struct ue_listener *l, uint64_t now_ns) {
     return true;
 }
 
+static struct ue_refusal version_refusal(const struct ue_handshake *h, bool has_versions) {
+    return (struct ue_refusal){.reason = UE_REFUSAL_VERSION,
+                               .has_versions = has_versions,
+                               .min_version = h->min_version,
+                               .version = h->version,
+                               .has_network_version = has_versions && h->version >= UE_HANDSHAKE_VERSION_WITH_NETWORK,
+                               .network_version = h->network_version};
+}
+
 /* endpoint.md 2.3. */
 static enum ue_listener_result refuse_version(struct call *call) {
     struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
     l->counters.bad_versions++;
-    l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, h->min_version, h->version, h->network_version};
+    l->refusal = version_refusal(h, true);
     bool understands =
         h->version >= UE_HANDSHAKE_VERSION_WITH_UPGRADE && l->versions.max >= UE_HANDSHAKE_VERSION_WITH_UPGRADE;
     if (h->type != UE_HANDSHAKE_INITIAL || !understands || !may_upgrade(l, call->now_ns)) {
@@ -325,12 +334,10 @@ static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_
     struct ue_context context = l->context;
     context.direction = UE_CLIENT_TO_SERVER;
     context.ids = shape.ids;
-    if (same_layout) {
-        ue_handshake_datagram_read(&context, bytes, size_bytes, &message);
-    }
+    bool has_versions = same_layout && l->context.profile.handshake == UE_HANDSHAKE_V &&
+                        ue_handshake_datagram_read(&context, bytes, size_bytes, &message);
     l->counters.bad_versions++;
-    l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, message.handshake.min_version, message.handshake.version,
-                                     message.handshake.network_version};
+    l->refusal = version_refusal(&message.handshake, has_versions);
     return true;
 }
 

@@ -499,7 +499,7 @@ static bool fits(const char *text, size_t size_bytes) {
     return text == NULL || strlen(text) < size_bytes;
 }
 
-enum ue_status ue_login_check(const struct ue_login_config *config) {
+enum ue_status ue_login_check(const struct ue_conn_config *conn, const struct ue_login_config *config) {
     const char *texts[] = {config->map,      config->game,      config->redirect_url, config->player,
                            config->platform, config->unique_id, config->beacon_type,  config->encryption_token};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -507,12 +507,17 @@ enum ue_status ue_login_check(const struct ue_login_config *config) {
             return UE_E_LENGTH;
         }
     }
-    return fits(config->url, UE_LOGIN_URL_BYTES) ? UE_OK : UE_E_LENGTH;
+    if (!fits(config->url, UE_LOGIN_URL_BYTES)) {
+        return UE_E_LENGTH;
+    }
+    unsigned netver = conn->settings.netver != 0 ? conn->settings.netver : conn->profile->netver;
+    return conn->driver == UE_DRIVER_BEACON && netver >= UE_NETVER_BEACON_GUID ? UE_E_CONFLICT : UE_OK;
 }
 
 enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct ue_login_config *config) {
-    if (ue_login_check(config) != UE_OK) {
-        return UE_E_LENGTH;
+    enum ue_status status = ue_login_check(&c->common.config, config);
+    if (status != UE_OK) {
+        return status;
     }
     *l = (struct ue_login){.config = *config, .conn = c};
     if (l->config.max_client_rate == 0) {

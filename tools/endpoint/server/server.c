@@ -142,7 +142,9 @@ struct ue_server *ue_server_new(const struct ue_allocator *allocator, const stru
                                 uint64_t now_ns) {
     struct ue_share share;
     ue_share_init(&share, allocator, SIZE_MAX);
-    struct ue_server *s = ue_login_check(&config->login) == UE_OK ? alloc_zeroed(&share, 1, sizeof *s) : NULL;
+    bool can_login = config->conn.profile != NULL &&
+                     (config->conn.no_login || ue_login_check(&config->conn, &config->login) == UE_OK);
+    struct ue_server *s = can_login ? alloc_zeroed(&share, 1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }

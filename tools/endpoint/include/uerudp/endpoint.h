@@ -18,7 +18,8 @@ extern "C" {
 
 enum ue_role { UE_ROLE_CLIENT, UE_ROLE_SERVER };
 
-/* What carries the connection (endpoint.md 1): a game's socket, a replay without acks, or a beacon beside a game. */
+/* What carries the connection (endpoint.md 1): a game's socket, a replay without acks, or a beacon beside a game, which
+   no login can join in 5.8 (ue_login_check). */
 enum ue_driver { UE_DRIVER_GAME, UE_DRIVER_DEMO, UE_DRIVER_BEACON };
 
 /* connection.c has the legal transitions. */
@@ -336,11 +337,12 @@ struct ue_login_status {
 
 struct ue_login;
 
-/* UE_E_LENGTH: a configured text is too long. */
-enum ue_status ue_login_check(const struct ue_login_config *config);
+/* UE_E_LENGTH: a configured text is too long. UE_E_CONFLICT: the driver is UE_DRIVER_BEACON in 5.8, where the form of
+   BeaconAssignGUID is not known. */
+enum ue_status ue_login_check(const struct ue_conn_config *conn, const struct ue_login_config *config);
 
 /* Handles the connection's control channel; call it before the connection's first input. Its memory counts for the
-   connection. NULL: no memory, or a configured text is too long. */
+   connection. NULL: no memory, or ue_login_check refuses the configuration. */
 struct ue_login *ue_login_new(struct ue_conn *c, const struct ue_login_config *config);
 /* Call it before ue_conn_free. NULL is ignored. */
 void ue_login_free(struct ue_login *l);

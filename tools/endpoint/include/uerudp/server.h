@@ -87,7 +87,9 @@ enum ue_refusal_reason {
 
 struct ue_refusal {
     enum ue_refusal_reason reason;
-    uint8_t min_version, version; /* VERSION: versions that the client supports; 0: a form without versions */
+    bool has_versions;            /* VERSION: the form of the handshake has versions */
+    uint8_t min_version, version; /* that the client supports; 0 without versions */
+    bool has_network_version;     /* from version 2 on */
     uint32_t network_version;
 };
 
