@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cli/suggestion.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include <uerudp/field.h>
 #include <uerudp/profile.h>
+#include <uerudp/settings.h>
 
 #define WORD_CHARS 40 /* longer words are near to nothing */
 #define SHOWN_MAX 4   /* more names that are equally near are no suggestion */
@@ -109,4 +111,31 @@ char *suggestion_of_release(const char *word) {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     suggestion_add_releases(names);
     return suggestion_text(word, names, "");
+}
+
+static char *handler_names(void) {
+    g_autoptr(GString) names = g_string_new("use names separated by commas:");
+    const char *name;
+    for (int i = UE_HANDLER_NONE + 1; (name = ue_handler_name((enum ue_handler)i)) != NULL; i++) {
+        g_string_append_printf(names, "%s %s", i > UE_HANDLER_NONE + 1 ? "," : "", name);
+    }
+    return g_strdup(names->str);
+}
+
+char *suggestion_of_setting(const char *key) {
+    g_autofree char *name = g_strdelimit(g_strdup(key), "-", '_');
+    const struct ue_setting_row *row;
+    size_t i = 0;
+    while ((row = ue_setting_row(i)) != NULL && strcmp(row->key, name) != 0) {
+        i++;
+    }
+    if (row == NULL || row->max == 0) {
+        return handler_names();
+    }
+    const char *or_automatic = row->has_automatic ? ", or automatic" : "";
+    if (strcmp(name, "guid_bits") == 0) {
+        return g_strdup("use 128, or automatic");
+    }
+    return g_strdup_printf("use %s from 0 to %" PRIu64 "%s",
+                           strcmp(name, "ch_seq_bound") == 0 ? "a power of two" : "a number", row->max, or_automatic);
 }

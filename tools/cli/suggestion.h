@@ -18,4 +18,8 @@ void suggestion_add_releases(GPtrArray *names);
 /* As suggestion_text, among the engine releases; "" if none is near. */
 char *suggestion_of_release(const char *word);
 
+/* What a wire setting accepts, such as "use a number from 0 to 32", to be freed with g_free. key: of a row; dashes are
+   equal to underscores. */
+char *suggestion_of_setting(const char *key);
+
 #endif

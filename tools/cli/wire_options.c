@@ -31,7 +31,8 @@ static gboolean parse_setting(const char *option, const char *value, void *user,
     struct wire_options *options = user;
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
-        set_error(error, option, value, "invalid value");
+        g_autofree char *accepted = suggestion_of_setting(option + 2);
+        set_error(error, option, value, accepted);
         return FALSE;
     }
     g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));

@@ -184,8 +184,34 @@ static char *no_answer(const struct connect *c) {
     if (live_error_timer_is_expired(&c->client.sending, c->now_ns)) {
         return g_strdup_printf("cannot send to %s; check address and network", peer);
     }
-    return g_strdup_printf("no answer from %s within %.1f s; check address, port and firewall", peer,
-                           (double)(c->now_ns - c->begun_ns) / UE_NS_PER_S);
+    return g_strdup_printf("no answer from %s within %.1f s; check address, port and firewall, and whether both sides "
+                           "have the same --generation and --magic: a server answers no other handshake",
+                           peer, (double)(c->now_ns - c->begun_ns) / UE_NS_PER_S);
+}
+
+static bool has_logged_in(const struct connect *c) {
+    const struct ue_login_status *login = ue_login_status(c->client.login);
+    return c->live.no_login ? ue_conn_state(c->client.conn) == UE_CONN_OPEN
+                            : login->state >= UE_LOGIN_JOINING && login->state <= UE_LOGIN_DONE;
+}
+
+/* What may keep a server from the login that it has begun; empty: not known. */
+static const char *login_hint(const struct connect *c, enum ue_close_reason reason) {
+    const struct ue_counters *counters = ue_conn_counters(c->client.conn);
+    if (has_logged_in(c)) {
+        return "";
+    }
+    if (reason == UE_CLOSE_UPGRADE) {
+        return "; do both sides have the same --network-version?";
+    }
+    if (counters->malformed != 0) {
+        return "; packets of the server cannot be decoded: do both sides have the same --generation, --handlers and "
+               "--key?";
+    }
+    return counters->in_packets == 0 && counters->out_packets != 0
+               ? "; no packet of the server followed its handshake: do both sides have the same --generation, "
+                 "--handlers and --key?"
+               : "";
 }
 
 /* The reason of a failure, with what to do about it; to be freed. */
@@ -232,6 +258,7 @@ static void lose(struct connect *c, enum ue_close_reason reason) {
     if (live_error_timer_is_expired(&c->client.receiving, c->now_ns)) {
         g_string_append(why, " (no program listens there)");
     }
+    g_string_append(why, login_hint(c, reason));
     leave(c, CLI_EXIT_MALFORMED, why->str);
 }
 
@@ -277,12 +304,6 @@ static void report_joined(struct connect *c) {
     live_report(c->live.json, "joined", members);
 }
 
-static bool has_logged_in(const struct connect *c) {
-    const struct ue_login_status *login = ue_login_status(c->client.login);
-    return c->live.no_login ? ue_conn_state(c->client.conn) == UE_CONN_OPEN
-                            : login->state >= UE_LOGIN_JOINING && login->state <= UE_LOGIN_DONE;
-}
-
 /* Without a login the server may wait for the client to open a channel. */
 static void open_own_channel(struct connect *c) {
     uint32_t channel;
@@ -309,11 +330,11 @@ static void check_joined(struct connect *c) {
 
 /* The time of --timeout is over. */
 static void give_up(struct connect *c) {
-    g_autofree char *silence = is_answered(c) ? NULL : no_answer(c);
-    leave(c, CLI_EXIT_MALFORMED,
-          silence != NULL     ? silence
-          : c->joined_ns != 0 ? "the job was not finished in time"
-                              : "the login was not finished in time (does the server use the same --generation?)");
+    g_autofree char *why = !is_answered(c) ? no_answer(c)
+                           : c->joined_ns != 0
+                               ? g_strdup("the job was not finished in time")
+                               : g_strconcat("the login was not finished in time", login_hint(c, UE_CLOSE_NONE), NULL);
+    leave(c, CLI_EXIT_MALFORMED, why);
 }
 
 /* Somebody types the lines, so that the mode of lines shows nothing. */

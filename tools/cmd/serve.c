@@ -110,11 +110,7 @@ static bool resolve(struct serve *s, int argc) {
         return cli_error("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
     }
     s->service.no_login = s->live.no_login;
-    if (!resolve_mode(s) || !serve_protection_resolve(&s->protection) || !live_options_resolve(&s->live)) {
-        return false;
-    }
-    return s->live.driver != UE_DRIVER_BEACON || s->live.profile->netver < UE_NETVER_BEACON_GUID ||
-           cli_error("--generation=%s: the form of BeaconAssignGUID is not known", s->live.profile->name);
+    return resolve_mode(s) && serve_protection_resolve(&s->protection) && live_options_resolve(&s->live);
 }
 
 /* ---- events ---- */

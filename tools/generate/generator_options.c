@@ -22,12 +22,12 @@ struct network_option {
     const char *name;
     const char *about;
     const char *unit;
-    double max;
+    double max, min;
 };
 
 static const struct network_option network[GENERATE_NETWORK_COUNT] = {
     [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
-    [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
+    [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses, 1 to 1000", "NUMBER", 1000, 1},
     [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX},
     [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX},
     [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1},
@@ -151,7 +151,7 @@ static bool resolve_network(struct generate_options *o) {
         if (o->network[network_option] == UNSET) {
             continue;
         }
-        if (!cli_check_range(network[network_option].name, o->network[network_option], 0,
+        if (!cli_check_range(network[network_option].name, o->network[network_option], network[network_option].min,
                              network[network_option].max)) {
             return false;
         }
@@ -159,7 +159,11 @@ static bool resolve_network(struct generate_options *o) {
         apply(&o->scenario.paths[UE_ROLE_SERVER], network_option, o->network[network_option]);
     }
     o->scenario.hostile |= o->network[GENERATE_NETWORK_CORRUPT] > 0;
-    return true;
+    const struct sim_link_config *path = &o->scenario.paths[UE_ROLE_CLIENT];
+    return (o->network[GENERATE_NETWORK_QUEUE] <= 0 || path->rate_bytes != 0 ||
+            cli_error("--queue has no effect without --rate")) &&
+           (o->network[GENERATE_NETWORK_BURST] <= 1 || path->loss > 0 ||
+            cli_error("--loss-burst has no effect without --loss"));
 }
 
 static void report_unknown_scenario(const char *name) {
@@ -226,7 +230,8 @@ static bool resolve_generation(struct generate_options *o) {
 static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
     if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
         g_autofree char *option = g_strdelimit(g_strdup(key), "_", '-');
-        return cli_error("--%s=%s: invalid value", option, text);
+        g_autofree char *accepted = suggestion_of_setting(key);
+        return cli_error("--%s=%s: %s", option, text, accepted);
     }
     return true;
 }
@@ -313,18 +318,23 @@ static bool is_valid_demo(const struct sim_scenario *scenario) {
         return cli_error("%s: a replay has only messages of the server, without handshake and login", scenario->name);
     }
     return (is_undisturbed(&scenario->paths[0]) && is_undisturbed(&scenario->paths[1])) ||
-           cli_error("%s: a replay passes no network that could lose or delay its packets", scenario->name);
+           cli_error(
+               "%s: a replay passes no network; of the impairments only --delay applies, which is the same for all "
+               "packets",
+               scenario->name);
 }
 
 /* Whether the generation has what the scenario needs. */
 static bool is_valid(const struct sim_scenario *scenario) {
     const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
+    char releases[UE_RELEASES_CHARS];
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
         return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
     bool is_beacon = scenario->driver == UE_DRIVER_BEACON && scenario->login;
     if (is_beacon && profile->netver >= UE_NETVER_BEACON_GUID) {
-        return cli_error("%s: the form of BeaconAssignGUID in %s is not known", scenario->name, profile->name);
+        return cli_error("%s: the form of BeaconAssignGUID in %s is not known", scenario->name,
+                         ue_profile_releases(profile, releases));
     }
     if (is_beacon && scenario->ending == SIM_ENDING_FAILURE) {
         return cli_error("%s: a beacon asks for no login that its host could refuse", scenario->name);

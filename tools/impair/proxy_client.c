@@ -133,9 +133,10 @@ static bool is_certain(const struct ue_observed_connection *connection) {
     return connection->has_handshake || (result->reason != UE_DETECTION_REASON_NONE && !ue_detection_is_guess(result));
 }
 
-const char *impair_client_generation(const struct impair_client *client) {
-    bool is_known = client->connection != NULL && is_certain(client->connection);
-    return is_known ? client->context.profile.name : NULL;
+const char *impair_client_generation(const struct impair_client *client, char text[UE_RANGE_CHARS]) {
+    const struct ue_observed_connection *connection = client->connection;
+    bool is_known = connection != NULL && is_certain(connection);
+    return is_known ? ue_detection_generations(&connection->detection, &connection->detection.result, text) : NULL;
 }
 
 /* ---- the end ---- */

@@ -63,8 +63,8 @@ bool impair_client_is_idle(const struct impair_client *client, uint64_t idle_ns,
 /* Whether a client was silent for long enough to be replaced by another. */
 bool impair_client_is_replaceable(const struct impair_client *client, uint64_t now_ns);
 
-/* The engine release, as far as it is known; NULL: unknown. */
-const char *impair_client_generation(const struct impair_client *client);
+/* Writes the engine releases that fit, such as "5.5" or "5.1 to 5.7", and returns the text; NULL: unknown. */
+const char *impair_client_generation(const struct impair_client *client, char text[UE_RANGE_CHARS]);
 
 /* Why a client is forgotten: "idle", "unanswered" or "closed"; NULL: it stays. Of a silent client that is not
    confirmed, sends what is due. */

@@ -22,10 +22,10 @@ enum impairment_index { LOSS, LOSS_BURST, CORRUPT, DUPLICATE, REORDER, RATE, QUE
 
 static const struct impairment {
     const char *name, *unit, *help;
-    double max;
+    double max, min;
 } impairments[IMPAIR_IMPAIRMENTS] = {
     [LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1},
-    [LOSS_BURST] = {"loss-burst", "N", "mean length of a run of losses", 1000},
+    [LOSS_BURST] = {"loss-burst", "N", "mean length of a run of losses, 1 to 1000", 1000, 1},
     [CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1},
     [DUPLICATE] = {"dup", "P", "duplicate with this probability", 1},
     [REORDER] = {"reorder", "P", "reorder with this probability: the next one overtakes", 1},
@@ -54,26 +54,49 @@ static double *value_of(struct impair_options *options, const char *option) {
     return &options->values[form][i];
 }
 
-static double max_of(const struct impair_options *options, const double *value) {
-    return impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS].max;
+static const struct impairment *impairment_of(const struct impair_options *options, const double *value) {
+    return &impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS];
 }
 
 static gboolean set_impairment(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     double *value = value_of(options, option);
-    if (!cli_parse_real(text, max_of(options, value), value)) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between 0 and %.15g", option, text,
-                    max_of(options, value));
+    const struct impairment *impairment = impairment_of(options, value);
+    if (!cli_parse_real(text, impairment->max, value) || *value < impairment->min) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between %.15g and %.15g", option, text,
+                    impairment->min, impairment->max);
         return FALSE;
     }
     return TRUE;
 }
 
+static double value_in(const struct impair_options *options, size_t direction, enum impairment_index index) {
+    double own = options->values[1 + direction][index];
+    return isnan(own) ? options->values[0][index] : own;
+}
+
+/* Whether a direction to which the form of options applies has an impairment. */
+static bool has_impairment(const struct impair_options *options, size_t form, enum impairment_index index) {
+    return form != 0 ? value_in(options, form - 1, index) > 0
+                     : value_in(options, 0, index) > 0 || value_in(options, 1, index) > 0;
+}
+
+/* An option that only changes another one has no effect alone. */
+static bool check_dependence(const struct impair_options *options, enum impairment_index index, double neutral,
+                             enum impairment_index needed) {
+    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
+        if (options->values[form][index] > neutral && !has_impairment(options, form, needed)) {
+            return cli_error("--%s%s has no effect without --%s%s", forms[form].prefix, impairments[index].name,
+                             forms[form].prefix, impairments[needed].name);
+        }
+    }
+    return true;
+}
+
 static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
     double values[IMPAIR_IMPAIRMENTS];
     for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
-        double own = options->values[1 + direction][i];
-        values[i] = isnan(own) ? options->values[0][i] : own;
+        values[i] = value_in(options, direction, (enum impairment_index)i);
     }
     return (struct sim_link_config){.loss = values[LOSS],
                                     .loss_burst = values[LOSS_BURST],
@@ -216,7 +239,8 @@ static void add_link(struct impair_options *options, GOptionContext *context) {
         {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "remove a client after this much silence; default 60",
          "SECONDS"},
         {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after this time", "SECONDS"},
-        {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
+        {"once", 0, 0, G_OPTION_ARG_NONE, &options->once,
+         "end when the first client has left that sent something after the server's first reply", NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
          "write both sides to this file (pcapng), each as an interface", "FILE"},
         {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_CLIENT],
@@ -281,5 +305,6 @@ bool impair_options_resolve(struct impair_options *options) {
            cli_check_range("idle", options->idle_s, 0.1, SECONDS_MAX) &&
            cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
            cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
+           check_dependence(options, QUEUE, 0, RATE) && check_dependence(options, LOSS_BURST, 1, LOSS) &&
            resolve_rules(options) && wire_options_resolve(&options->wire);
 }

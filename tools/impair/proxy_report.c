@@ -79,7 +79,8 @@ void impair_report_unreported(bool as_json, uint64_t clients) {
 
 void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns) {
     json_t *members = addresses_of(client);
-    const char *generation = impair_client_generation(client);
+    char text[UE_RANGE_CHARS];
+    const char *generation = impair_client_generation(client, text);
     json_object_set_new(members, "reason", json_string(reason));
     json_object_set_new(members, "seconds", json_real((double)(now_ns - client->begun_ns) / UE_NS_PER_S));
     if (generation != NULL) {

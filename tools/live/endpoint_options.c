@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <uerudp/message.h>
 #include <uerudp/time_ns.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ static gboolean add_setting(const char *option, const char *value, void *user, G
     struct live_options *options = user;
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: invalid value", option, value);
+        g_autofree char *accepted = suggestion_of_setting(option + 2);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, value, accepted);
         return FALSE;
     }
     g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));
@@ -178,7 +180,8 @@ static bool resolve_key(struct live_options *o) {
         return cli_error("--key: not 64 hex digits"); /* the key itself must not appear in logs */
     }
     if (o->profile->hello == 0) {
-        return cli_error("--key: the login of %s has no encryption token", o->profile->name);
+        char releases[UE_RELEASES_CHARS];
+        return cli_error("--key: the login of %s has no encryption token", ue_profile_releases(o->profile, releases));
     }
     o->has_key = true;
     if (o->settings.handlers[0] == UE_HANDLER_NONE) {
@@ -214,8 +217,9 @@ static bool resolve_version(struct live_options *o) {
 static bool resolve_handshake_versions(const struct live_options *o) {
     bool is_given = o->handshake_version != 0 || o->min_handshake_version != 0;
     if (is_given && o->profile->handshake != UE_HANDSHAKE_V) {
+        char releases[UE_RELEASES_CHARS];
         return cli_error("--handshake-version and --min-handshake-version: handshakes of %s have no version",
-                         o->profile->name);
+                         ue_profile_releases(o->profile, releases));
     }
     if (o->handshake_version != 0 && o->min_handshake_version > o->handshake_version) {
         return cli_error("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
@@ -228,6 +232,11 @@ static bool resolve_handshake_versions(const struct live_options *o) {
 static bool resolve_login(const struct live_options *o) {
     if (o->no_login && o->has_key) {
         return cli_error("--no-login and --key exclude each other: encryption begins with a message of the login");
+    }
+    if (o->driver == UE_DRIVER_BEACON && !o->no_login && o->profile->netver >= UE_NETVER_BEACON_GUID) {
+        char releases[UE_RELEASES_CHARS];
+        return cli_error("--generation=%s: the form of BeaconAssignGUID is not known",
+                         ue_profile_releases(o->profile, releases));
     }
     return true;
 }

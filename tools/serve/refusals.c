@@ -36,12 +36,16 @@ static bool may_report(struct serve_refusals *refusals, uint64_t now_ns) {
     return g_hash_table_size(refusals->reported) < REPORTED_MAX && refusals->in_second < PER_SECOND_MAX;
 }
 
+static void set(json_t *members, const char *key, bool is_known, uint32_t value) {
+    json_object_set_new(members, key, is_known ? json_integer(value) : json_null());
+}
+
 static void report(const struct serve_refusals *refusals, const char *client, const struct ue_refusal *refusal) {
     json_t *members = json_pack("{s:s, s:s}", "client", client, "reason", reasons[refusal->reason]);
     if (refusal->reason == UE_REFUSAL_VERSION) {
-        json_object_set_new(members, "min_version", json_integer(refusal->min_version));
-        json_object_set_new(members, "version", json_integer(refusal->version));
-        json_object_set_new(members, "network_version", json_integer(refusal->network_version));
+        set(members, "min_version", refusal->has_versions, refusal->min_version);
+        set(members, "version", refusal->has_versions, refusal->version);
+        set(members, "network_version", refusal->has_network_version, refusal->network_version);
     }
     live_report(refusals->as_json, "refusal", members);
 }

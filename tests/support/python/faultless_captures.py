@@ -75,7 +75,8 @@ class FaultlessCapture:
         keys = self.scenario == "sealed"
         options = [] if self.scenario in ENDINGS else self.network()
         if self.scenario not in ENDINGS and self.random.random() < 0.2:
-            options.append(f"--loss-burst={self.random.choice((2, 4, 8))}")
+            burst = self.random.choice((2, 4, 8))
+            options += [f"--loss-burst={burst}"] if "--loss=0" not in options else []  # without effect
         if keys:
             options.append("--corrupt=0")
         at = self.point if self.point != "between" else self.random.choice(("client", "server", "sender"))

@@ -123,6 +123,13 @@ class Files(Case):
                               ("dup", 7), ("corrupt", 2), ("rate", 1e13), ("queue", 1e10), ("loss", -1),
                               ("delay", -1), ("rate", -1), ("duration", -1), ("tick", -1)):
             self.assertIn(f"--{option}=", errors("login", f"--{option}={value}"))
+        self.assertIn("--loss-burst=0.5", errors("login", "--loss=0.1", "--loss-burst=0.5"))
+        self.assertIn("--queue has no effect without --rate", errors("login", "--queue=1000"))
+        self.assertIn("--loss-burst has no effect without --loss", errors("login", "--loss-burst=3"))
+        self.assertIn("only --delay applies", errors("demo", "--loss=0.1"))
+        self.assertIn("the login of 4.13 has no encryption token", errors("game", "--encrypt", "--generation=4.13"))
+        self.assertIn("--magic-bits=33: use a number from 0 to 32", errors("login", "--magic-bits=33"))
+        self.assertIn("--handlers=foo: use names separated by commas: oodle", errors("login", "--handlers=foo"))
 
     def test_unwritable(self):
         """No file remains, and an existing file is not changed."""

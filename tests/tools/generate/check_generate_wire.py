@@ -69,10 +69,10 @@ class Wire(unittest.TestCase):
         self.assertEqual(plain, self.generate("login", "--no-sidecar", "--magic-bits=0", "--magic=0").read_bytes())
 
     def test_invalid_options(self):
-        for options, error in ((("--magic-bits=33",), "--magic-bits=33: invalid value"),
+        for options, error in ((("--magic-bits=33",), "--magic-bits=33: use a number from 0 to 32"),
                               (("--magic-bits=4", "--magic=16"), "--magic=0x10: not a value of 4 bits"),
                               (("--magic=1",), "--magic=0x1: not a value of 0 bits"),
-                              (("--handlers=zip",), "--handlers=zip: invalid value")):
+                              (("--handlers=zip",), "--handlers=zip: use names separated by commas: ")):
             errors = uerudp.run("generate", "login", "-o", self.path, *options, status=2).stderr.decode()
             self.assertIn(error, errors)
         errors = uerudp.run("generate", self.encrypted, "--handlers=oodle", "-o", self.path, status=2).stderr.decode()

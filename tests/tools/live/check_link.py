@@ -72,7 +72,7 @@ class Ends(Folder):
     def test_no_impairment(self):
         both = self.folder / "both.pcapng"
         left = self.join("--pcap", both)
-        self.assertEqual(left["generation"], "5.5")
+        self.assertEqual(left["generation"], "5.5 to 5.7")
         connection, = map(json.loads, uerudp.run("info", "--json", both, status=None).stdout.splitlines())
         self.assertEqual([connection["interface"], connection["other_end"]["interface"]], ["client side", "server side"])
         for way in ("up", "down"):
@@ -175,7 +175,29 @@ class Ends(Folder):
 
     def test_generation(self):
         wire = ["--generation", "5.1"]
-        self.assertEqual(self.join("--generation", "5.1", wire=wire, record=False)["generation"], "5.1")
+        self.assertEqual(self.join("--generation", "5.1", wire=wire, record=False)["generation"], "5.1 to 5.3")
+
+    def generation_of(self, skipped, count):
+        """What a link says of `count` datagrams of a session in 5.5 after the first ones."""
+        path, via = self.folder / "game.pcapng", None
+        uerudp.run("generate", "game", "--generation=5.5", "--duration=1", "--no-sidecar", "--output", path)
+        packets = pcapng.read(path)
+        with live.udp_socket() as server, live.udp_socket() as client:
+            with live.Link(server.getsockname()[1]) as link:
+                for packet in packets[skipped:skipped + count]:
+                    if packet.destination == 7777:
+                        client.sendto(packet.payload, ("127.0.0.1", link.port))
+                        via = server.recvfrom(2048)[1]
+                    elif via is not None:
+                        server.sendto(packet.payload, via)
+                        client.recv(2048)
+        return link.reported("left")["generation"]
+
+    def test_generations_that_fit(self):
+        """All that fit: a lone Initial, packets without a handshake, and a session from its beginning on."""
+        for skipped, count, expected in ((0, 1, "5.4 to 5.8"), (100, 60, "5.1 to 5.7"), (0, 60, "5.5 to 5.7")):
+            with self.subTest(skipped=skipped, count=count):
+                self.assertEqual(expected, self.generation_of(skipped, count))
 
     def test_many_clients(self):
         with live.Server(*TICK) as server, live.Link(server.port, "--loss", 0.02) as link:
@@ -522,6 +544,16 @@ class Life(Folder):
                           ["--port", 7777, 0, "127.0.0.1:1"], ["--generation", "3.0", 0, "127.0.0.1:1"]):
             result = uerudp.run("link", *arguments, status=2)
             self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
+
+    def test_without_effect(self):
+        """An option that only changes another one is refused alone, and accepted where that one applies."""
+        for options, text in ((["--queue=1000"], "--queue has no effect without --rate"),
+                              (["--up-queue=1000", "--down-rate=5000"], "--up-queue has no effect without --up-rate"),
+                              (["--loss-burst=3", "--dup=0.1"], "--loss-burst has no effect without --loss"),
+                              (["--loss-burst=0.5", "--loss=0.1"], "--loss-burst=0.5: not between 1 and 1000")):
+            self.assertIn(text, uerudp.run("link", *options, 0, "127.0.0.1:1", status=2).stderr.decode())
+        for options in (["--queue=1000", "--up-rate=5000"], ["--up-queue=1000", "--rate=5000"], ["--loss-burst=3", "--up-loss=0.1"]):
+            uerudp.run("link", "--duration=0.1", *options, 0, "127.0.0.1:1")
 
     def test_itself(self):
         with live.Echo() as echo:

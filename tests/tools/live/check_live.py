@@ -160,7 +160,7 @@ class Jobs(unittest.TestCase):
         """A game's client ignores a beacon's host, and a beacon's client a game."""
         with live.Server("--scenario", "beacon") as server:
             _, errors = live.client(server, "--scenario", "game", "--timeout=3", status=1)
-        self.assertIn("the login was not finished in time", errors)
+        self.assertIn("the login was not finished in time\n", errors)
         with live.Server() as server:
             _, errors = live.client(server, "--beacon", "PartyBeaconClient", "--timeout=3", status=1)
         self.assertIn("the login was not finished in time", errors)
@@ -343,18 +343,26 @@ class Errors(unittest.TestCase):
 
     def test_wrong_key(self):
         with live.Server("--key", KEY) as server:
-            live.client(server, "--key", OTHER_KEY, "--timeout", 2, status=1)
+            _, errors = live.client(server, "--key", OTHER_KEY, "--timeout", 2, status=1)
             live.check(server, "--key", KEY)
+        self.assertIn("cannot be decoded: do both sides have the same --generation, --handlers and --key?", errors)
 
     def test_key_is_required(self):
         with live.Server("--key", KEY) as server:
             _, errors = live.client(server, "--timeout", 2, status=1)
-        self.assertTrue(errors)
+        self.assertIn("no packet of the server followed its handshake: do both sides have the same ", errors)
+        self.assertIn("--key?", errors)
+
+    def test_other_generation(self):
+        """A server answers no client of another form of handshake."""
+        with live.Server("--generation=5.5", bind="127.0.0.1") as server:
+            result = uerudp.run("connect", "--generation=4.26", "--timeout=1.5", server.address, status=1)
+        self.assertRegex(result.stderr.decode(), "no answer from .*whether both sides have the same --generation")
 
     def test_other_network_version(self):
         with live.Server("--network-version", 1) as server:
             _, errors = live.client(server, "--network-version", 2, "--timeout", live.SECONDS, status=1)
-        self.assertRegex(errors, "Outdated|Upgrade")
+        self.assertIn("the connection ended: Upgrade; do both sides have the same --network-version?", errors)
 
     def test_options(self):
         for arguments in (["serve", "host"], ["serve", "--port", 65536], ["serve", "--mode", "x"],

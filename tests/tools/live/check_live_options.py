@@ -46,7 +46,17 @@ class Login(unittest.TestCase):
     def test_what_is_wrong_is_named(self):
         """Handlers are named only if a connection can be created without them."""
         for options, text in ((["--max-packet=64", "--handlers=oodle"], "no connection can be created with these settings"),
-                              (["--handlers=oodle,oodle"], "--handlers: use each component once")):
+                              (["--handlers=oodle,oodle"], "--handlers: use each component once\n"),
+                              (["--handlers=unknown"], "--handlers: unknown stands for a component of a capture"),
+                              (["--handlers=aesgcm,dtls"], "--handlers: use at most one of aesgcm, aesgcm-bytes, "),
+                              (["--handlers=oodle,aesgcm-bytes", "--compress"], "aesgcm-bytes and --compress exclude"),
+                              (["--handlers=foo"], "--handlers=foo: use names separated by commas: oodle, "),
+                              (["--magic-bits=33"], "--magic-bits=33: use a number from 0 to 32; "),
+                              (["--ch-seq-bound=1000"], "use a power of two from 0 to 1073741824, or automatic; "),
+                              ([f"--key={'5a' * 32}", "--generation=4.13"], "--key: the login of 4.13 has no encryption"),
+                              (["--min-handshake-version=3", "--generation=4.17"], "handshakes of 4.14 to 4.17 have no"),
+                              (["--beacon=PartyBeaconClient", "--generation=5.8"], "--generation=5.8: the form of "
+                               "BeaconAssignGUID is not known")):
             result = uerudp.run("connect", *options, "127.0.0.1:1", status=2)
             self.assertIn(text, result.stderr.decode())
 
@@ -179,8 +189,10 @@ class Refusals(unittest.TestCase):
                             ["--generation=4.18"]):
                 live.client(server, FAST, *options, "--check", "--timeout=1", status=1)
             live.check(server, FAST)
-        self.assertEqual([("handshake version", 2, 2), ("handshake version", 0, 0), ("handshake version", 0, 0)],
-                         [(event["reason"], event["min_version"], event["version"]) for event in server.named("refusal")])
+        self.assertEqual([(2, 2, 0), (None, None, None), (None, None, None)],
+                         [(event["min_version"], event["version"], event["network_version"])
+                          for event in server.named("refusal")])
+        self.assertEqual(3 * ["handshake version"], [event["reason"] for event in server.named("refusal")])
         refused = server.reported("refused")
         self.assertEqual((0, 0), (refused["wrong_session"], refused["malformed"]))
 
