@@ -23,7 +23,7 @@ enum packet_report { REPORT_NONE, REPORT_DELIVERED, REPORT_LOST };
 
 /* A packet, by its id less the first of its side. */
 struct run_packet {
-    bool is_seen;                     /* was captured */
+    bool is_seen;                     /* was captured intact */
     uint64_t time_ns;                 /* first */
     enum packet_report sender_report; /* by the endpoint that sent it */
     enum packet_report reported;      /* by captured headers */
@@ -36,7 +36,7 @@ struct side {
     GArray *packets;        /* struct run_packet, by id less first_id */
     int64_t first_id;
     int64_t reported_id;         /* newest that was reported */
-    int64_t highest_seen;        /* newest that was captured */
+    int64_t highest_seen;        /* newest that was captured intact */
     GHashTable *newest_reliable; /* channel to int64_t, its newest reliable number */
     GHashTable *seen;            /* keys of reliable bunches that were captured */
     struct run_log_figures figures;
@@ -44,12 +44,18 @@ struct side {
     uint64_t half_ns; /* the newest */
 };
 
+struct side_close {
+    enum ue_role side;
+    bool is_timeout;
+};
+
 struct run_log {
     struct side sides[2]; /* [sender] */
     GArray *messages;
     GHashTable *message_indices; /* of messages, by identity */
     GArray *rtts;                /* uint64_t, ns */
-    const char *closed_by;
+    struct side_close closes[2]; /* in the order of time */
+    size_t close_count;
 };
 
 /* ---- start and end ---- */
@@ -71,7 +77,6 @@ struct run_log *run_log_new(void) {
     run_log->messages = g_array_new(FALSE, FALSE, sizeof(struct run_log_message));
     run_log->message_indices = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     run_log->rtts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    run_log->closed_by = "none";
     return run_log;
 }
 
@@ -132,7 +137,7 @@ static void add_item(struct side *side, const struct side *other, const struct u
         int64_t newest = other->first_id + other->packets->len - 1;
         int64_t id = ue_seq_expand(item->ack.ack_id, newest, UE_PACKET_SEQ_MAX);
         g_array_append_val(side->acks, id);
-    } else if (item->bunch.reliable) {
+    } else if (item->bunch.reliable && !context->settings.internal_ack) { /* a replay has no sequences */
         uint64_t key = reliable_key(side, context, &item->bunch);
         g_array_append_val(side->reliables, key);
     }
@@ -191,8 +196,9 @@ void run_log_add_ack(struct run_log *run_log, enum ue_role side, int64_t packet_
 }
 
 void run_log_add_close(struct run_log *run_log, enum ue_role side, enum ue_close_reason reason) {
-    if (run_log->closed_by[0] == 'n') {
-        run_log->closed_by = reason == UE_CLOSE_CONNECTION_TIMEOUT ? "timeout" : phrase_side(side);
+    if (run_log->close_count < G_N_ELEMENTS(run_log->closes)) {
+        run_log->closes[run_log->close_count++] =
+            (struct side_close){.side = side, .is_timeout = reason == UE_CLOSE_CONNECTION_TIMEOUT};
     }
 }
 
@@ -202,8 +208,15 @@ bool run_log_is_reported(const struct run_log *run_log, enum ue_role from, int64
     return packet != NULL && packet->sender_report != REPORT_NONE;
 }
 
+/* A side that has sent no packet told nobody that it closed. */
 const char *run_log_closed_by(const struct run_log *run_log) {
-    return run_log->closed_by;
+    for (size_t i = 0; i < run_log->close_count; i++) {
+        const struct side_close *close = &run_log->closes[i];
+        if (close->is_timeout || run_log->sides[close->side].packets->len > 0) {
+            return close->is_timeout ? "timeout" : phrase_side(close->side);
+        }
+    }
+    return "none";
 }
 
 const GArray *run_log_messages(const struct run_log *run_log) {

@@ -51,10 +51,10 @@ void run_log_add_frame(struct run_log *run_log, const struct run_log_frame *capt
 void run_log_compute_figures(const struct run_log *run_log, enum ue_role from, struct run_log_figures *figures);
 /* Percentile of the round-trip times (nearest rank, percent above 0). False: none was measured. */
 bool run_log_rtt_ms(const struct run_log *run_log, unsigned percent, double *ms);
-/* client, server, timeout or none. */
 /* Whether a packet was reported to its sender, and then, as what. */
 bool run_log_is_reported(const struct run_log *run_log, enum ue_role from, int64_t packet_id, bool *is_delivered);
 
+/* client, server, timeout or none. */
 const char *run_log_closed_by(const struct run_log *run_log);
 /* struct run_log_message, in the order in which they were sent. */
 const GArray *run_log_messages(const struct run_log *run_log);

@@ -35,6 +35,7 @@ struct simulation {
     uint64_t now_ns;
     uint64_t until_ns; /* limit of draining; end of settling and leaving */
     uint32_t client_address;
+    bool has_joined; /* both sides, when everything had arrived */
     bool must_close; /* both sides had joined when one of them closed */
 };
 
@@ -222,7 +223,7 @@ static void start_leaving(struct simulation *sim) {
     enum sim_ending ending = sim->scenario->ending;
     struct sim_endpoint *endpoint = &sim->endpoints[ending == SIM_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
     if ((ending == SIM_ENDING_CLIENT || ending == SIM_ENDING_SERVER) && endpoint->conn != NULL) {
-        sim->must_close = sim->endpoints[0].may_send_streams && sim->endpoints[1].may_send_streams;
+        sim->must_close = sim->has_joined;
         sim_endpoint_close(endpoint, sim->now_ns);
     }
     sim->phase = PHASE_LEAVING;
@@ -248,6 +249,9 @@ static void check_endpoint(struct simulation *sim) {
 
 static void finish(struct simulation *sim) {
     sim->phase = PHASE_OVER;
+    if (sim->scenario->login && sim->scenario->ending <= SIM_ENDING_SERVER && !sim->has_joined) {
+        sim_failure_set(&sim->checker.failure, sim->now_ns, "ended before the client had joined");
+    }
     if (!sim->scenario->hostile && !sim->scenario->unchecked) {
         check_endpoint(sim);
     }
@@ -272,6 +276,7 @@ static void after_draining(struct simulation *sim) {
         sim_failure_set(&sim->checker.failure, sim->now_ns, "the client's actors are not equal to the server's");
     } else {
         report_final(sim, may_miss);
+        sim->has_joined = sim->endpoints[0].may_send_streams && sim->endpoints[1].may_send_streams;
         (sim->scenario->ending == SIM_ENDING_QUIET ? start_settling : start_leaving)(sim);
     }
 }

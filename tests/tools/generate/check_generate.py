@@ -269,6 +269,18 @@ class Truth(Case):
             self.assertEqual(name == "refused", '"failure":{' in text)
             self.assertEqual(name == "upgrade", '"upgrade":{' in text)
 
+    def test_ended_before_the_join(self):
+        """Exit status 1 with a capture and to a pipe, and nobody told a close; a run that is long enough joins."""
+        for arguments, packets in ((("game", "--duration=0.1"), 0), (("beacon", "--loss=0.3"), 0)):
+            path = self.folder / "early.pcapng"
+            for output in (path, "-"):
+                result = uerudp.run("generate", *arguments, "-o", output, status=1)
+                self.assertIn("ended before the client had joined", result.stderr.decode())
+            sent = json.loads(path.with_suffix(".sent.json").read_text())
+            self.assertEqual(packets, sum(datagram["packet_id"] is not None for datagram in sent["datagrams"]))
+            self.assertEqual("none", sent["connections"][0]["closed_by"])
+        self.assertEqual("client", self.generate("game", "--duration=0.5")[1]["connections"][0]["closed_by"])
+
     def test_close_reasons(self):
         path, _ = self.generate("close-reasons")
         bunches = [bunch for datagram in uerudp.decode(path) for bunch in datagram.get("bunches", ())]

@@ -56,6 +56,11 @@ class Demo(unittest.TestCase):
         closes = sum(bunch.get("close", False) for bunch in run.bunches)
         self.assertEqual(closes, sum(channel["closes"] for channel in run.info["channels"]))
 
+    def test_nothing_is_resent(self):
+        """Bunches of a replay have no sequences, and nothing is lost."""
+        for generation in ("4.13", "5.8"):
+            self.assertEqual({"c2s": 0, "s2c": 0}, Run(generation=generation).sent["connections"][0]["resends"])
+
     def test_generations(self):
         for generation in ("4.13", "4.18", "4.22", "4.25", "5.1", "5.5", "5.8"):
             with self.subTest(generation):

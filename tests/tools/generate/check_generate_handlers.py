@@ -165,7 +165,7 @@ class Options(Case):
                                (("--handlers=oodle,oodle",), "use each component once"),
                                (("--handlers=oodle", "--encrypt"), "encryption needs one of"),
                                (("--compress",), "--compress needs oodle"),
-                               (("--compress", "--handlers=aesgcm-bytes,oodle"), "aesgcm-bytes not with --compress")):
+                               (("--compress", "--handlers=aesgcm-bytes,oodle"), "aesgcm-bytes and --compress exclude each other")):
             errors = uerudp.run("generate", "login", "-o", self.path, *options, status=2).stderr.decode()
             self.assertIn(error, errors)
         for options, error in ((("--handlers=oodle", "--key", KEY), "encryption needs one of"),
