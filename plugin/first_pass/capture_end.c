@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/first_pass/capture_end.h"
 
+#include <epan/column-info.h>
+#include <epan/frame_data.h>
 #include <epan/packet.h>
 
 /* Wireshark adds a layer to each frame for the dissector of a protocol, and removes it when the dissector returns 0. */
 #define NO_PROTOCOL (-1)
 
-/* The first frame of the file that was read last. It is kept when state is cleared: another file has another first
-   frame. */
-static struct {
-    const frame_data *frame; /* is compared, never read: it may be that of a closed file */
-    nstime_t captured;       /* time, without the user's time shift */
-} first;
 static bool was_reached;
+static uint32_t frames; /* of the file, as far as they were dissected */
+
+/* Plugins can ask only for the column "delta time", which is 0 unless the frame before is known and has a time. */
+static bool next_is_known(const packet_info *pinfo) {
+    const frame_data first = {.num = 1};
+    const frame_data after_next = {.num = pinfo->num + 2, .abs_ts = {.secs = INT32_MIN}};
+    return frame_data_compare(pinfo->epan, &after_next, &first, COL_DELTA_TIME) < 0;
+}
+
+/* Wireshark clears the state of dissectors alike when it opens a file and when it dissects all frames again. But it
+   dissects a frame that it reads before it reads the next one. After a file of one frame, the second one shows it. */
+static bool is_of_another_file(const packet_info *pinfo) {
+    return pinfo->num > frames || (pinfo->num == 1 && frames > 1 && !next_is_known(pinfo));
+}
 
 /* Runs after the dissection of every frame that is not ignored; a frame can only be ignored after it was shown. */
 static int on_frame(tvbuff_t *tvb _U_, packet_info *pinfo, proto_tree *tree _U_, void *data _U_) {
-    const frame_data *frame = pinfo->fd;
-    nstime_t captured;
-    if (frame->num != 1 || frame->visited) {
-        return 0;
-    }
-    nstime_delta(&captured, &frame->abs_ts, &frame->shift_offset);
-    if (frame != first.frame || nstime_cmp(&captured, &first.captured) != 0) {
-        first.frame = frame;
-        first.captured = captured;
-        was_reached = false;
+    if (!pinfo->fd->visited) {
+        was_reached = was_reached && !is_of_another_file(pinfo);
+        frames = was_reached ? frames : pinfo->num;
     }
     return 0;
 }
