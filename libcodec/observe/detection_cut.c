@@ -7,15 +7,6 @@ static bool contradicts(const struct ue_context *context, const struct ue_detect
     return !ue_profile_match_cut(context, head->bytes, head->size_bytes, head->captured_bytes, head->is_shortened);
 }
 
-/* When packets no longer change the result, they still remove candidates. */
-static void narrow_candidates(struct ue_detection *detection) {
-    uint16_t left = ue_detection_fewest_cut_misses(detection, detection->result.candidates);
-    if (left != detection->result.candidates) {
-        ue_detection_choose(detection, ue_profile_mask_oldest(left), detection->result.variant, left,
-                            UE_DETECTION_REASON_CUT);
-    }
-}
-
 void ue_detection_observe_cut(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head) {
     enum ue_direction direction = ue_detection_direction(detection, side);
     uint16_t contradicted = 0;
@@ -36,6 +27,6 @@ void ue_detection_observe_cut(struct ue_detection *detection, unsigned side, con
     if (contradicted != 0 && detection->detection == UE_DETECTION_STATE_OPEN) {
         ue_detection_decide(detection);
     } else if (contradicted != 0 && detection->detection == UE_DETECTION_STATE_CLOSED) {
-        narrow_candidates(detection);
+        ue_detection_choose_uncontradicted(detection);
     }
 }

@@ -71,6 +71,9 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
     detection->result.features = ue_profile_at(profile)->features;
     detection->result.ids = ids;
     detection->result.matches_few = false;
+    if (reason != UE_DETECTION_REASON_CUT) {
+        detection->uncut = detection->result;
+    }
 }
 
 unsigned ue_profile_mask_oldest(uint16_t mask) {
@@ -240,17 +243,31 @@ static unsigned oldest_decoding(const struct ue_detection *detection, uint16_t m
     return best;
 }
 
-uint16_t ue_detection_fewest_cut_misses(const struct ue_detection *detection, uint16_t mask) {
+/* One cut packet may be damaged or foreign: a profile is excluded if this many more cut packets contradict it than
+   the one that fewest contradict. */
+#define CUT_MARGIN 2
+
+static uint16_t without_contradicted(const struct ue_detection *detection, uint16_t mask) {
     unsigned least = UINT16_MAX;
     uint16_t left = 0;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        unsigned misses = detection->cut_misses[row];
-        if ((mask >> row & 1) != 0 && misses <= least) {
-            left = (uint16_t)((misses < least ? 0 : left) | 1u << row);
-            least = misses;
-        }
+        bool is_less = (mask >> row & 1) != 0 && detection->cut_misses[row] < least;
+        least = is_less ? detection->cut_misses[row] : least;
     }
-    return left;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        left |= (uint16_t)((detection->cut_misses[row] < least + CUT_MARGIN) << row);
+    }
+    return left & mask;
+}
+
+void ue_detection_choose_uncontradicted(struct ue_detection *detection) {
+    const struct ue_detection_result uncut = detection->uncut;
+    uint16_t left = without_contradicted(detection, uncut.candidates);
+    if (left == uncut.candidates) {
+        ue_detection_choose(detection, uncut.profile, uncut.variant, left, (enum ue_detection_reason)uncut.reason);
+    } else {
+        ue_detection_choose(detection, oldest_decoding(detection, left), uncut.variant, left, UE_DETECTION_REASON_CUT);
+    }
 }
 
 /* The possible profiles that match as often as one of them. */
@@ -299,14 +316,14 @@ void ue_detection_decide(struct ue_detection *detection) {
     unsigned bunches;
     uint16_t mask = best_profiles(detection, 0, &bunches);
     if (mask != 0) {
-        uint16_t left = ue_detection_fewest_cut_misses(detection, mask);
-        unsigned best = oldest_decoding(detection, left);
+        unsigned best = oldest_decoding(detection, mask);
         enum ue_detection_reason reason = ue_profile_same_wire(detection->possible) ? UE_DETECTION_REASON_HANDSHAKE
                                           : ue_profile_same_wire(mask)              ? UE_DETECTION_REASON_ONLY_MATCH
-                                          : left != mask                            ? UE_DETECTION_REASON_CUT
                                           : best == ue_profile_mask_oldest(mask)    ? UE_DETECTION_REASON_OLDEST_MATCH
                                                                                  : UE_DETECTION_REASON_DECODING_MATCH;
-        ue_detection_choose(detection, best, 0, left, reason);
+        detection->uncut =
+            (struct ue_detection_result){.candidates = mask, .profile = (uint8_t)best, .reason = (uint8_t)reason};
+        ue_detection_choose_uncontradicted(detection);
         detection->evidence = (uint16_t)bunches;
         return;
     }

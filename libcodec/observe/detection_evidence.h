@@ -36,8 +36,8 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
 /* Chooses a result from the counts. */
 void ue_detection_decide(struct ue_detection *detection);
 
-/* The profiles of a mask that fewest cut packets contradict. */
-uint16_t ue_detection_fewest_cut_misses(const struct ue_detection *detection, uint16_t mask);
+/* Chooses among the profiles that match those that cut packets do not exclude. */
+void ue_detection_choose_uncontradicted(struct ue_detection *detection);
 
 /* Whether the handshakes, or the packets, leave a single wire format. */
 bool ue_detection_is_single(struct ue_detection *detection);

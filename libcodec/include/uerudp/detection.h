@@ -25,8 +25,9 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_ONLY_MATCH,     /* the only profile in which the bunches end at the terminator */
     UE_DETECTION_REASON_OLDEST_MATCH,   /* the oldest of several profiles that match */
     UE_DETECTION_REASON_DECODING_MATCH, /* of several profiles that match, the oldest that decodes most datagrams */
-    UE_DETECTION_REASON_CUT,   /* of several profiles that match, the oldest that fewest cut packets contradict */
-    UE_DETECTION_REASON_SPAWN, /* the only profile in which the spawn data of actors ends with its message */
+    UE_DETECTION_REASON_CUT, /* of several profiles that match, the oldest of those that fewest cut packets contradict,
+                                or one more */
+    UE_DETECTION_REASON_SPAWN,         /* the only profile in which the spawn data of actors ends with its message */
     UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
     UE_DETECTION_REASON_MOST_MATCH,    /* the oldest of those that match most often, more than half of the packets */
     UE_DETECTION_REASON_MAGIC,         /* what looks like a handshake begins after a magic header that the settings
@@ -135,7 +136,8 @@ struct ue_detection {
     const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
     struct ue_detection_result result;
     struct ue_detection_result released;
-    bool is_given; /* the generation is a setting */
+    struct ue_detection_result uncut; /* what the result would be without cut packets */
+    bool is_given;                    /* the generation is a setting */
     bool has_packets;
     bool has_proof;        /* a handshake message with a body, or with versions, was fed */
     bool has_ids_evidence; /* a handshake message showed whether the prefix has ids */
