@@ -472,6 +472,9 @@ static struct ue_connection *require_connection(struct ue_observer *observer, st
     *is_match = match_handshake(&connection->shown.detection.settings, captured, match);
     if (*is_match && ue_detection_is_new_connection(&connection->shown.detection, match)) {
         struct ue_connection *next = add_connection(observer, pair, captured, side);
+        if (next != NULL) {
+            ue_detection_follow(&next->shown.detection, &connection->shown.detection);
+        }
         if (next != NULL && is_failed_attempt(connection, match->profiles)) {
             repeat_attempt(observer, next, connection);
         }

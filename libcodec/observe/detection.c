@@ -241,6 +241,10 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     const struct ue_context *x = &detection->resolved;
     struct ue_decode_result result;
     bool visible = decode_current(detection, side, bytes, size_bytes, &result);
+    if (visible && ue_detection_is_earlier_opening(detection, side, &result, x, bytes, size_bytes)) {
+        state->number = 0; /* no evidence */
+        return;
+    }
     if (visible && ue_detection_is_other_session(detection, side, result.seq, x, bytes, size_bytes)) {
         state->is_other_session = true;
         return;
@@ -384,6 +388,7 @@ void ue_detection_begin_session(struct ue_detection *detection, const struct ue_
     *detection = *earlier;
     detection->settings.decryptor = detection->resolved.settings.decryptor = decryptor;
     detection->datagrams--; /* it is fed again */
+    ue_detection_follow(detection, earlier);
     detection->has_packets = detection->restarting = false;
     memset(detection->sides, 0, sizeof detection->sides);
     memset(detection->first_sides, 0, sizeof detection->first_sides);

@@ -42,3 +42,24 @@ bool ue_detection_is_other_session(const struct ue_detection *detection, unsigne
     return (step > 1 || step < -UE_DETECTION_LATE_MAX) && !is_same_number(client, seq, context) &&
            ue_detection_is_opening(context, bytes, size_bytes);
 }
+
+void ue_detection_follow(struct ue_detection *detection, const struct ue_detection *earlier) {
+    bool has_first = earlier->sides[0].has_first && earlier->sides[1].has_first;
+    if (!earlier->has_packets) { /* it was only tried */
+        detection->has_earlier_first = earlier->has_earlier_first;
+        memcpy(detection->earlier_first, earlier->earlier_first, sizeof detection->earlier_first);
+        return;
+    }
+    detection->has_earlier_first = has_first;
+    for (unsigned side = 0; side < 2; side++) {
+        detection->earlier_first[side] = earlier->sides[side].first_seq;
+    }
+}
+
+bool ue_detection_is_earlier_opening(const struct ue_detection *detection, unsigned side,
+                                     const struct ue_decode_result *result, const struct ue_context *context,
+                                     const uint8_t *bytes, size_t size_bytes) {
+    return detection->has_earlier_first && result->seq == detection->earlier_first[side] &&
+           ue_seq_of(result->ack + 1) == detection->earlier_first[!side] &&
+           ue_detection_is_opening(context, bytes, size_bytes);
+}

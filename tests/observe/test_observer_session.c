@@ -258,6 +258,54 @@ static void copies_begin_no_session(void **state) {
     }
 }
 
+/* The network delivers the first packet of a session once more after the next session began. */
+static void late_copies_of_the_session_before_begin_no_session(void **state) {
+    (void)state;
+    for (unsigned has_handshake = 0; has_handshake < 2; has_handshake++) {
+        struct session s;
+        uint8_t bytes[PACKET_BYTES];
+        const struct opening openings[] = {opening_at(5000), opening_at(ue_cookie_sequences(cookie_a).client)};
+        begin(&s, RELEASE);
+        begin_ids(&s, 5000, 700);
+        size_t size_bytes = encode_opening(&s, &openings[0], bytes);
+        feed(&s, CLIENT, bytes, size_bytes);
+        packets(&s, 100);
+        if (has_handshake != 0) {
+            handshake(&s);
+            feed(&s, CLIENT, bytes, size_bytes); /* before the first packet of the session, too */
+        } else {
+            begin_ids(&s, ue_cookie_sequences(cookie_a).client, 3000);
+        }
+        send_opening(&s, &openings[1]);
+        packets(&s, 3);
+        for (unsigned i = 0; i < 2; i++) {
+            feed(&s, CLIENT, bytes, size_bytes);
+            packets(&s, 100);
+        }
+        assert_int_equal(ue_observer_stream_count(s.f.observer), 2);
+        assert_int_equal(stream(&s), 1);
+        assert_int_equal(s.nacked, 0);
+        assert_int_equal(counts(&s, CLIENT)->missing + counts(&s, SERVER)->missing, 0);
+        observer_fixture_end(&s.f);
+    }
+}
+
+/* The server begins with another sequence. */
+static void a_session_may_begin_with_the_sequence_of_the_one_before(void **state) {
+    (void)state;
+    struct session s;
+    const struct opening openings[] = {opening_at(5000), opening_at(9000)};
+    begin(&s, RELEASE);
+    for (unsigned i = 0; i < 3; i++) {
+        begin_ids(&s, i == 1 ? 9000 : 5000, (uint16_t)(700 + i));
+        send_opening(&s, &openings[i % 2]);
+        packets(&s, 100);
+        assert_int_equal(stream(&s), i);
+    }
+    assert_int_equal(ue_observer_stream_count(s.f.observer), 3);
+    observer_fixture_end(&s.f);
+}
+
 /* A server does not open channel 0, and up to 4.21 no packet has the ack that the first one needs. */
 static void other_packets_begin_no_session(void **state) {
     (void)state;
@@ -285,6 +333,8 @@ int main(void) {
         cmocka_unit_test(an_attempt_after_one_without_answer_is_the_same_stream),
         cmocka_unit_test(retransmissions_begin_no_session),
         cmocka_unit_test(copies_begin_no_session),
+        cmocka_unit_test(late_copies_of_the_session_before_begin_no_session),
+        cmocka_unit_test(a_session_may_begin_with_the_sequence_of_the_one_before),
         cmocka_unit_test(other_packets_begin_no_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,8 @@ struct ue_detection {
     struct ue_detection_replay replay;
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
+    bool has_earlier_first;                  /* earlier_first is set */
+    uint16_t earlier_first[2];               /* first sequences of the sides in the session before */
     struct ue_detection_header headers[UE_DETECTION_HELD_MAX];
     struct ue_detection_result resolved_result; /* the result that `resolved` was made from */
     struct ue_context resolved;                 /* profile.name is NULL before the first packet */
@@ -210,6 +212,10 @@ void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, 
 /* Whether this handshake message begins another connection of the same addresses: an Initial without restart bit after
    packets, or after handshakes of generations that do not send its form. */
 bool ue_detection_is_new_connection(const struct ue_detection *detection, const struct ue_handshake_match *match);
+
+/* Call for a connection that follows another one on its addresses: a late copy of that one's first packet is then no
+   packet of this one, and does not begin a session. */
+void ue_detection_follow(struct ue_detection *detection, const struct ue_detection *earlier);
 
 /* Begins another session of the same addresses, whose first packet the earlier detection recognised
    (is_other_session): keeps what it knows except packet ids. Feed that packet again to this detection. */
