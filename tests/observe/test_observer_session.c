@@ -182,6 +182,27 @@ static void another_session_is_another_stream(void **state) {
     }
 }
 
+/* Then its first packet counts once, for the connection before it. */
+static void a_session_without_memory_is_no_connection(void **state) {
+    (void)state;
+    struct session s;
+    const struct opening opening = opening_at(1027);
+    begin(&s, RELEASE);
+    handshake(&s);
+    packets(&s, 100);
+    const struct ue_observed_connection *connection = s.f.record.connection;
+    uint32_t before = connection->detection.datagrams;
+    s.f.memory.failing = s.f.memory.allocations + 1;
+    begin_ids(&s, 1027, 512);
+    send_opening(&s, &opening);
+    assert_true(s.f.memory.allocations >= s.f.memory.failing);
+    assert_ptr_equal(s.f.record.connection, connection);
+    assert_int_equal(connection->detection.datagrams, before + 1);
+    assert_false(s.latest.record.decode.packet_ids.has_id);
+    assert_int_equal(ue_observer_stream_count(s.f.observer), 1);
+    observer_fixture_end(&s.f);
+}
+
 /* Before the result of the detection is final, too. */
 static void a_session_may_follow_the_first_packets(void **state) {
     (void)state;
@@ -329,6 +350,7 @@ int main(void) {
         cmocka_unit_test(a_capture_after_the_handshake_knows_the_first_sequences),
         cmocka_unit_test(another_first_packet_tells_nothing),
         cmocka_unit_test(another_session_is_another_stream),
+        cmocka_unit_test(a_session_without_memory_is_no_connection),
         cmocka_unit_test(a_session_may_follow_the_first_packets),
         cmocka_unit_test(an_attempt_after_one_without_answer_is_the_same_stream),
         cmocka_unit_test(retransmissions_begin_no_session),

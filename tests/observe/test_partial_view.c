@@ -116,6 +116,22 @@ static void bunches_count_if_their_header_is_captured(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->resends, 1);
 }
 
+/* What all generations that fit decode alike may end beyond the cut, or before it. */
+static void bunches_count_up_to_the_cut_and_as_far_as_generations_agree(void **state) {
+    (void)state;
+    static const size_t agreed_bits[] = {2 * PAYLOAD_BITS, HEADER_BYTES * 8};
+    for (int64_t i = 0; i < 2; i++) {
+        shared_fixture.x[CLIENT].agreed_bits = agreed_bits[i];
+        add_bunch(3, 7);
+        add_bunch(3, 8);
+        shared_fixture.captured_bytes = BUNCH_BYTES;
+        tracker_fixture_packet(&shared_fixture, CLIENT, 100 + i, 6, 0);
+    }
+    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
+                                            "1 c bunch 0 on 3: 7, 1 in flight, cut\n"
+                                            "2 c opaque\n");
+}
+
 static void bunches_beyond_the_cut_are_no_gap(void **state) {
     (void)state;
     for (uint32_t cut = 0; cut < 2; cut++) {
@@ -216,6 +232,7 @@ int main(void) {
         WITH_5_1(late_packets_are_counted_once),
         WITH_5_1(old_opaque_packets_explain_nothing),
         WITH_5_1(bunches_count_if_their_header_is_captured),
+        WITH_5_1(bunches_count_up_to_the_cut_and_as_far_as_generations_agree),
         WITH_5_1(bunches_beyond_the_cut_are_no_gap),
         WITH_5_1(bits_that_are_not_sent_are_no_naks_after_an_opaque_packet),
         WITH_5_1(bits_that_are_not_sent_are_naks),
