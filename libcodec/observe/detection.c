@@ -253,7 +253,10 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     detection->is_confirmed |= detection->has_ids_evidence;
     detection->restarting = false;
     detection->sides[side].has_unread |= !visible;
-    if (visible && !detection->is_given) {
+    if (detection->is_released && detection->result.is_undecoded) {
+        ue_detection_retry_undecoded(detection, side, bytes, size_bytes);
+        visible = !detection->result.is_undecoded && decode_current(detection, side, bytes, size_bytes, &result);
+    } else if (visible && !detection->is_given) {
         count_packet(detection, side, bytes, size_bytes);
         if (!detection->is_released || !ue_detection_is_resolved(detection, &detection->result)) {
             visible = decode_current(detection, side, bytes, size_bytes, &result);

@@ -2,7 +2,6 @@
 #include "libcodec/observe/detection_evidence.h"
 
 #include <uerudp/seq.h>
-#include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_opening.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
@@ -13,110 +12,6 @@
 #define MATCH_TOTAL 20
 /* Minimum number of packets of a repeated detection, and before a generation can match too few. */
 #define TRIALS_MIN 16
-
-static const uint16_t variant_packet_bytes[] = {0, 512, 1024, 1028, 2048, 4096, 8192};
-#define PACKET_SIZES (sizeof variant_packet_bytes / sizeof *variant_packet_bytes)
-_Static_assert(UE_DETECTION_VARIANT_COUNT == 2 * PACKET_SIZES,
-               "each packet size with the stock and the larger sequence bound");
-#define VARIANT_CH_SEQ_BOUND 4096
-
-static struct ue_settings variant_settings(const struct ue_settings *base, unsigned variant) {
-    struct ue_settings settings = *base;
-    if (variant % PACKET_SIZES != 0) {
-        settings.max_packet_bytes = variant_packet_bytes[variant % PACKET_SIZES];
-    }
-    if (variant / PACKET_SIZES != 0) {
-        settings.ch_seq_bound = VARIANT_CH_SEQ_BOUND;
-    }
-    return settings;
-}
-
-struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result) {
-    const struct ue_settings stock = {0};
-    const struct ue_settings settings = variant_settings(&stock, result->variant);
-    return (struct ue_detection_bounds){settings.max_packet_bytes, settings.ch_seq_bound};
-}
-
-/* A setting that the caller gave is not varied. */
-static bool variant_is_allowed(const struct ue_settings *base, unsigned variant) {
-    bool other_size = variant % PACKET_SIZES != 0;
-    bool other_bound = variant / PACKET_SIZES != 0;
-    return !(other_size && base->max_packet_bytes != 0) && !(other_bound && base->ch_seq_bound != 0);
-}
-
-enum ue_direction ue_detection_direction(const struct ue_detection *detection, unsigned side) {
-    if (detection->server_side < 0) {
-        return UE_DIRECTION_UNKNOWN;
-    }
-    return (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-}
-
-bool ue_detection_is_lone(const struct ue_detection_result *result) {
-    return result->reason == UE_DETECTION_REASON_CLOSEST || result->reason == UE_DETECTION_REASON_MAGIC;
-}
-
-bool ue_detection_is_guess(const struct ue_detection_result *result) {
-    return result->reason == UE_DETECTION_REASON_MOST_MATCH || ue_detection_is_lone(result);
-}
-
-void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
-                         enum ue_detection_reason reason) {
-    bool ids = ue_detection_has_ids(detection, profile);
-    ue_detection_move_header(detection, profile, ids);
-    detection->result.profile = (uint8_t)profile;
-    detection->result.variant = (uint8_t)variant;
-    detection->result.candidates = candidates;
-    detection->result.reason =
-        !detection->is_given && ue_detection_hides_handshake(detection) ? UE_DETECTION_REASON_MAGIC : (uint8_t)reason;
-    detection->result.features = ue_profile_at(profile)->features;
-    detection->result.ids = ids;
-    detection->result.matches_few = false;
-    if (reason != UE_DETECTION_REASON_CUT) {
-        detection->uncut = detection->result;
-    }
-}
-
-unsigned ue_profile_mask_oldest(uint16_t mask) {
-    return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
-}
-
-void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
-                              enum ue_direction direction, struct ue_context *context) {
-    struct ue_settings settings = variant_settings(&detection->settings, result->variant);
-    const struct ue_profile *profile = detection->custom != NULL ? detection->custom : ue_profile_at(result->profile);
-    ue_context_init(context, profile, &settings);
-    context->direction = direction;
-    context->ids = result->ids;
-    context->features = result->features;
-    if (detection->custom == NULL && detection->settings.reliable_buffer == 0) {
-        context->reliable_limit = ue_profile_reliable_limit(result->candidates);
-    }
-}
-
-void ue_detection_context_of_row(const struct ue_detection *detection, const struct ue_detection_result *result,
-                                 unsigned row, enum ue_direction direction, struct ue_context *context) {
-    struct ue_detection_result other = *result;
-    other.profile = (uint8_t)row;
-    other.features = ue_profile_at(row)->features;
-    other.ids = ue_detection_has_ids(detection, row);
-    ue_detection_context_for(detection, &other, direction, context);
-}
-
-bool ue_detection_is_resolved(const struct ue_detection *detection, const struct ue_detection_result *result) {
-    const struct ue_detection_result *cached = &detection->resolved_result;
-    return detection->resolved.profile.name != NULL && cached->candidates == result->candidates &&
-           cached->profile == result->profile && cached->variant == result->variant && cached->ids == result->ids &&
-           cached->features == result->features;
-}
-
-const struct ue_context *ue_detection_resolve(struct ue_detection *detection, unsigned side) {
-    if (!ue_detection_is_resolved(detection, &detection->result)) {
-        ue_detection_context_for(detection, &detection->result, UE_DIRECTION_UNKNOWN, &detection->resolved);
-        detection->resolved_result = detection->result;
-    }
-    detection->resolved.direction = ue_detection_direction(detection, side);
-    return &detection->resolved;
-}
 
 /* ---- evidence from packets ---- */
 
@@ -179,6 +74,7 @@ static struct ue_context context_of_row(const struct ue_detection *detection, un
     struct ue_detection_result result = detection->result;
     struct ue_context x;
     result.variant = (uint8_t)variant;
+    result.is_undecoded = false;
     ue_detection_context_of_row(detection, &result, row, ue_detection_direction(detection, side), &x);
     return x;
 }
@@ -395,7 +291,7 @@ static void try_profile(struct ue_detection *detection, unsigned row, unsigned v
 static void try_variants(struct ue_detection *detection, unsigned row, unsigned side, const uint8_t *bytes,
                          size_t size_bytes, struct decode_attempt *attempt) {
     for (unsigned variant = 1; variant < UE_DETECTION_VARIANT_COUNT; variant++) {
-        if (variant_is_allowed(&detection->settings, variant) && !is_hopeless(detection, row, variant)) {
+        if (ue_detection_variant_is_allowed(&detection->settings, variant) && !is_hopeless(detection, row, variant)) {
             try_profile(detection, row, variant, side, bytes, size_bytes, attempt);
         }
     }
@@ -481,7 +377,7 @@ static bool has_tried_enough(const struct ue_detection *detection) {
 
 static void close_detection(struct ue_detection *detection) {
     detection->detection = UE_DETECTION_STATE_CLOSED;
-    if (ue_detection_is_guess(&detection->result)) {
+    if (ue_detection_is_guess(&detection->result) || detection->result.is_undecoded) {
         detection->pause = (uint16_t)(UE_DETECTION_HELD_MAX << detection->failures);
         if (detection->failures < PAUSE_SHIFT_MAX) {
             detection->failures++;
@@ -502,6 +398,30 @@ static void repeat_detection(struct ue_detection *detection, unsigned side, cons
     if (is_enough) {
         close_detection(detection);
     }
+}
+
+void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                  size_t size_bytes) {
+    const struct ue_detection_result before = detection->result;
+    if (detection->pause != 0) {
+        detection->pause--;
+        return;
+    }
+    if (detection->detection != UE_DETECTION_STATE_REOPENED) {
+        reopen(detection);
+    }
+    try_all(detection, side, bytes, size_bytes);
+    if (!has_tried_enough(detection)) {
+        return;
+    }
+    ue_detection_decide(detection);
+    if (detection->evidence >= UE_DETECTION_CERTAIN_MATCHES) {
+        detection->result.is_undecoded = false;
+        memset(detection->sides, 0, sizeof detection->sides);
+    } else {
+        detection->result = before;
+    }
+    close_detection(detection);
 }
 
 static bool has_chosen_position(const struct ue_detection *detection, unsigned row) {

@@ -11,8 +11,13 @@
 /* Number of matching datagrams with bunches from which on a single profile is certain. */
 #define UE_DETECTION_CERTAIN_MATCHES 5
 
+/* ---- detection_result.c ---- */
+
 /* The oldest profile of a mask; 0 for an empty mask. */
 unsigned ue_profile_mask_oldest(uint16_t mask);
+
+/* Whether a variant may be tried: a setting that the caller gave is not varied. */
+bool ue_detection_variant_is_allowed(const struct ue_settings *settings, unsigned variant);
 
 enum ue_direction ue_detection_direction(const struct ue_detection *detection, unsigned side);
 
@@ -32,6 +37,8 @@ const struct ue_context *ue_detection_resolve(struct ue_detection *detection, un
 
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
                          enum ue_detection_reason reason);
+
+/* ---- detection_evidence.c ---- */
 
 /* Chooses a result from the counts. */
 void ue_detection_decide(struct ue_detection *detection);
@@ -53,6 +60,11 @@ void ue_detection_restart(struct ue_detection *detection);
 
 /* Counts a packet before the release, and chooses. */
 void ue_detection_try_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes);
+
+/* Tries a packet of a connection whose packets are not decoded, unless many failed shortly before. When most of those
+   that it tried match, packets are decoded from this one on. */
+void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                  size_t size_bytes);
 
 /* Compares a packet after the release with the result. A packet that matches only some of the candidates removes the
    others. When most packets fail, the detection starts again, and the result changes after 16 to 64 further packets. */

@@ -221,13 +221,14 @@ static unsigned find_chain(const struct ue_detection *detection) {
 }
 
 bool ue_detection_is_unreadable(const struct ue_detection *detection) {
-    return detection->handlers.is_applied && detection->settings.handlers[0] == UE_HANDLER_UNKNOWN;
+    return detection->result.is_undecoded;
 }
 
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
-    unsigned found = detection->handlers.is_applied ? 0 : find_chain(detection);
+    bool is_applied = detection->handlers.is_applied;
+    unsigned found = is_applied ? 0 : find_chain(detection);
     chain_at(&detection->settings, found, chain);
-    return (detection->handlers.is_applied && !ue_detection_is_unreadable(detection)) || found != 0;
+    return (is_applied && chain[0] != UE_HANDLER_NONE) || found != 0;
 }
 
 /* What the packets showed without the handlers is void. */
@@ -242,8 +243,10 @@ static void forget_packets(struct ue_detection *detection) {
     }
 }
 
-/* rows: the profiles that the packets match with these handlers. */
-static void apply(struct ue_detection *detection, const enum ue_handler chain[UE_HANDLERS_MAX], uint16_t rows) {
+/* The chain has index `found`, 0 to apply none. rows: the profiles that the packets match with it. */
+static void apply(struct ue_detection *detection, unsigned found, uint16_t rows) {
+    enum ue_handler chain[UE_HANDLERS_MAX];
+    chain_at(&detection->settings, found, chain);
     memcpy(detection->settings.handlers, chain, sizeof detection->settings.handlers);
     detection->handlers.is_applied = true;
     forget_packets(detection);
@@ -256,8 +259,8 @@ static void apply(struct ue_detection *detection, const enum ue_handler chain[UE
 }
 
 static void leave_undecoded(struct ue_detection *detection) {
-    static const enum ue_handler unknown[UE_HANDLERS_MAX] = {UE_HANDLER_UNKNOWN};
-    apply(detection, unknown, 0);
+    detection->result.is_undecoded = true;
+    apply(detection, 0, 0);
     if (detection->result.reason == UE_DETECTION_REASON_NONE) {
         detection->result.reason = UE_DETECTION_REASON_CLOSEST;
     }
@@ -266,9 +269,7 @@ static void leave_undecoded(struct ue_detection *detection) {
 void ue_detection_apply_handlers(struct ue_detection *detection) {
     unsigned found = detection->settings.handlers[0] == UE_HANDLER_NONE ? find_chain(detection) : 0;
     if (found != 0) {
-        enum ue_handler chain[UE_HANDLERS_MAX];
-        chain_at(&detection->settings, found, chain);
-        apply(detection, chain, detection->possible & (uint16_t)~detection->handlers.misfits[found]);
+        apply(detection, found, detection->possible & (uint16_t)~detection->handlers.misfits[found]);
     } else if (detection->settings.handlers[0] == UE_HANDLER_NONE && is_unreadable(detection)) {
         leave_undecoded(detection);
     }
@@ -286,9 +287,11 @@ void ue_detection_reread(struct ue_detection *detection, const struct ue_decode_
 }
 
 void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue_detection *earlier) {
-    if (earlier->handlers.is_applied && detection->settings.handlers[0] == UE_HANDLER_NONE) {
+    bool is_of_use = earlier->settings.handlers[0] != UE_HANDLER_NONE || earlier->result.is_undecoded;
+    if (earlier->handlers.is_applied && is_of_use && detection->settings.handlers[0] == UE_HANDLER_NONE) {
         memcpy(detection->settings.handlers, earlier->settings.handlers, sizeof detection->settings.handlers);
         detection->handlers.is_applied = true;
+        detection->result.is_undecoded = earlier->result.is_undecoded;
         forget_packets(detection);
     }
 }

@@ -180,6 +180,25 @@ static void a_chance_match_is_no_connection(void **state) {
     }
 }
 
+/* A packet that matches no generation. */
+static struct ue_decode_state feed_random(struct ue_detection *detection, struct traffic *t, unsigned side) {
+    uint8_t bytes[120];
+    size_t size = 30 + rng_below(&t->rng, 90);
+    rng_fill(&t->rng, bytes, size);
+    bytes[0] &= 0xde; /* no handshake bit */
+    bytes[size - 1] |= 0x80;
+    return traffic_feed(detection, side, bytes, size);
+}
+
+static void begin_unreadable(struct ue_detection *detection, struct traffic *t, uint64_t seed) {
+    traffic_init(t, seed % 2 != 0 ? "4.25" : "5.4", STOCK, seed);
+    ue_detection_init(detection, STOCK, NULL, SERVER);
+    traffic_connect(detection, t, cookie_a);
+    for (unsigned n = 0; n < 80; n++) {
+        feed_random(detection, t, n % 2);
+    }
+}
+
 /* Random content after a handshake is no chain of handlers: each would have to fit every packet. */
 static void random_packets_have_no_handlers(void **state) {
     (void)state;
@@ -187,20 +206,57 @@ static void random_packets_have_no_handlers(void **state) {
         struct traffic t;
         struct ue_detection detection;
         enum ue_handler chain[UE_HANDLERS_MAX];
-        traffic_init(&t, seed % 2 != 0 ? "4.25" : "5.4", STOCK, seed);
-        ue_detection_init(&detection, STOCK, NULL, SERVER);
-        traffic_connect(&detection, &t, cookie_a);
-        for (unsigned n = 0; n < 80; n++) {
-            uint8_t bytes[120];
-            size_t size = 30 + rng_below(&t.rng, 90);
-            rng_fill(&t.rng, bytes, size);
-            bytes[0] &= 0xde; /* no handshake bit */
-            bytes[size - 1] |= 0x80;
-            traffic_feed(&detection, n % 2, bytes, size);
-        }
+        begin_unreadable(&detection, &t, seed);
         assert_int_equal(detection.handlers.datagrams, UE_DETECTION_HELD_MAX - 4);
         assert_false(ue_detection_find_handlers(&detection, chain));
         assert_true(ue_detection_is_unreadable(&detection));
+    }
+}
+
+/* When only the first packets were damaged, or of something else, those after them are decoded; none of the first ones
+   is, so that each is decoded as it was at first. */
+static void later_packets_are_decoded(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct traffic t;
+        struct ue_detection detection;
+        struct ue_context x;
+        enum ue_handler chain[UE_HANDLERS_MAX];
+        begin_unreadable(&detection, &t, seed);
+        struct ue_decode_state first = feed_random(&detection, &t, SERVER);
+        unsigned undecoded = 0;
+        for (unsigned n = 0; n < 1000; n++) {
+            struct ue_decode_state latest = traffic_feed_packet(&detection, &t, n % 2);
+            undecoded += !latest.packet_ids.has_id;
+            ue_detection_context(&detection, &latest, &x);
+            assert_int_equal(x.settings.handlers[0] == UE_HANDLER_UNKNOWN, !latest.packet_ids.has_id);
+        }
+        assert_true(undecoded < 4 * UE_DETECTION_HELD_MAX);
+        assert_false(ue_detection_is_unreadable(&detection));
+        assert_false(ue_detection_find_handlers(&detection, chain));
+        assert_true(is_candidate(&detection.result, t.profile->name));
+        ue_detection_context(&detection, &first, &x);
+        assert_int_equal(x.settings.handlers[0], UE_HANDLER_UNKNOWN);
+    }
+}
+
+/* Few packets of a long connection are tried, and none changes what is known of it. */
+static void packets_that_match_nothing_are_seldom_tried(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct traffic t;
+        struct ue_detection detection;
+        unsigned tried = 0;
+        begin_unreadable(&detection, &t, seed);
+        const struct ue_detection_result before = detection.result;
+        for (unsigned n = 0; n < 8 * 1024; n++) {
+            struct ue_decode_state latest = feed_random(&detection, &t, n % 2);
+            tried += detection.detection == UE_DETECTION_STATE_REOPENED;
+            assert_memory_equal(&latest.result, &before, sizeof before);
+        }
+        assert_true(ue_detection_is_unreadable(&detection));
+        assert_true(tried >= 2 * UE_DETECTION_HELD_MAX - 2);
+        assert_true(tried <= 8 * UE_DETECTION_HELD_MAX);
     }
 }
 
@@ -233,6 +289,8 @@ int main(void) {
         cmocka_unit_test(a_handshake_counts_without_another),
         cmocka_unit_test(a_chance_match_is_no_connection),
         cmocka_unit_test(random_packets_have_no_handlers),
+        cmocka_unit_test(later_packets_are_decoded),
+        cmocka_unit_test(packets_that_match_nothing_are_seldom_tried),
         cmocka_unit_test(packets_that_match_have_no_other_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,8 @@ struct ue_detection_result {
     uint8_t reason;      /* enum ue_detection_reason */
     bool ids;
     bool features;
-    bool matches_few; /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
+    bool matches_few;  /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
+    bool is_undecoded; /* packets are decoded as with UE_HANDLER_UNKNOWN */
 };
 
 /* What is needed to decode one datagram again: small, copyable, without pointers. */
@@ -264,8 +265,9 @@ bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bit
    handlers that are missing, so that what is encrypted or compressed is opaque. */
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]);
 
-/* Whether the release found that most packets match neither a generation nor handlers: then it applied
-   UE_HANDLER_UNKNOWN, and no packet is decoded. */
+/* Whether the release found that most packets match neither a generation nor handlers: then no packet is decoded as
+   long as those that follow match none, of which up to UE_DETECTION_HELD_MAX in a row are tried at growing distances.
+ */
 bool ue_detection_is_unreadable(const struct ue_detection *detection);
 
 /* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */

@@ -274,6 +274,22 @@ class Unknown(unittest.TestCase):
             self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], generation)
             self.assertEqual(len(frames) - 4, sum(found["unreadable"].values()), generation)
 
+    def test_first_packets(self):
+        """Those that follow are decoded, and what is said of them is true."""
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            frames = generated(("login", "--seed=4", "--duration=8", "--loss=0.02"), generation).frames
+            whole = without_key(frames)
+            found = without_key(self.changed(frames, lambda number: number < 70))
+            self.assertIn("unreadable", kinds(found), generation)
+            self.assertLessEqual(set(kinds(found)), {"unreadable", *kinds(whole)}, generation)
+            for way in WAYS:
+                self.assertLess(found["unreadable"][way], 150, generation)
+                self.assertGreater(found["acked"][way], 200, generation)
+                self.assertLessEqual(found["acked"][way], whole["acked"][way], generation)
+                self.assertLessEqual(found["not_acked"][way], whole["not_acked"][way], generation)
+                self.assertLessEqual(found["lost"][way] or 0, whole["lost"][way] or 0, generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], generation)
+
     def test_some_packets(self):
         """Packets that most of the others contradict are malformed."""
         frames = generated(("login", "--seed=4"), "5.4").frames
