@@ -496,7 +496,7 @@ static void compare_ids(const struct side_comparison *l) {
 }
 
 static void look(struct replay_side *side, const struct replay_packet *packet) {
-    static struct ue_item items[ITEMS_MAX];
+    struct ue_item items[ITEMS_MAX];
     struct side_comparison l = {.side = side, .packet = packet};
     struct ue_decode_result result;
     const struct reference_model_sink sink = {side_difference_on_report, receive_early, may_know_more, find_number, &l};

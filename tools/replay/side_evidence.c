@@ -108,7 +108,7 @@ bool side_evidence_is_outvoted(const struct replay_side *side, const struct repl
 /* Looks for a number in the bunches of one packet that follow one of them; without one, in all. */
 static enum reference_model_number find_number(const struct ue_context *context, const struct replay_packet *packet,
                                                const struct ue_bunch *bunch, uint32_t ch_seq, bool is_own) {
-    static struct ue_item items[ITEMS_MAX];
+    struct ue_item items[ITEMS_MAX];
     struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
     struct ue_decode_result result;
     bool is_after = !is_own;
