@@ -48,6 +48,7 @@ struct ue_reliable_stalls {
     bool is_refused[2];         /* the latest packet, see struct ue_observed_packet */
     int64_t opaque_ns[2];       /* of the newest packet that is opaque; INT64_MIN: none */
     int64_t missing_ids[2];     /* the newest packet that is missing in the capture; 0: none */
+    int64_t missing_before[2];  /* likewise before the latest gap, which may be retracted */
     int64_t reported_ids[2];    /* the newest packet that was reported; 0: none */
     struct ue_array overdue[2]; /* struct ue_overdue_bunch */
 

@@ -173,7 +173,10 @@ void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct
     if (event->type == UE_OBSERVED_PACKET) {
         stalls->is_refused[event->side] = event->packet.is_refused;
     } else if (event->type == UE_OBSERVED_LOST) {
+        stalls->missing_before[event->side] = stalls->missing_ids[event->side];
         stalls->missing_ids[event->side] = event->lost.last_id;
+    } else if (event->type == UE_OBSERVED_NOT_LOST) {
+        stalls->missing_ids[event->side] = stalls->missing_before[event->side];
     } else if (event->type == UE_OBSERVED_OPAQUE) {
         stalls->opaque_ns[event->side] = event->time_ns;
     }
@@ -329,7 +332,8 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
         ue_array_clear(&findings->memory, &findings->stalls.overdue[side]);
         findings->stalls.first[side] = findings->stalls.passed[side] = 0;
         findings->stalls.has_copies[side] = false;
-        findings->stalls.missing_ids[side] = findings->stalls.reported_ids[side] = 0;
+        findings->stalls.missing_ids[side] = findings->stalls.missing_before[side] = 0;
+        findings->stalls.reported_ids[side] = 0;
     }
 }
 

@@ -192,24 +192,51 @@ static void test_not_reported(void **state) {
 }
 
 /* The packet of 71 is not reported. 72 waits for 70, and perhaps for 71 after that; 74 waits for 73. */
-static void test_not_reported_before(void **state) {
-    (void)state;
+static void skip_a_report(uint64_t frames_before) {
     send_first(5);
     findings_fixture_packet(60, SERVER, 1);
-    findings_fixture_nak(1, 1);
-    findings_fixture_ack(3, 3, 30);
-    findings_fixture_nak(4, 4);
-    findings_fixture_ack(5, 5, 10);
+    findings_fixture_nak(1, frames_before + 1);
+    findings_fixture_ack(3, frames_before + 3, 30);
+    findings_fixture_nak(4, frames_before + 4);
+    findings_fixture_ack(5, frames_before + 5, 10);
     send(100, 6, 70);
     send(110, 7, 73);
     findings_fixture_packet(140, SERVER, 2);
-    findings_fixture_ack(6, 7, 40);
-    findings_fixture_ack(7, 8, 30);
+    findings_fixture_ack(6, frames_before + 7, 40);
+    findings_fixture_ack(7, frames_before + 8, 30);
+}
+
+static void test_not_reported_before(void **state) {
+    (void)state;
+    skip_a_report(0);
     const struct ue_channel_waits *waits = waits_of_channel();
     assert_int_equal(2, waits->bunches);
     assert_int_equal((70 + 60) * MS, waits->total_ns);
     assert_true(waits->is_at_least);
     assert_true(waits->longest.is_at_least);
+}
+
+/* The packet before has a sequence far ahead: packets are missing before it, unless the next one shows that its
+   sequence was damaged. */
+static const struct ue_channel_waits *jump_before(bool is_damaged) {
+    findings_fixture_lost(CLIENT, 1, 4999);
+    findings_fixture_packet(1, CLIENT, 5000);
+    if (is_damaged) {
+        findings_fixture_not_lost(CLIENT, 1, 4999);
+    }
+    skip_a_report(1);
+    return waits_of_channel();
+}
+
+static void test_not_reported_after_a_damaged_sequence(void **state) {
+    (void)state;
+    assert_int_equal(2, jump_before(true)->bunches);
+    assert_int_equal((70 + 60) * MS, waits_of_channel()->total_ns);
+}
+
+static void test_not_reported_after_missing_packets(void **state) {
+    (void)state;
+    assert_int_equal(0, jump_before(false)->bunches);
 }
 
 /* A copy of 71 that is reported waits from then on at the latest. */
@@ -445,6 +472,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_not_captured, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_reported, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_reported_before, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported_after_a_damaged_sequence, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_not_reported_after_missing_packets, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reported_later, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_neither_captured_nor_reported, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_captured_but_reported, set_up, findings_fixture_tear_down),
