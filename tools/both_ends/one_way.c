@@ -14,13 +14,13 @@
 void one_way_init(struct one_way *way, bool with_paths) {
     *way = (struct one_way){.losses = g_array_new(FALSE, FALSE, sizeof(struct one_way_loss)),
                             .paths = with_paths ? g_array_new(FALSE, FALSE, sizeof(struct one_way_path)) : NULL,
-                            .changed = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+                            .changed = g_hash_table_new(NULL, NULL),
                             .delays_ns = g_array_new(FALSE, FALSE, sizeof(int64_t))};
 }
 
 void one_way_clear(struct one_way *way) {
     g_array_unref(way->losses);
-    g_array_unref(way->changed);
+    g_hash_table_unref(way->changed);
     g_array_unref(way->delays_ns);
     g_clear_pointer(&way->paths, g_array_unref);
 }
@@ -164,7 +164,7 @@ static guint changed_arrival(struct computing *computing, guint index, int64_t i
 static void mark_changed(struct computing *computing, guint changed) {
     guint end = MIN(computing->input->arrived->len, changed + CHANGED_SEARCH_MAX);
     computing->is_changed[changed] = true;
-    g_array_append_val(computing->way->changed, arrived_at(computing, changed)->frame);
+    g_hash_table_add(computing->way->changed, GSIZE_TO_POINTER(arrived_at(computing, changed)->frame));
     for (guint i = changed + 1; i < end; i++) {
         if (is_unknown(computing, i) && arrived_at(computing, i)->hash == arrived_at(computing, changed)->hash) {
             g_array_index(computing->arrivals, struct packet_arrival, i).is_copy = true;

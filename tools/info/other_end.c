@@ -127,14 +127,6 @@ static void mark(const struct both_ends_connection *connection, struct info_find
     }
 }
 
-static bool has_frame(const GArray *frames, int64_t frame) {
-    bool is_found = false;
-    for (guint i = 0; i < frames->len && !is_found; i++) {
-        is_found = (int64_t)g_array_index(frames, uint64_t, i) == frame;
-    }
-    return is_found;
-}
-
 /* Of malformed datagrams in the capture of their receiver, those that were sent otherwise. */
 static void mark_changed(const struct both_ends_connection *connection, unsigned capture,
                          const struct info_findings *findings) {
@@ -143,7 +135,8 @@ static void mark_changed(const struct both_ends_connection *connection, unsigned
         struct info_finding *finding = info_findings_at(malformed, i);
         unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
         unsigned receiver = role == 0 ? !connection->client_end : connection->client_end;
-        if (capture == receiver && has_frame(connection->ways[role].changed, finding->numbers[0])) {
+        gconstpointer frame = GSIZE_TO_POINTER((gsize)finding->numbers[0]);
+        if (capture == receiver && g_hash_table_contains(connection->ways[role].changed, frame)) {
             finding->id = UE_FINDING_CHANGED;
         }
     }
