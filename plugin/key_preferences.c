@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/key_preferences.h"
 
+#define KEY_TITLE "AES key"
+#define TABLE_TITLE "Keys by server and token"
+
 static const char *key_text = "";
 
 static void register_key(module_t *module, const char *description) {
-    prefs_register_string_preference(module, "key", "AES key, or file of keys", description, &key_text);
+    prefs_register_string_preference(module, "key", KEY_TITLE ", or file of keys", description, &key_text);
 }
 
 #ifdef UERUDP_HAS_CIPHER
@@ -93,8 +96,7 @@ void uerudp_decryption_register(module_t *module) {
                            NULL, columns);
     cipher = ue_cipher_new();
     register_key(module, "AES key in hexadecimal, or the path of a key log");
-    prefs_register_uat_preference(module, "keys", "Keys by server and token",
-                                  "AES keys by address, port and encryption token", table);
+    prefs_register_uat_preference(module, "keys", TABLE_TITLE, "AES keys by address, port and encryption token", table);
 }
 
 /* ---- sessions ---- */
@@ -135,7 +137,7 @@ const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, bool
         return "libgcrypt cannot be used";
     }
     if (session == NULL) {
-        return "a key is used only for handlers that the preference Handlers names";
+        return "a key is used only for handlers that the preference \"" UERUDP_PREFS_HANDLERS "\" names";
     }
     const char *token = describe_token(session, pool);
     const char *reason = has_decrypted ? ", but other packets: it was changed on the way, or encrypted with another key"
@@ -147,7 +149,8 @@ const char *uerudp_decryption_problem(const struct ue_decryptor *decryptor, bool
         return wmem_strdup_printf(pool, "none of the %zu keys for this connection decrypts it%s; %s", session->tried,
                                   reason, token);
     }
-    return wmem_strdup_printf(pool, "no key for this connection is set in the preferences key and Keys; %s", token);
+    return wmem_strdup_printf(
+        pool, "no key for this connection is in the preferences \"" KEY_TITLE "\" and \"" TABLE_TITLE "\"; %s", token);
 }
 
 #else

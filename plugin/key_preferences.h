@@ -10,6 +10,9 @@
 
 #include <uerudp/observer.h>
 
+/* A title that messages name. */
+#define UERUDP_PREFS_HANDLERS "Packet handlers"
+
 void uerudp_decryption_register(module_t *module);
 
 /* Reads the keys after a change of preferences, and reports an invalid key to the user. */

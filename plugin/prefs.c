@@ -51,7 +51,7 @@ static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
 
 /* ---- wire settings ---- */
 
-enum setting_form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH, FORM_CHOICE };
+enum setting_form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH };
 
 /* How a wire setting is edited. */
 struct setting_preference {
@@ -60,31 +60,25 @@ struct setting_preference {
     const char *text;
     unsigned number;
     uerudp_callback_bool is_on;
-    int choice; /* value of one of the choices */
-    const enum_val_t *choices;
 };
-
-static const enum_val_t terminator_choices[] = {{"2", "2 (engine)", 2}, {"1", "1 (modified game)", 1}, {NULL, NULL, 0}};
-static const enum_val_t guid_choices[] = {
-    {"0", "packed (engine)", 0}, {"128", "128 bits (modified game)", 128}, {NULL, NULL, 0}};
 
 /* In the order in which the page shows them. */
 static struct setting_preference wire_preferences[] = {
-    {"magic_bits", "Bits of the magic header; 0 = none", FORM_NUMBER, .number = 0},
+    {"magic_bits", UERUDP_PREFS_MAGIC_BITS "; 0 = none", FORM_NUMBER, .number = 0},
     {"magic", "Value of the magic header", FORM_TEXT, .text = "0"},
     {"skip_bytes", "Bytes of another protocol before every datagram", FORM_NUMBER, .number = 0},
     {"extra_bits", "Bits that the game added after the ack history", FORM_NUMBER, .number = 0},
     {"max_packet", "Largest packet in bytes", FORM_TEXT, .text = AUTOMATIC},
     {"ch_seq_bound", "Bound of the channel sequence", FORM_TEXT, .text = AUTOMATIC},
-    {"terminators", "Termination bits of a packet", FORM_CHOICE, .choice = 2, .choices = terminator_choices},
-    {"guid_bits", "Network ids", FORM_CHOICE, .choices = guid_choices},
+    {"terminators", "Termination bits of a packet", FORM_TEXT, .text = AUTOMATIC},
+    {"guid_bits", "Bits of a network id", FORM_TEXT, .text = AUTOMATIC},
     {"netver", "Network version of the engine (EngineNetVer)", FORM_TEXT, .text = AUTOMATIC},
     {"reliable_buffer", "Reliable bunches in flight per channel, at most", FORM_TEXT, .text = AUTOMATIC},
     {"internal_ack", "The packets are those of a replay", FORM_SWITCH, .is_on = false},
 };
 
-static struct setting_preference handlers_preference = {"handlers", "Packet handlers, outermost first", FORM_TEXT,
-                                                        .text = ""};
+static struct setting_preference handlers_preference = {"handlers", UERUDP_PREFS_HANDLERS ", outermost first",
+                                                        FORM_TEXT, .text = ""};
 
 static const struct ue_setting_row *find_setting(const char *key) {
     size_t i = 0;
@@ -102,18 +96,12 @@ static void register_setting(module_t *module, struct setting_preference *prefer
     case FORM_TEXT: prefs_register_string_preference(module, key, title, description, &preference->text); break;
     case FORM_NUMBER: prefs_register_uint_preference(module, key, title, description, 10, &preference->number); break;
     case FORM_SWITCH: prefs_register_bool_preference(module, key, title, description, &preference->is_on); break;
-    case FORM_CHOICE:
-        prefs_register_enum_preference(module, key, title, description, &preference->choice, preference->choices,
-                                       false);
-        break;
     }
 }
 
 static void apply_setting(const struct setting_preference *preference) {
     char digits[16];
-    unsigned number = preference->form == FORM_CHOICE   ? (unsigned)preference->choice
-                      : preference->form == FORM_SWITCH ? (unsigned)preference->is_on
-                                                        : preference->number;
+    unsigned number = preference->form == FORM_SWITCH ? (unsigned)preference->is_on : preference->number;
     snprintf(digits, sizeof digits, "%u", number);
     const char *text = preference->form == FORM_TEXT ? preference->text : digits;
     if (ue_settings_set(&default_wire.settings, preference->key, text) != UE_SETTING_OK) {
@@ -162,7 +150,7 @@ static void register_analysis(module_t *module) {
 static void register_wire(module_t *module) {
     prefs_register_static_text_preference(module, "group_wire", "Wire format: what a capture does not show of the game",
                                           "Settings of servers that are not in the table");
-    prefs_register_string_preference(module, "generation", "Engine release",
+    prefs_register_string_preference(module, "generation", "Generation",
                                      "automatic, or the engine release whose wire format is used, from 4.13 to 5.8",
                                      &generation_text);
     for (size_t i = 0; i < G_N_ELEMENTS(wire_preferences); i++) {

@@ -9,6 +9,9 @@
 
 #include <uerudp/profile.h>
 
+/* A title that messages name. */
+#define UERUDP_PREFS_MAGIC_BITS "Bits of the magic header"
+
 /* The wire settings of a server: what a capture does not show. */
 struct uerudp_prefs_wire {
     struct ue_settings settings;

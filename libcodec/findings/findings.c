@@ -30,6 +30,14 @@ struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64
                                .values = {[UE_VALUE_SPAN] = UE_EXACTLY(span_ns)}};
 }
 
+struct ue_finding ue_finding_of_fault(unsigned side, const struct ue_fault *fault, uint64_t frame) {
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_MALFORMED, side, 0, frame);
+    ue_finding_set(&finding, UE_VALUE_FIELD, fault->field);
+    ue_finding_set(&finding, UE_VALUE_BIT, (int64_t)fault->bit);
+    ue_finding_set(&finding, UE_VALUE_STATUS, fault->status);
+    return finding;
+}
+
 struct ue_finding ue_finding_of_bounded_span(enum ue_finding_id id, unsigned side, struct ue_finding_value span_ns,
                                              uint64_t first_frame, uint64_t last_frame) {
     struct ue_finding finding = ue_finding_of_span(id, side, span_ns.at_least, first_frame, last_frame);

@@ -9,11 +9,8 @@
 
 static void report_malformed(const struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_fault *fault) {
-    struct ue_finding finding = ue_finding_of_count(UE_FINDING_MALFORMED, datagram->role, 0, datagram->frame);
+    struct ue_finding finding = ue_finding_of_fault(datagram->role, fault, datagram->frame);
     ue_finding_set_time(&finding, datagram->time_ns);
-    ue_finding_set(&finding, UE_VALUE_FIELD, fault->field);
-    ue_finding_set(&finding, UE_VALUE_BIT, (int64_t)fault->bit);
-    ue_finding_set(&finding, UE_VALUE_STATUS, fault->status);
     ue_findings_report(findings, &finding);
 }
 

@@ -164,7 +164,7 @@ static void terminate(struct ue_observed_datagram *out) {
 
 /* While nothing shows which side is the server, it is assumed to be the one with the lower port, since clients mostly
    have ports that their system chose. */
-static unsigned role_of(const struct ue_observed_connection *connection, enum ue_direction direction, unsigned side) {
+unsigned ue_observed_role(const struct ue_observed_connection *connection, enum ue_direction direction, unsigned side) {
     const struct ue_address *sides = connection->sides;
     bool is_lower = sides[side].port < sides[!side].port;
     bool is_assumed_server = sides[0].port == sides[1].port ? side : is_lower;
@@ -205,7 +205,7 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
         terminate(out);
         ue_detection_limit_cut(detection, decode, out->bytes, out->size_bytes, &out->context);
     }
-    out->role = role_of(&datagram->connection->shown, out->context.direction, decode->side);
+    out->role = ue_observed_role(&datagram->connection->shown, out->context.direction, decode->side);
     out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes);
 }
 

@@ -347,7 +347,8 @@ static void report_handlers(const struct datagram_tree *t, const struct ue_detec
     }
     char text[UE_HANDLERS_CHARS];
     expert_add_info_format(t->pinfo, root_item(t), &uerudp_experts.no_generation,
-                           "The packets look like the preference Handlers \"%s\"", ue_handlers_text(chain, text));
+                           "The packets look like \"%s\" in the preference \"" UERUDP_PREFS_HANDLERS "\"",
+                           ue_handlers_text(chain, text));
 }
 
 static void report_generation(const struct datagram_tree *t, const struct uerudp_frame_state *state) {
@@ -371,12 +372,22 @@ static void add_fault(const struct datagram_tree *t, const struct ue_fault *faul
     add_generated(t, UE_F_FAULT_BIT, fault->bit, 0, fault->bit, NULL);
 }
 
-static void report_fault(struct datagram_tree *t, const struct ue_fault *fault) {
-    const char *field = ue_field_row(fault->field)->name;
+/* The item of the datagram is also the finding: both filters match, and it is listed once. */
+static void add_malformed(const struct datagram_tree *t, const struct ue_fault *fault, enum ue_direction direction) {
+    unsigned side = ue_observed_role(t->state->connection, direction, t->state->decode.side);
+    const struct ue_finding finding = ue_finding_of_fault(side, fault, t->pinfo->num);
+    char text[UE_FINDING_TEXT_BYTES];
+    ue_finding_text(&finding, text, sizeof text);
+    expert_add_info_format(t->pinfo, root_item(t), &uerudp_experts.malformed, "%s", text);
+    proto_item_set_hidden(proto_tree_add_item(t->nodes[0], uerudp_expert_items_of_finding(UE_FINDING_MALFORMED)->hf,
+                                              t->buffer.tvb, 0, 0, ENC_NA));
+}
+
+static void report_fault(struct datagram_tree *t, const struct ue_fault *fault, enum ue_direction direction) {
     add_fault(t, fault, ue_status_name(fault->status));
-    expert_add_info_format(t->pinfo, root_item(t), &uerudp_experts.malformed, "Malformed: %s at bit %zu %s", field,
-                           fault->bit, ue_status_text(fault->status));
-    wmem_strbuf_append_printf(t->info.line, " [Malformed: %s at bit %zu]", field, fault->bit);
+    add_malformed(t, fault, direction);
+    wmem_strbuf_append_printf(t->info.line, " [Malformed: %s at bit %zu]", ue_field_row(fault->field)->name,
+                              fault->bit);
 }
 
 /* A fault may be due to a wrong generation or wrong bounds while these are not final. */
@@ -430,7 +441,7 @@ static void report_undecoded(const struct datagram_tree *t, const struct uerudp_
 }
 
 static void report_decode_result(struct datagram_tree *t, const struct uerudp_frame_state *state,
-                                 const struct ue_decode_result *decoded) {
+                                 const struct ue_decode_result *decoded, enum ue_direction direction) {
     if (t->buffer.bytes->is_cut) {
         report_cut(t, &decoded->fault);
         return;
@@ -441,7 +452,7 @@ static void report_decode_result(struct datagram_tree *t, const struct uerudp_fr
         return;
     }
     if (decoded->fault.status != UE_OK) {
-        report_fault(t, &decoded->fault);
+        report_fault(t, &decoded->fault, direction);
     } else if (!decoded->canonical) {
         add_generated(t, UE_F_CANONICAL, 0, 0, false, NULL);
         expert_add_info(t->pinfo, root_item(t), &uerudp_experts.not_canonical);
@@ -527,7 +538,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     t.buffer.limit = NULL; /* the items about the whole datagram are few */
     report_limit(&t);
     report_generation(&t, state);
-    report_decode_result(&t, state, &decoded);
+    report_decode_result(&t, state, &decoded, x.direction);
     uerudp_analysis_tree_add_datagram(&t.analysis, t.nodes[0]);
     col_add_str(pinfo->cinfo, COL_INFO, arrow);
     col_append_str(pinfo->cinfo, COL_INFO, uerudp_info_marks(&t.analysis.results, pinfo->pool));
@@ -537,8 +548,10 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
 void uerudp_datagram_tree_add_undecoded(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, unsigned magic_bits,
                                         uint32_t magic) {
     proto_item *root = proto_tree_add_item(tree, uerudp_proto, tvb, 0, -1, ENC_NA);
-    expert_add_info_format(pinfo, root, &uerudp_experts.no_generation, "Generation unknown: " UE_MAGIC_FORMAT,
-                           magic_bits, magic_bits == 1 ? "" : "s", magic, magic_bits, magic);
+    expert_add_info_format(pinfo, root, &uerudp_experts.no_generation,
+                           "Generation unknown: " UE_MAGIC_FORMAT "; set the preference \"" UERUDP_PREFS_MAGIC_BITS
+                           "\" to %u",
+                           magic_bits, magic_bits == 1 ? "" : "s", magic, magic_bits);
     col_add_fstr(pinfo->cinfo, COL_INFO, "[Generation unknown: magic header of %u bit%s, value 0x%x?]", magic_bits,
                  magic_bits == 1 ? "" : "s", magic);
 }

@@ -262,7 +262,9 @@ class Packet:
                 self.experts += [grandchild.get("name") for grandchild in child]
                 self.sentences += [(grandchild.get("name"), grandchild.get("showname")) for grandchild in child]
                 continue
-            if name.startswith("uerudp.") and name.removeprefix("uerudp.") not in GROUPS:
+            if name.startswith("uerudp.finding."):  # hidden, beside the item that the datagram has for it
+                self.experts.append(name)
+            elif name.startswith("uerudp.") and name.removeprefix("uerudp.") not in GROUPS:
                 self.fields.append(Field(child, self.origin))
             self.collect(child)
 

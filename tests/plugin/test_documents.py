@@ -72,8 +72,9 @@ class Documents(unittest.TestCase):
 
     def test_titles(self):
         """The documents name preferences as the window does."""
-        sources = "".join((ROOT / name).read_text() for name in ("plugin/prefs.c", "plugin/key_preferences.c"))
-        titles = [*re.findall(r'"([A-Z][^"]+)"', sources), "UDP port(s)"]  # the last is Wireshark's own
+        sources = "".join((ROOT / name).read_text() for name in ("plugin/prefs.c", "plugin/prefs.h", "plugin/key_preferences.c",
+                                                                "plugin/key_preferences.h"))
+        titles = [*re.findall(r'(?:, |TITLE |PREFS_[A-Z_]+ )"([A-Z][^"]+)"', sources), "UDP port(s)"]  # the last is Wireshark's own
         text = "".join((ROOT / name).read_text() for name in (*DOCUMENTS, "docs/troubleshooting.md"))
         named = re.findall(r"(?:[Pp]references?(?: is| are)?|[Tt]able) \*([^*]+)\*(?: and \*([^*]+)\*)?", text)
         self.assertGreater(len(named), 8)

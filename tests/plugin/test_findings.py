@@ -16,7 +16,7 @@ import traffic
 CAPTURES = pathlib.Path(__file__).parents[2] / "captures"
 SEVERITIES = {"8388608": "error", "6291456": "warning", "4194304": "note"}
 PREFIX = "uerudp.finding."
-MALFORMED = "uerudp.expert.malformed"  # the finding is the item of the datagram
+MALFORMED = "uerudp.expert.malformed"  # the item of the datagram is the finding, too
 GENERATED = int(os.environ.get("UERUDP_FINDING_CONNECTIONS", 500))
 PER_CAPTURE = 25
 SCENARIOS = ("lossy", "login", "bulk", "game")
@@ -30,10 +30,10 @@ class Findings(unittest.TestCase):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
         names = cls.stage.tshark("-G", "fields").splitlines()
-        cls.filters = sorted({line.split("\t")[2] for line in names if f"\t{PREFIX}" in line}) + [MALFORMED]
+        cls.filters = sorted({line.split("\t")[2] for line in names if f"\t{PREFIX}" in line})
 
     def shown(self, path, settings, *options):
-        """What tshark shows, as (kind, severity, stream, sentence, frame); of malformed datagrams no sentence."""
+        """What tshark shows, as (kind, severity, stream, sentence, frame)."""
         found = collections.Counter()
         for packet in ElementTree.fromstring(self.stage.pdml(path, ["-2", *harness.preferences(settings), *options])).iter("packet"):
             for item in packet.iterfind(".//field[@name='_ws.expert']"):
@@ -41,7 +41,7 @@ class Findings(unittest.TestCase):
                 kind = next((name for name in names if name and (name.startswith(PREFIX) or name == MALFORMED)), None)
                 if kind is not None:
                     values = {field.get("name"): field.get("show") for field in item}
-                    text = "" if kind == MALFORMED else values["_ws.expert.message"]
+                    text = values["_ws.expert.message"]
                     stream = packet.find(".//field[@name='uerudp.stream']").get("show")
                     found[kind.rpartition(".")[2], SEVERITIES[values["_ws.expert.severity"]], int(stream), text,
                           int(packet.find("proto/field[@name='num']").get("show"))] += 1
@@ -54,9 +54,8 @@ class Findings(unittest.TestCase):
         for line in map(json.loads, traffic.program("info", "--json", "--findings=1000", *options, path).splitlines()):
             self.assertEqual({}, line["findings_more"])
             for finding in line["findings"]:
-                text = "" if finding["kind"] == "malformed" else finding["text"]
                 frame, = finding["frames"][:1] or [None]
-                found[finding["kind"], finding["severity"], line["stream"], text, frame] += 1
+                found[finding["kind"], finding["severity"], line["stream"], finding["text"], frame] += 1
         return found
 
     def compare(self, path, settings, *options):
@@ -72,6 +71,23 @@ class Findings(unittest.TestCase):
         paths = sorted(CAPTURES.glob("**/*.pcapng"))
         settings = {path: named for path, named, _ in recordings.documented()}
         self.assertGreater(sum(self.compare(self.stage.copy(path), settings.get(path, {})) for path in paths), 50)
+
+    def frames(self, path, *filters):
+        """The frames that pass each filter."""
+        return [self.stage.tshark("-2", "-r", path, "-Y", text, "-T", "fields", "-e", "frame.number").split() for text in filters]
+
+    def test_filters(self):
+        """The filter of each kind finds what info reports, also malformed datagrams, which have an item of their own;
+        the others do not pass."""
+        for name, kinds in (("fuzz", {"malformed"}), ("loss-burst", {"reliable_stall", "loss_burst"}), ("login", set())):
+            path = self.stage.copy(CAPTURES / f"{name}.pcapng")
+            told = self.told(path, {})
+            self.assertLessEqual(kinds, {kind for kind, *_ in told})
+            for kind in kinds | {"malformed"}:
+                found, = self.frames(path, PREFIX + kind)
+                self.assertEqual(sorted({frame for one, *_, frame in told if one == kind}), sorted(map(int, found)), (name, kind))
+        found, same = self.frames(self.stage.copy(CAPTURES / "fuzz.pcapng"), PREFIX + "malformed", MALFORMED)
+        self.assertEqual(found, same)
 
     def test_recordings(self):
         for name, path in harness.recorded().items():

@@ -50,7 +50,8 @@ class Generation(unittest.TestCase):
 
     def test_magic_header(self):
         magic = ("--generation", "5.4", "--magic-bits", "13", "--magic", "0x1234")
-        wanted = "Generation unknown: looks like a magic header of 13 bits, value 0x1234: --magic-bits 13 --magic 0x1234"
+        wanted = ('Generation unknown: looks like a magic header of 13 bits, value 0x1234; set the preference "Bits of the magic '
+                  'header" to 13')
         self.assertIn(wanted, self.sentences("login", *magic))
 
     def test_no_magic_header(self):
@@ -62,12 +63,12 @@ class Generation(unittest.TestCase):
     def test_handlers(self):
         """Encryption that the preferences do not name, and that they name."""
         scenario = self.stage.put("secret.ini", b"[scenario]\nbase=login\nencrypt=true\n")
-        wanted = 'The packets look like the preference Handlers "aesgcm"'
+        wanted = 'The packets look like "aesgcm" in the preference "Packet handlers"'
         for generation in ("4.25", "5.4"):
             arguments = (scenario, "--generation", generation)
-            self.assertEqual([wanted], [text for text in self.sentences(*arguments) if "Handlers" in text])
+            self.assertEqual([wanted], [text for text in self.sentences(*arguments) if "handlers" in text])
             for text in self.sentences(*arguments, settings={"handlers": "aesgcm"}):
-                self.assertNotIn("Handlers", text)
+                self.assertNotIn("handlers", text)
 
     def test_preference(self):
         found = self.sentence("game", "--generation", "4.24", settings={"generation": "4.24"})

@@ -11,7 +11,7 @@ import harness
 HANDLERS = {"encrypted": "oodle,aesgcm", "encrypted-bytes": "aesgcm-bytes", "encrypted-ecb": "reliability,aes-ecb",
             "encrypted-dtls": "dtls", "compressed": "oodle"}
 CLOSED = ("encrypted-dtls", "compressed")
-HINT = "The packets look like the preference Handlers"
+HINT = "The packets look like"
 
 
 class Handlers(unittest.TestCase):
@@ -57,7 +57,7 @@ class Handlers(unittest.TestCase):
         for settings in ({}, {"key": keys}):
             text = self.stage.tshark("-2", "-r", path, *harness.preferences(settings), "-q", "-z", "expert,note")
             self.assertEqual({line.split("UERUDP")[1].strip() for line in text.splitlines() if "Decryption" in line},
-                             {"Encrypted (aesgcm): a key is used only for handlers that the preference Handlers names"})
+                             {"Encrypted (aesgcm): a key is used only for handlers that the preference \"Packet handlers\" names"})
 
     def test_without_handlers(self):
         for name in ("ue4.18", "ue5.5", "game", "fuzz", "corrupt"):

@@ -9,8 +9,8 @@ import harness
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PREFERENCES = {"generation": "automatic", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "automatic",
-               "ch_seq_bound": "automatic", "extra_bits": "0", "terminators": "2 (engine)", "handlers": "", "key": "",
-               "analyse": "TRUE", "internal_ack": "FALSE", "guid_bits": "packed (engine)", "netver": "automatic",
+               "ch_seq_bound": "automatic", "extra_bits": "0", "terminators": "automatic", "handlers": "", "key": "",
+               "analyse": "TRUE", "internal_ack": "FALSE", "guid_bits": "automatic", "netver": "automatic",
                "reliable_buffer": "automatic"}
 
 
@@ -59,10 +59,21 @@ class Loaded(unittest.TestCase):
         for name, value in PREFERENCES.items():
             self.assertEqual(found.get(name), value, name)
 
+    def errors(self, setting):
+        return self.stage.run(["tshark", "-o", "uerudp." + setting, "-r", self.stage.put("empty.pcap", EMPTY)]).stderr
+
     def test_invalid_preference_is_reported(self):
-        for setting in ("generation:9.9", "handlers:rot13", "max_packet:70000", "ch_seq_bound:1000"):
-            result = self.stage.run(["tshark", "-o", "uerudp." + setting, "-r", self.stage.put("empty.pcap", EMPTY)])
-            self.assertIn("uerudp." + setting.split(":")[0], result.stderr)
+        for setting in ("generation:9.9", "handlers:rot13", "max_packet:70000", "ch_seq_bound:1000", "terminators:3",
+                        "guid_bits:64", "magic_bits:33", "magic:x", "skip_bytes:65536", "extra_bits:4097", "netver:61",
+                        "reliable_buffer:x", "key:/nonexistent"):
+            with self.subTest(setting):
+                self.assertIn("uerudp." + setting.split(":")[0], self.errors(setting))
+
+    def test_valid_preference_is_not(self):
+        for setting in ("generation:5.4", "max_packet:700", "terminators:1", "terminators:2", "terminators:automatic",
+                        "guid_bits:128", "guid_bits:automatic", "magic_bits:32"):
+            with self.subTest(setting):
+                self.assertNotIn("uerudp", self.errors(setting))
 
 
 EMPTY = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")

@@ -122,7 +122,7 @@ class Window(unittest.TestCase):
 
     def test_preferences(self):
         names = [name for name, in self.rows(PREFERENCES)]
-        for name in ("Analyse connections", "Reassemble messages that were sent in fragments", "Engine release",
+        for name in ("Analyse connections", "Reassemble messages that were sent in fragments", "Generation",
                      "AES key, or file of keys", "Unreal Engine servers", "Unreal Engine keys"):
             self.assertIn(name, names)
 

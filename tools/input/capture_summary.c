@@ -103,8 +103,8 @@ static void print_magic(const struct ue_observed_connection *connection) {
     unsigned bits;
     uint32_t value;
     if (ue_detection_find_magic(&connection->detection, &bits, &value)) {
-        fprintf(stderr, "stream %" PRIu32 ": " UE_MAGIC_FORMAT "\n", connection->stream, bits, plural(bits), value,
-                bits, value);
+        fprintf(stderr, "stream %" PRIu32 ": " UE_MAGIC_FORMAT ": --magic-bits %u --magic 0x%x\n", connection->stream,
+                bits, plural(bits), value, bits, value);
     }
 }
 

@@ -253,8 +253,8 @@ uint16_t ue_detection_named_profiles(const struct ue_detection *detection, const
 const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *result,
                                      char text[UE_RANGE_CHARS]);
 
-/* Message about a magic header. Arguments: number of bits, "" or "s", value, number of bits, value. */
-#define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
+/* Message about a magic header. Arguments: number of bits, "" or "s", value. */
+#define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x"
 
 /* Finds a magic header that is missing in the settings: no generation matches, or without a handshake, but after *bits
    bits there are an Initial and a cookie of both sides, and these bits are equal in nearly all datagrams. */

@@ -143,6 +143,9 @@ struct ue_observed_datagram {
     bool is_foreign; /* probably of another protocol, see ue_detection_is_foreign */
 };
 
+/* The role of a side of a connection (0 or 1) in a datagram with this direction, see role above. */
+unsigned ue_observed_role(const struct ue_observed_connection *connection, enum ue_direction direction, unsigned side);
+
 /* The IP and UDP headers of each datagram. */
 static inline unsigned ue_observed_header_bytes(const struct ue_observed_connection *connection) {
     return connection->sides[0].size_bytes > 4 ? UE_IPV6_UDP_BYTES : UE_IPV4_UDP_BYTES;
