@@ -11,30 +11,34 @@
 
 enum { TABLE_HANDSHAKE, TABLE_ACKED, TABLE_NACKED, TABLE_COUNT };
 
-static const char *const acknowledged_names[] = {"unknown direction", "server's packets, by the client",
-                                                 "client's packets, by the server"};
+/* tshark prints only the title of the first column, with 22 places, and the rows, not the name of the table. */
+#define HANDSHAKE_TITLE "Handshake answer"
+#define ACKED_TITLE "Reported as delivered"
+#define NACKED_TITLE "Reported not delivered"
+
+static const char *const reporters[] = {"by unknown side", "by the client", "by the server"};
 
 static void init_handshake(GArray *tables) {
     srt_stat_table *table = init_srt_table("Unreal Engine handshake", "Handshake", tables, UE_HANDSHAKE_TYPE_UNKNOWN,
-                                           "Answer", "uerudp.handshake.type", NULL);
+                                           HANDSHAKE_TITLE, "uerudp.handshake.type", NULL);
     for (int type = 0; type < UE_HANDSHAKE_TYPE_UNKNOWN; type++) {
         init_srt_table_row(table, type, ue_values_name(UE_VALUES_HANDSHAKE_TYPE, (uint64_t)type));
     }
 }
 
 /* A row for each direction of the packet that carries the ack. */
-static void init_acks(GArray *tables, const char *name, const char *short_name) {
-    int count = (int)G_N_ELEMENTS(acknowledged_names);
-    srt_stat_table *table = init_srt_table(name, short_name, tables, count, "Packets", "uerudp.direction", NULL);
+static void init_acks(GArray *tables, const char *name, const char *short_name, const char *title) {
+    int count = (int)G_N_ELEMENTS(reporters);
+    srt_stat_table *table = init_srt_table(name, short_name, tables, count, title, "uerudp.direction", NULL);
     for (int i = 0; i < count; i++) {
-        init_srt_table_row(table, i, acknowledged_names[i]);
+        init_srt_table_row(table, i, reporters[i]);
     }
 }
 
 static void init(struct register_srt *srt _U_, GArray *tables) {
     init_handshake(tables);
-    init_acks(tables, "Unreal Engine packets reported as delivered", "Acks");
-    init_acks(tables, "Unreal Engine packets reported as not delivered", "Naks");
+    init_acks(tables, "Unreal Engine packets reported as delivered", "Acks", ACKED_TITLE);
+    init_acks(tables, "Unreal Engine packets reported as not delivered", "Naks", NACKED_TITLE);
 }
 
 /* Wireshark expects the time of the request. */

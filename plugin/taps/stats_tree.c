@@ -144,46 +144,55 @@ static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, 
 
 /* ---- losses ---- */
 
-enum loss { MISSING, OUT_OF_ORDER, DUPLICATED, NOT_DELIVERED, RETRANSMITTED, SPURIOUS, LOSS_COUNT };
+/* Rows by direction of the packets. Wireshark's percentage is the share of the row above, so each row is a part of it:
+   a packet that is missing is none of those captured, and one that is reported may be neither. */
+enum loss_whole { CAPTURED, SENT, REPORTED, RELIABLE, WHOLE_COUNT };
+enum loss { OUT_OF_ORDER, DUPLICATED, MISSING, NOT_DELIVERED, RETRANSMITTED, SPURIOUS, LOSS_COUNT };
 
-static const char *const loss_names[] = {
-    [MISSING] = "missing",
-    [OUT_OF_ORDER] = "out of order",
-    [DUPLICATED] = "duplicate",
-    [NOT_DELIVERED] = "reported as not delivered",
-    [RETRANSMITTED] = "retransmitted",
-    [SPURIOUS] = "retransmitted although delivered",
+static const char *const whole_names[] = {
+    [CAPTURED] = "Packets captured",
+    [SENT] = "Packets captured or missing",
+    [REPORTED] = "Packets reported",
+    [RELIABLE] = "Reliable bunches",
 };
 
-/* Nodes that count what is lost; Wireshark's percentage is the share of the parent. By direction of the packets. */
-static int packets_all, packets_of[UE_SERVER_TO_CLIENT + 1];
-static int reliable_all, reliable_of[UE_SERVER_TO_CLIENT + 1];
+static const struct {
+    enum loss_whole whole;
+    const char *name;
+} losses[] = {
+    [OUT_OF_ORDER] = {CAPTURED, "out of order"},
+    [DUPLICATED] = {CAPTURED, "duplicate"},
+    [MISSING] = {SENT, "missing"},
+    [NOT_DELIVERED] = {REPORTED, "reported as not delivered"},
+    [RETRANSMITTED] = {RELIABLE, "retransmitted"},
+    [SPURIOUS] = {RELIABLE, "retransmitted although delivered"},
+};
 
-static int create_side(stats_tree *st, int all, unsigned side, enum loss first, enum loss end) {
-    int node = stats_tree_create_node(st, direction_name((uint8_t)side), all, STAT_DT_INT, true);
-    for (int i = first; i < (int)end; i++) {
-        stats_tree_create_node(st, loss_names[i], node, STAT_DT_INT, false);
-    }
-    return node;
-}
+static int nodes_of_wholes[WHOLE_COUNT], nodes_of_sides[WHOLE_COUNT][UE_SERVER_TO_CLIENT + 1];
 
 /* A row with 0 shows that there was no loss. */
 static void init_losses(stats_tree *st) {
-    packets_all = stats_tree_create_node(st, "Packets", ROOT, STAT_DT_INT, true);
-    reliable_all = stats_tree_create_node(st, "Reliable bunches", ROOT, STAT_DT_INT, true);
-    for (unsigned side = UE_CLIENT_TO_SERVER; side <= UE_SERVER_TO_CLIENT; side++) {
-        packets_of[side] = create_side(st, packets_all, side, MISSING, RETRANSMITTED);
-        reliable_of[side] = create_side(st, reliable_all, side, RETRANSMITTED, LOSS_COUNT);
+    for (int whole = 0; whole < WHOLE_COUNT; whole++) {
+        int node = nodes_of_wholes[whole] = stats_tree_create_node(st, whole_names[whole], ROOT, STAT_DT_INT, true);
+        for (unsigned side = UE_CLIENT_TO_SERVER; side <= UE_SERVER_TO_CLIENT; side++) {
+            nodes_of_sides[whole][side] =
+                stats_tree_create_node(st, direction_name((uint8_t)side), node, STAT_DT_INT, true);
+        }
+    }
+    for (int loss = 0; loss < LOSS_COUNT; loss++) {
+        for (unsigned side = UE_CLIENT_TO_SERVER; side <= UE_SERVER_TO_CLIENT; side++) {
+            stats_tree_create_node(st, losses[loss].name, nodes_of_sides[losses[loss].whole][side], STAT_DT_INT, false);
+        }
     }
 }
 
 static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t count) {
-    add(st, loss < RETRANSMITTED ? packets_of[sender] : reliable_of[sender], loss_names[loss], count);
+    add(st, nodes_of_sides[losses[loss].whole][sender], losses[loss].name, count);
 }
 
-static void add_total(stats_tree *st, const char *name, int all, uint8_t sender, uint32_t count) {
-    add(st, ROOT, name, count);
-    add(st, all, direction_name(sender), count);
+static void add_whole(stats_tree *st, enum loss_whole whole, uint8_t sender, uint32_t count) {
+    add(st, ROOT, whole_names[whole], count);
+    add(st, nodes_of_wholes[whole], direction_name(sender), count);
 }
 
 static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) {
@@ -194,6 +203,16 @@ static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) 
     return count;
 }
 
+static void count_packet(stats_tree *st, uint8_t sender, const struct uerudp_tap_analysis *analysis) {
+    bool is_late = (analysis->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0; /* it was counted as missing */
+    bool is_duplicate = (analysis->flags & UERUDP_ANALYSIS_DUPLICATE) != 0;
+    add_whole(st, CAPTURED, sender, 1);
+    add_whole(st, SENT, sender, analysis->missing + (!is_late && !is_duplicate));
+    add_loss(st, OUT_OF_ORDER, sender, is_late);
+    add_loss(st, DUPLICATED, sender, is_duplicate);
+    add_loss(st, MISSING, sender, analysis->missing);
+}
+
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
@@ -201,15 +220,14 @@ static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, ep
         return TAP_PACKET_DONT_REDRAW;
     }
     const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
+    uint8_t sender = tap->direction;
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
-    add_total(st, "Packets", packets_all, tap->direction, 1);
-    add_total(st, "Reliable bunches", reliable_all, tap->direction, tap->content(tap)->bunches.reliable);
-    add_loss(st, MISSING, tap->direction, analysis->missing);
-    add_loss(st, OUT_OF_ORDER, tap->direction, (analysis->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0);
-    add_loss(st, DUPLICATED, tap->direction, (analysis->flags & UERUDP_ANALYSIS_DUPLICATE) != 0);
+    count_packet(st, sender, analysis);
+    add_whole(st, REPORTED, other, analysis->ack_count);
     add_loss(st, NOT_DELIVERED, other, count_not_delivered(analysis));
-    add_loss(st, RETRANSMITTED, tap->direction, analysis->retransmission_count);
-    add_loss(st, SPURIOUS, tap->direction, analysis->spurious_count);
+    add_whole(st, RELIABLE, sender, tap->content(tap)->bunches.reliable);
+    add_loss(st, RETRANSMITTED, sender, analysis->retransmission_count);
+    add_loss(st, SPURIOUS, sender, analysis->spurious_count);
     return TAP_PACKET_REDRAW;
 }
 

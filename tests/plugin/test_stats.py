@@ -110,8 +110,8 @@ class Stats(unittest.TestCase):
         self.assertEqual(set(got), {"Destroyed", "Dormancy", "LevelUnloaded", "Relevancy", "TearOff", "Migrated"})
 
 
-LOSSES = {("Packets", "out of order"): "late", ("Packets", "duplicate"): "duplicates",
-          ("Packets", "reported as not delivered"): "not_acked", ("Reliable bunches", "retransmitted"): "resends",
+LOSSES = {("Packets captured", "out of order"): "late", ("Packets captured", "duplicate"): "duplicates",
+          ("Packets reported", "reported as not delivered"): "not_acked", ("Reliable bunches", "retransmitted"): "resends",
           ("Reliable bunches", "retransmitted although delivered"): "spurious"}
 LOSSY = ("loss-burst", "reorder", "duplicate", "mixed", "legacy", "big-bunch", "two-clients")
 SIDES = {"c2s": "client to server", "s2c": "server to client"}
@@ -147,21 +147,41 @@ class Losses(unittest.TestCase):
     def test_equal_to_the_sidecar(self):
         for name in LOSSY:
             truth = decoded.sent(name)["connections"]
-            for row, key in ((("Packets", "reported as not delivered"), "not_acked"),
+            for row, key in ((("Packets reported", "reported as not delivered"), "not_acked"),
                              (("Reliable bunches", "retransmitted"), "resends")):
                 with self.subTest(name, row=row):
                     self.assert_counts(name, row, self.sums(truth, key))
 
     def test_totals(self):
-        """What losses are a share of: the packets and the reliable bunches that were captured."""
+        """What losses are a share of: what was captured, what was captured or is missing, and what was reported."""
         for name in LOSSY:
             with self.subTest(name):
-                for direction, side in ((1, "client to server"), (2, "server to client")):
+                for direction, side in ((1, "c2s"), (2, "s2c")):
                     of_side = [d for d in self.datagrams[name] if d["direction"] == direction]
-                    packets = sum("packet" in d or "legacy" in d for d in of_side)
+                    ids = [(d["stream"], d["packet"]["id"]) for d in of_side if "packet" in d]
                     reliable = sum(b.bunch["reliable"] for b in decoded.bunches(of_side))
-                    self.assertEqual(self.rows[name]["Packets", side], packets)
-                    self.assertEqual(self.rows[name]["Reliable bunches", side], reliable)
+                    self.assertEqual(self.rows[name]["Packets captured", SIDES[side]], len(ids))
+                    missing = self.rows[name]["Packets captured or missing", SIDES[side], "missing"]
+                    late = self.rows[name]["Packets captured", SIDES[side], "out of order"]
+                    self.assertEqual(self.rows[name]["Packets captured or missing", SIDES[side]], len(set(ids)) + missing - late)
+                    self.assertEqual(self.rows[name]["Reliable bunches", SIDES[side]], reliable)
+                    reported = sum(c["acked"][side] + c["not_acked"][side] for c in self.connections[name])
+                    self.assertEqual(self.rows[name]["Packets reported", SIDES[side]], reported)
+
+    def test_no_part_exceeds_its_whole(self):
+        """Percentages are shares of the row above, also where a capture lacks what was lost before it."""
+        for name, rows in self.rows.items():
+            for path, count in rows.items():
+                self.assertLessEqual(count, rows.get(path[:-1], count), (name, path))
+        sides = {"sides.pcapng": ("-Y", "uerudp.direction == 2")}
+        for name, options in sides.items():
+            path = os.path.join(self.stage.home, name)
+            self.stage.tshark("-2", "-r", self.stage.copy(decoded.path_of("loss-burst")), *options, "-w", path)
+            rows = tables.read_trees(self.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp_losses,tree"))["Losses"]
+            self.assertEqual(0, rows["Packets captured", "client to server"])
+            self.assertGreater(rows["Packets reported", "client to server", "reported as not delivered"], 0)
+            for row, count in rows.items():
+                self.assertLessEqual(count, rows.get(row[:-1], count), row)
 
     def test_losses_exist(self):
         for (root, kind), key in LOSSES.items():
@@ -175,7 +195,7 @@ class Losses(unittest.TestCase):
                 lost = [c["lost"][side] for c in self.connections[name] for side in SIDES]
                 if None not in lost:
                     late = sum(self.sums(self.connections[name], "late").values())
-                    missing = sum(self.rows[name]["Packets", side, "missing"] for side in SIDES.values())
+                    missing = sum(self.rows[name]["Packets captured or missing", side, "missing"] for side in SIDES.values())
                     self.assertEqual(missing, sum(lost) + late)
 
 

@@ -9,7 +9,7 @@ import harness
 import tables
 
 NAMES = ("login", "loss-burst", "duplicate", "legacy", "restart", "two-clients")
-REPORTED = {"c2s": "client's packets, by the server", "s2c": "server's packets, by the client"}
+REPORTED = {"c2s": "by the server", "s2c": "by the client"}
 PRECISION_S = 2e-6
 
 
@@ -21,7 +21,8 @@ class Times(unittest.TestCase):
         cls.tables, cls.events = {}, {}
         for name in NAMES:
             path = cls.stage.copy(decoded.path_of(name))
-            cls.tables[name] = tables.read_times(cls.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp,srt"))
+            cls.text = cls.stage.tshark("-2", "-q", "-r", path, "-z", "uerudp,srt")
+            cls.tables[name] = tables.read_times(cls.text)
             cls.events[name] = decoded.run("decode", "--events", "-", path)[1:]
 
     def assert_times(self, rows, wanted):
@@ -33,6 +34,14 @@ class Times(unittest.TestCase):
             self.assertAlmostEqual(lowest, min(spans) / 1e9, delta=PRECISION_S)
             self.assertAlmostEqual(highest, max(spans) / 1e9, delta=PRECISION_S)
             self.assertAlmostEqual(average, sum(spans) / len(spans) / 1e9, delta=PRECISION_S)
+
+    def test_headings(self):
+        """The headings, all that tshark prints of the names of the tables, differ, and no row is too long for its columns."""
+        lines = self.text.splitlines()
+        headings = [line for line in lines if line.startswith("Index")]
+        self.assertEqual(3, len({heading.split("Calls")[0] for heading in headings}))
+        self.assertEqual(1, len({heading.index("Min SRT") for heading in headings}))
+        self.assertEqual(1, len({len(line) for line in lines if line[:5].strip().isdigit()}))
 
     def test_handshake(self):
         for name in NAMES:
