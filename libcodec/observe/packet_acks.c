@@ -57,8 +57,7 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         packet->was_acked |= delivered;
         packet->is_acked_unseen |= delivered && !packet->is_seen && !event.ack.is_excused;
         if (!is_seen) {
-            bool is_nak = !delivered && !event.ack.is_withdrawn && !event.ack.is_excused;
-            packet->frame = is_nak ? p->in->frame & UE_TRACKER_FRAME_MASK : 0;
+            packet->frame = event.ack.is_withdrawn || event.ack.is_excused ? 0 : p->in->frame & UE_TRACKER_FRAME_MASK;
         }
     }
     if (delivered) {

@@ -215,7 +215,8 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
         side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
     }
     if (packet != NULL) {
-        event->nak_frame = packet->is_seen ? 0 : packet->frame;
+        event->report_frame = packet->is_seen ? 0 : packet->frame;
+        event->is_reported_delivered = packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->is_seen = true;
         packet->points = point_bit(p);
         packet->frame = p->in->frame & UE_TRACKER_FRAME_MASK;

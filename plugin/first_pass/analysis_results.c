@@ -31,7 +31,6 @@ static const uint8_t members[UERUDP_RESULT_TYPE_COUNT] = {
     [UERUDP_RESULT_NEVER_SENT] = FRAME | ID,
     [UERUDP_RESULT_ACKED_IN] = FRAME,
     [UERUDP_RESULT_NACKED_IN] = FRAME,
-    [UERUDP_RESULT_NACKS_LATER] = FRAME,
     [UERUDP_RESULT_FINDING] = NUMBER,
     [UERUDP_RESULT_MESSAGE] = ITEM | NUMBER,
     [UERUDP_RESULT_CHANNEL_KIND] = ITEM | NUMBER,
@@ -310,23 +309,30 @@ static uint32_t chunk_after(const struct uerudp_frame_state *state, uint32_t chu
 }
 
 /* Overwrites results of this type with results of type REMOVED, which have one byte. */
-static void remove_in_chunk(const struct uerudp_frame_state *state, uint32_t chunk,
-                            enum uerudp_analysis_result_type type) {
+static bool remove_in_chunk(const struct uerudp_frame_state *state, uint32_t chunk,
+                            enum uerudp_analysis_result_type type, const int64_t *id) {
+    bool is_any = false;
     uint8_t *begin = chunk_at(chunk) + HEAD_BYTES;
     const uint8_t *from = begin;
     const uint8_t *to = begin + chunk_size(chunk);
     while (from < to) {
         uint8_t *result = begin + (from - begin);
-        if (decode_result(state, &from).type == type) {
+        const struct uerudp_analysis_result decoded = decode_result(state, &from);
+        if (decoded.type == type && (id == NULL || decoded.id == *id)) {
             memset(result, UERUDP_RESULT_REMOVED, (size_t)(from - result));
+            is_any = true;
         }
     }
+    return is_any;
 }
 
-void uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type) {
+bool uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type,
+                                    const int64_t *id) {
+    bool is_any = false;
     for (uint32_t chunk = first_chunk(state); chunk != 0; chunk = chunk_after(state, chunk)) {
-        remove_in_chunk(state, chunk, type);
+        is_any |= remove_in_chunk(state, chunk, type, id);
     }
+    return is_any;
 }
 
 /* Every number ends with the first byte below 0x80. */

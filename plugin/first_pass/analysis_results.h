@@ -26,12 +26,11 @@ enum uerudp_analysis_result_type {
     UERUDP_RESULT_ACK, /* id: of the packet that is reported as delivered; frame: of it (0: not captured); span_ns:
                           since it */
     UERUDP_RESULT_NAK, /* likewise, not delivered; is_set: inferred, because its ack never reached the sender */
-    UERUDP_RESULT_NEVER_SENT,  /* id: the last of the packets that this one acknowledges although they were never sent
-                                  before; frame: takes that back */
-    UERUDP_RESULT_ACKED_IN,    /* frame: the later frame that acknowledges this packet */
-    UERUDP_RESULT_NACKED_IN,   /* frame: the frame that reports it as not delivered; may follow ACKED_IN */
-    UERUDP_RESULT_NACKS_LATER, /* frame: of a packet that this one reports as not delivered, captured later */
-    UERUDP_RESULT_FINDING,     /* number: see finding_results.h */
+    UERUDP_RESULT_NEVER_SENT, /* id: the last of the packets that this one acknowledges although they were never sent
+                                 before; frame: takes that back */
+    UERUDP_RESULT_ACKED_IN,   /* frame: the frame that acknowledges this packet */
+    UERUDP_RESULT_NACKED_IN,  /* frame: the frame that reports it as not delivered; may follow ACKED_IN */
+    UERUDP_RESULT_FINDING,    /* number: see finding_results.h */
     /* of one bunch; in the order in which most are added */
     UERUDP_RESULT_MESSAGE,          /* a whole message, or whole exports; number: enum ue_content_kind of the channel */
     UERUDP_RESULT_CHANNEL_KIND,     /* without MESSAGE; number: the same, where the bunch does not name it */
@@ -76,8 +75,10 @@ void uerudp_analysis_results_end(void);
 /* Adds a result to the current datagram or to an earlier one. First pass only. */
 void uerudp_analysis_results_add(struct uerudp_frame_state *state, const struct uerudp_analysis_result *result);
 
-/* Removes the results of one type from an earlier datagram. First pass only. */
-void uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type);
+/* Removes the results of one type, with this id (NULL: any), from an earlier datagram. Returns whether there were any.
+   First pass only. */
+bool uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type,
+                                    const int64_t *id);
 
 /* All results of a datagram, allocated in pool and sorted: first those of the datagram, then those of each item; by
    type, then in the order of adding. */

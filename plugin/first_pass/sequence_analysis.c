@@ -44,8 +44,8 @@ static void remove_disproved(const struct uerudp_frame_state *state, const struc
     const struct uerudp_frame_state *other =
         uerudp_sequence_analysis_find_datagram(state, event->lost.damaged_frame, &wrong_id);
     if (other != NULL) {
-        uerudp_analysis_results_remove(other, UERUDP_RESULT_MISSING);
-        uerudp_analysis_results_remove(other, UERUDP_RESULT_PACKETS_IN_FLIGHT);
+        uerudp_analysis_results_remove(other, UERUDP_RESULT_MISSING, NULL);
+        uerudp_analysis_results_remove(other, UERUDP_RESULT_PACKETS_IN_FLIGHT, NULL);
     }
 }
 
@@ -60,13 +60,18 @@ static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_
     }
 }
 
-/* A receiver that gets a packet after a later one reports it as not delivered before it arrives. */
-static void add_earlier_nak(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
-    struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(state, event->packet.nak_frame, NULL);
-    if (other != NULL) {
-        uerudp_analysis_results_add(
-            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_NACKED_IN, .frame = other->frame_number});
-        add_to_other(state, other, UERUDP_RESULT_NACKS_LATER, 0);
+/* An ack or nak of this packet was captured before it: a receiver reports a packet that comes after a later one as not
+   delivered before it comes, and where an ack overtakes its packet, it was captured first. */
+static void add_earlier_report(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(state, event->packet.report_frame, NULL);
+    bool is_ack = event->packet.is_reported_delivered;
+    const struct uerudp_analysis_result report = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
+                                                  .frame = state->frame_number,
+                                                  .id = event->packet_id,
+                                                  .span_ns = -1};
+    if (other != NULL && uerudp_analysis_results_remove(other, report.type, &report.id)) {
+        uerudp_analysis_results_add(other, &report);
+        add_to_other(other, state, is_ack ? UERUDP_RESULT_ACKED_IN : UERUDP_RESULT_NACKED_IN, 0);
     }
 }
 
@@ -77,8 +82,8 @@ static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_
                                                       .frame = (uint32_t)event->packet.first_frame};
         uerudp_analysis_results_add(state, &result);
     }
-    if (event->packet.nak_frame != 0) {
-        add_earlier_nak(state, event);
+    if (event->packet.report_frame != 0) {
+        add_earlier_report(state, event);
     }
     if (event->packet.is_late) {
         uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OUT_OF_ORDER});

@@ -211,7 +211,6 @@ static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_anal
     case UERUDP_RESULT_NAK:
         add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, result->is_set ? 0 : result->frame);
         break;
-    case UERUDP_RESULT_NACKS_LATER: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, result->frame); break;
     case UERUDP_RESULT_ACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_ACKED_IN, result->frame); break;
     case UERUDP_RESULT_NEVER_SENT:
         add_finding(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSENT,

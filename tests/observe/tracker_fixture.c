@@ -58,8 +58,9 @@ static void say_packet(struct tracker_fixture *fixture, const struct ue_observed
     tracker_fixture_print(fixture, event->packet.is_late ? " late" : "");
     tracker_fixture_print(fixture, event->packet.was_acked_unseen ? " acked unseen" : "");
     tracker_fixture_print(fixture, event->packet.is_refused ? " refused" : "");
-    if (event->packet.nak_frame != 0) {
-        tracker_fixture_print(fixture, " after its nak in %" PRIu64, event->packet.nak_frame);
+    if (event->packet.report_frame != 0) {
+        tracker_fixture_print(fixture, " after its %s in %" PRIu64, event->packet.is_reported_delivered ? "ack" : "nak",
+                              event->packet.report_frame);
     }
     tracker_fixture_print(fixture, ", %" PRIu32 " in flight", event->packet.in_flight);
     assert_int_equal(event->packet.decoded->seq, event->packet_id & SEQ_MASK);

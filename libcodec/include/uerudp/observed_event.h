@@ -75,7 +75,9 @@ struct ue_observed_packet {
     uint32_t in_flight;    /* packets of this side without ack or nak, this one included; 0 when nothing of the other
                               side was captured */
     uint64_t first_frame;  /* of a duplicate */
-    uint64_t nak_frame;    /* of the NAK that reported it before it was captured; 0: none, or not known any more */
+    uint64_t
+        report_frame; /* of the ACK or NAK that reported it before it was captured; 0: none, or not known any more */
+    bool is_reported_delivered; /* report_frame is of an ACK */
 };
 
 struct ue_observed_lost {
