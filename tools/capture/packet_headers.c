@@ -9,9 +9,12 @@
 
 enum protocol {
     PROTOCOL_HOP_BY_HOP = 0,
+    PROTOCOL_IPV4 = 4,
     PROTOCOL_UDP = 17,
+    PROTOCOL_IPV6 = 41,
     PROTOCOL_ROUTING = 43,
     PROTOCOL_FRAGMENT = 44,
+    PROTOCOL_GRE = 47,
     PROTOCOL_AUTHENTICATION = 51,
     PROTOCOL_DESTINATION = 60,
     PROTOCOL_MOBILITY = 135,
@@ -181,6 +184,13 @@ static enum capture_headers_result fragment_add(struct ip_fragments *fragments, 
     return parse_udp(parser);
 }
 
+static enum capture_headers_result explain_absence(const struct header_parser *parser) {
+    uint8_t protocol = parser->protocol; /* 0: no IP header */
+    bool is_tunnel = protocol == PROTOCOL_IPV4 || protocol == PROTOCOL_IPV6 || protocol == PROTOCOL_GRE;
+
+    return is_tunnel && parser->span.fault == CAPTURE_HEADERS_OTHER ? CAPTURE_HEADERS_TUNNEL : parser->span.fault;
+}
+
 enum capture_headers_result capture_packet_find_udp(struct ip_fragments *fragments, const struct capture_packet *packet,
                                                     struct capture_udp *udp) {
     struct header_parser parser = {
@@ -197,7 +207,7 @@ enum capture_headers_result capture_packet_find_udp(struct ip_fragments *fragmen
     else if (type == CAPTURE_ETHERTYPE_IPV6)
         found = parse_ipv6(&parser) && ipv6_follow(&parser, true);
     if (!found)
-        return parser.span.fault;
+        return explain_absence(&parser);
     return parser.is_fragment ? fragment_add(fragments, &parser) : parse_udp(&parser);
 }
 

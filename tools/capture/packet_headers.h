@@ -29,6 +29,7 @@ struct capture_udp {
 enum capture_headers_result {
     CAPTURE_HEADERS_UDP,          /* *udp is set */
     CAPTURE_HEADERS_OTHER,        /* not UDP over IP */
+    CAPTURE_HEADERS_TUNNEL,       /* IP over IP, or GRE: what is inside is not read */
     CAPTURE_HEADERS_FRAGMENT,     /* a fragment of a datagram that is not complete yet */
     CAPTURE_HEADERS_CUT,          /* the snap length cut off a header */
     CAPTURE_HEADERS_MALFORMED,    /* the headers contradict each other */

@@ -64,6 +64,7 @@ static bool find_udp(struct datagram_source *input, const struct capture_packet 
     case CAPTURE_HEADERS_MALFORMED: input->unreadable++; break;
     case CAPTURE_HEADERS_LINK_UNKNOWN: input->unknown_links++; break;
     case CAPTURE_HEADERS_OTHER: input->others++; break;
+    case CAPTURE_HEADERS_TUNNEL: input->tunnels++; break;
     case CAPTURE_HEADERS_FRAGMENT: break;
     }
     return false;

@@ -27,7 +27,8 @@ struct datagram_source {
     uint64_t frames_before; /* frames of earlier files */
     uint64_t frame;         /* number of the last frame, over all files */
     uint64_t datagrams;     /* UDP datagrams */
-    uint64_t others;        /* frames without UDP over IP */
+    uint64_t others;        /* frames without UDP over IP, and without a tunnel */
+    uint64_t tunnels;       /* frames with IP over IP, or GRE */
     uint64_t unreadable;    /* frames whose headers are cut off or contradict each other */
     uint64_t unknown_links; /* frames of an unsupported link type */
     uint64_t dropped;       /* packets that the system dropped because the program was busy */

@@ -153,6 +153,10 @@ static void other_contents(void **state) {
     assert_int_equal(result_of(101, "70" IP4 UDP), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(101, "4500 0021 0001 0000 4006 0000" ADDR4 UDP), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(101, "60000000 000d 06 40" ADDR6 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(101, "4500 0021 0001 0000 402f 0000" ADDR4 UDP), CAPTURE_HEADERS_TUNNEL);
+    assert_int_equal(result_of(101, "4500 0021 0001 0000 4004 0000" ADDR4 UDP), CAPTURE_HEADERS_TUNNEL);
+    assert_int_equal(result_of(101, "60000000 000d 2f 40" ADDR6 UDP), CAPTURE_HEADERS_TUNNEL);
+    assert_int_equal(result_of(101, "60000000 000d 29 40" ADDR6 UDP), CAPTURE_HEADERS_TUNNEL);
     assert_int_equal(result_of(101, "60000000 0000 3b 40" ADDR6), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(105, "4801" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(105, "8001" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);

@@ -129,17 +129,28 @@ class MovedSoon(unittest.TestCase):
 
 
 class OtherFrames(unittest.TestCase):
+    TUNNEL = "{} frames of a tunnel (IP over IP, or GRE), whose content is not read"
+
     def notes(self, frames):
         return uerudp.run("info", "-", data=traffic.write(frames), status=None).stderr.decode()
 
     def test_tunnel(self):
         """A capture of a tunnel that is not read has no connection, and the reason is printed."""
         frames = traffic.generate(*LOSSLESS[0]).frames
-        self.assertIn(f"{len(frames)} frames without UDP over IP; IP packets inside others, as of GRE, are not read",
-                      self.notes(traffic.in_gre(frames)))
+        self.assertIn(self.TUNNEL.format(len(frames)), self.notes(traffic.in_gre(frames)))
+
+    def test_tunnel_beside_a_connection(self):
+        """So is it where another connection can be read."""
+        frames = traffic.generate(*LOSSLESS[0]).frames
+        notes = self.notes(frames + traffic.in_gre(frames))
+        self.assertIn(self.TUNNEL.format(len(frames)), notes)
+        self.assertNotIn("without UDP", notes)
+        self.assertIn("in 1 connection", notes)
 
     def test_frames_beside_a_connection(self):
-        self.assertNotIn("without UDP", self.notes(traffic.answered(traffic.generate(*LOSSLESS[0]).frames, EVERY, traffic.arp_request)))
+        notes = self.notes(traffic.answered(traffic.generate(*LOSSLESS[0]).frames, EVERY, traffic.arp_request))
+        self.assertNotIn("without UDP", notes)
+        self.assertNotIn("tunnel", notes)
 
 
 if __name__ == "__main__":
