@@ -42,6 +42,9 @@ def looked_at(content, limit_s, *steps):
     with harness.Stage() as stage:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "window.py"), "rb") as file:
             driver = stage.put("window.py", file.read())
+        profiles = os.path.join(stage.home, "wireshark/profiles")
+        shutil.copytree(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../plugin/profile"), profiles)
+        subprocess.run(["chmod", "-R", "a+rwX", os.path.dirname(profiles)], check=True)
         command = ["env", "-u", "LD_PRELOAD", "timeout", "--kill-after=5", str(harness.TIMEOUT_S - 20), PYTHON,
                    driver, str(limit_s), stage.home, stage.put("capture", content), *map(json.dumps, steps)]
         result = stage.run(command)
@@ -207,6 +210,31 @@ class Again(unittest.TestCase):
         stalled = ["filtered", self.STALL, 1]  # the packets are 10 ms apart
         found = looked_at(capture.pcap(datagrams), LIMIT_S, step, stalled)
         self.assertEqual([(row[0], "[Reliable stall 140 ms]" in row[-1]) for row in found[tuple(stalled)]], [("22", True)])
+
+
+class Changed(unittest.TestCase):
+    """The user changes preferences and the profile while a file is open."""
+
+    def test_preferences_and_profile(self):
+        path = decoded.path_of("loss-burst")
+        with open(path, "rb") as file:
+            content = file.read()
+        count, retransmitted = len(decoded.datagrams(path)), 14
+        with harness.Stage() as stage:
+            before = list(stage.info(stage.copy(path), "-2").values())
+            older = list(stage.info(stage.copy(path), "-2", "-o", "uerudp.analyse:FALSE", "-o", "uerudp.generation:4.13").values())
+        plain = ["preferred", count, "Analyse connections", None, retransmitted, "[Retransmission]", False]
+        other = ["preferred", count, "Generation", "4.13", retransmitted, "Welcome", False]
+        detected = ["preferred", count, "Generation", "automatic", retransmitted, "Welcome", True]
+        again = ["preferred", count, "Analyse connections", None, retransmitted, "[Retransmission]", True]
+        profile = ["profile", count, "uerudp", 11]
+        found = looked_at(content, LIMIT_S, plain, other, detected, again, profile)
+        infos = {tuple(step): [row[-1] for row in found[tuple(step)]] for step in (plain, other, detected, again)}
+        self.assertEqual([], [info for info in infos[tuple(plain)] if "[Re" in info or "[Nak" in info])
+        self.assertEqual(infos[tuple(other)], older)
+        self.assertEqual(infos[tuple(detected)], infos[tuple(plain)])
+        self.assertEqual(infos[tuple(again)], before)
+        self.assertIn(["Stall"], found[tuple(profile)])
 
 
 class Nothing(unittest.TestCase):

@@ -321,9 +321,8 @@ class Wireshark:
             self.wait("the end of the capture", lambda: not self.is_enabled(self.entry(["Capture", "Stop"])))
         return rows
 
-    def page(self, path):
-        """The names on the page of uerudp in the preferences, and of the tables that its buttons open."""
-        window = self.open(path)
+    def our_page(self, window):
+        """The page of uerudp in the window of the preferences, opened."""
         self.click(self.wait("the list of pages", lambda: self.list_of_pages(window))["Protocols"])
         self.xdotool("key", "Right")
 
@@ -331,7 +330,12 @@ class Wireshark:
             self.xdotool("type", OUR_PAGE)
             time.sleep(TYPING_S)
             return self.find(window, ("check box",), "Analyse connections")
-        page = self.wait("our page", ours)[0].get_parent()
+        return self.wait("our page", ours)[0].get_parent()
+
+    def page(self, path):
+        """The names on the page of uerudp in the preferences, and of the tables that its buttons open."""
+        window = self.open(path)
+        page = self.our_page(window)
         rows = [[plain(node.get_name())] for node in self.below(page)]
         for button in self.find(page, BUTTON, "Edit"):
             before = self.windows()
@@ -341,6 +345,51 @@ class Wireshark:
             self.close(table)
         self.close(window)
         return rows
+
+    def preferred(self, path):
+        """The packet list, once a packet has a text in its last column or has it no more, after the user changed a
+        preference: toggled a check box, or typed into the field beside a label."""
+        count, title, value, number, text, is_wanted = path
+        window = self.open(["Edit", "Preferences"])
+        page = self.our_page(window)
+        if value is None:
+            self.press(self.find(page, ("check box",), title)[0])
+        else:
+            nodes = list(self.below(page))
+            label = next(i for i, node in enumerate(nodes) if plain(node.get_name()).rstrip(":") == title)
+            self.type_into(next(node for node in nodes[label + 1:] if node.get_role_name() == "text"), value)
+        self.accept(window)
+
+        def shown():
+            rows = self.packets(count)
+            return rows if (text in rows[number - 1][-1]) == is_wanted else None
+        return self.wait(f"packet {number} {'with' if is_wanted else 'without'} {text}", shown)
+
+    def type_into(self, field, text):
+        box = self.atspi.Component.get_extents(field, self.atspi.CoordType.SCREEN)
+        self.xdotool("mousemove", box.x + box.width // 2, box.y + box.height // 2, "click", 1, "key", "ctrl+a")
+        self.xdotool("type", text)
+        self.wait(f"the field with {text}", lambda: self.atspi.Text.get_text(field, 0, -1) == text)
+
+    def accept(self, window):
+        self.press(self.wait("the button OK", lambda: self.find(window, BUTTON, "OK"))[0])
+        self.wait(f"that {window.get_name()} closes", lambda: window not in self.windows())
+
+    def profile(self, path):
+        """The titles of the columns of the packet list after the user selected a profile, once they are so many."""
+        count, name, columns = path
+        window = self.open(["Edit", "Configuration Profiles"])
+
+        def named():
+            return [cell for table in self.tables(window) for cell in self.children(table) if cell.get_name() == name]
+        self.click(self.wait(f"the profile {name}", named)[0])
+        self.accept(window)
+
+        def titles():
+            heads = [[cell.get_name() for cell in self.children(table) if cell.get_role_name() == "table column header"]
+                     for table in self.tables(self.main) if len(self.rows_of(table)) >= count]
+            return [one for one in heads if len(one) == columns]
+        return [[title] for title in self.wait("the columns of the profile", titles)[0]]
 
     def list_of_pages(self, window):
         """Its cells by name; another table of this window has all preferences, and is slow to read."""
@@ -361,7 +410,7 @@ def look(wireshark, steps):
 
 def configure(home):
     folder = os.path.join(home, "wireshark")
-    os.mkdir(folder)
+    os.makedirs(folder, exist_ok=True)  # it may have profiles
     for name, content in CONFIGURATION.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(content)
