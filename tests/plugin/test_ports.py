@@ -71,6 +71,15 @@ class Ports(unittest.TestCase):
         self.assertEqual(len(packets), len(datagrams))
         self.assertEqual({packet.numbers("direction")[0] for packet in packets.values()}, {1, 2})
 
+    def test_one_direction(self):
+        """Packets of one side are no proof: the preference is needed, where both sides need none."""
+        datagrams = capture.with_server_port(capture.read(harness.recording("utcp-clean"))[60:], 9000)
+        both, one = (self.stage.put(name, capture.pcap(sent)) for name, sent in (
+            ("both.pcap", datagrams), ("one.pcap", [d for d in datagrams if d.source_port == 9000])))
+        self.assertGreater(len(self.stage.packets(both)), len(datagrams) * 0.9)
+        self.assertEqual({}, self.stage.packets(one))
+        self.assertGreater(len(self.stage.packets(one, {"udp.port": "9000"})), 100)
+
     def test_server_table(self):
         """The table of servers alone finds a modified game, without any preference."""
         for name, settings in (("utcp-ue418-clean", {"generation": "4.18", "max_packet": 512, "ch_seq_bound": 4096}),
