@@ -15,10 +15,13 @@ struct ue_overdue_bunch {
     int64_t first_id, reliable_id; /* the first and the last bunch */
     int64_t first_ns;              /* of the first transmission */
     int64_t last_ns;               /* of the last report of loss */
+    int64_t maybe_ns; /* of the first transmission that may have arrived although its packet was reported as
+                         not delivered; INT64_MAX: none */
     uint64_t first_frame;
     uint32_t channel;
     uint32_t first_seq, last_seq;
     unsigned losses;
+    unsigned maybe_refused; /* of them, those whose packet may have arrived and been refused */
     uint64_t frames[UE_STALL_FRAMES_LISTED];
     unsigned others; /* bunches of other channels delayed by the same packets */
 };

@@ -102,6 +102,7 @@ static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum
     ue_finding_set(&finding, UE_VALUE_FIRST_SEQ, overdue->first_seq);
     ue_finding_set(&finding, UE_VALUE_LAST_SEQ, overdue->last_seq);
     ue_finding_set(&finding, UE_VALUE_COUNT, overdue->losses);
+    ue_finding_set(&finding, UE_VALUE_MAYBE_REFUSED, overdue->maybe_refused);
     return finding;
 }
 
@@ -140,6 +141,7 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
     const struct ue_overdue_bunch begun = {.reliable_id = in_flight->reliable_id,
                                            .first_id = in_flight->reliable_id,
                                            .first_ns = in_flight->time_ns,
+                                           .maybe_ns = INT64_MAX,
                                            .first_frame = in_flight->frame,
                                            .channel = in_flight->channel,
                                            .first_seq = in_flight->ch_seq,
@@ -153,7 +155,7 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
 }
 
 static void lose(struct ue_findings *findings, unsigned side, const struct ue_unacked_bunch *in_flight,
-                 int64_t now_ns) {
+                 bool may_be_refused, int64_t now_ns) {
     size_t place;
     struct ue_overdue_bunch *overdue = find_overdue(&findings->stalls, side, in_flight, &place);
     if (overdue == NULL) {
@@ -164,6 +166,9 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
     }
     if (overdue->losses < UE_STALL_FRAMES_LISTED) {
         overdue->frames[overdue->losses] = in_flight->frame;
+    }
+    if (may_be_refused && overdue->maybe_refused++ == 0) {
+        overdue->maybe_ns = in_flight->time_ns;
     }
     overdue->losses++;
     overdue->last_ns = now_ns;
@@ -194,7 +199,7 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
     stalls->has_copies[event->side] |= event->bunch.copy > 1;
     if (stalls->is_refused[event->side]) { /* its report came before it */
         if (!in_flight.is_delivered) {
-            lose(findings, event->side, &in_flight, event->time_ns);
+            lose(findings, event->side, &in_flight, false, event->time_ns);
         }
         return;
     }
@@ -211,32 +216,58 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
 
 /* ---- the transmission that arrived ---- */
 
+/* How late a bunch arrived; less, if it was in a packet that was refused. */
+static struct ue_finding_value lateness(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
+    int64_t arrived_ns = findings->stalls.arrived_ns;
+    struct ue_finding_value late_ns = ue_findings_span(findings, overdue->first_ns, arrived_ns);
+    if (overdue->maybe_ns < arrived_ns) {
+        late_ns.at_least = ue_findings_span(findings, overdue->first_ns, overdue->maybe_ns).at_least;
+    }
+    return late_ns;
+}
+
+/* What is a stall in any case is worse than what may be one. */
+static bool is_later(const struct ue_findings *findings, struct ue_finding_value late_ns,
+                     struct ue_finding_value than_ns) {
+    bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
+    if (is_stall != ue_reliable_stall_is_long(findings, than_ns)) {
+        return is_stall;
+    }
+    return is_stall ? late_ns.at_least > than_ns.at_least : late_ns.at_most > than_ns.at_most;
+}
+
 static void end_group(struct ue_findings *findings) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     const struct ue_overdue_bunch *group = &stalls->group;
-    struct ue_finding_value late_ns = ue_findings_span(findings, group->first_ns, stalls->arrived_ns);
-    bool is_stall = stalls->has_group && ue_reliable_stall_is_long(findings, late_ns);
-    bool is_reported = is_stall || (stalls->has_group && group->losses >= UE_THRESHOLD_REPEATED);
-    stalls->has_group = false;
-    if (!is_reported) {
+    struct ue_finding_value late_ns = lateness(findings, group);
+    const struct ue_finding_value latest_ns = UE_EXACTLY(late_ns.at_most);
+    bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
+    bool may_be_stall = group->maybe_refused != 0 && ue_reliable_stall_is_long(findings, latest_ns);
+    bool is_reported = is_stall || may_be_stall || group->losses >= UE_THRESHOLD_REPEATED;
+    if (!stalls->has_group || !is_reported) {
+        stalls->has_group = false;
         return;
     }
-    struct ue_finding finding =
-        finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED, stalls->group_side, late_ns);
+    stalls->has_group = false;
+    struct ue_finding finding = finding_of(group,
+                                           is_stall       ? UE_FINDING_STALL
+                                           : may_be_stall ? UE_FINDING_STALL_UNSURE
+                                                          : UE_FINDING_REPEATED,
+                                           stalls->group_side, late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     ue_finding_set(&finding, UE_VALUE_OTHERS, group->others);
     ue_findings_report(findings, &finding);
 }
 
 /* Of the late bunches in one packet, the one that waited longest makes the finding. */
-static void join_group(struct ue_reliable_stalls *stalls, const struct ue_overdue_bunch *overdue) {
-    struct ue_overdue_bunch *group = &stalls->group;
+static void join_group(struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
+    struct ue_overdue_bunch *group = &findings->stalls.group;
     bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
                    overdue->reliable_id == group->reliable_id + 1;
     if (is_next) {
         group->reliable_id = overdue->reliable_id;
         group->last_seq = overdue->last_seq;
-    } else if (overdue->first_ns < group->first_ns) {
+    } else if (is_later(findings, lateness(findings, overdue), lateness(findings, group))) {
         unsigned others = group->others + 1 + (unsigned)(group->reliable_id - group->first_id);
         *group = *overdue;
         group->others = others;
@@ -253,7 +284,7 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
         return;
     }
     if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == in_flight->frame) {
-        join_group(stalls, overdue);
+        join_group(findings, overdue);
     } else {
         end_group(findings);
         stalls->has_group = true;
@@ -283,7 +314,7 @@ static void end_flight(struct ue_findings *findings, struct ue_unacked_bunch *bu
         arrive(findings, side, bunch);
         mark_copies(&findings->stalls, side, bunch);
     } else if (!bunch->is_delivered) {
-        lose(findings, side, bunch, event->time_ns);
+        lose(findings, side, bunch, event->ack.may_be_refused, event->time_ns);
     }
 }
 

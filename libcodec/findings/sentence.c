@@ -96,6 +96,7 @@ static const char *const value_names[UE_VALUE_ID_COUNT] = {
     [UE_VALUE_FIELD] = "",
     [UE_VALUE_BIT] = "bit",
     [UE_VALUE_STATUS] = "",
+    [UE_VALUE_MAYBE_REFUSED] = "maybe_refused",
 };
 
 /* The values of placeholders that are not the name of one. */
@@ -150,6 +151,12 @@ static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, i
 }
 
 static void add_span(struct ue_text_writer *out, const struct ue_finding_value *span_ns) {
+    bool is_at_most = span_ns->at_least == 0 && span_ns->at_most != 0 && span_ns->at_most != INT64_MAX;
+    if (is_at_most) {
+        ue_text_writer_add(out, "up to ");
+        add_duration(out, span_ns->at_most);
+        return;
+    }
     add_duration(out, span_ns->at_least);
     if (span_ns->at_most > span_ns->at_least && span_ns->at_most != INT64_MAX) {
         ue_text_writer_add(out, " to ");

@@ -68,26 +68,40 @@ static void add_opening(struct ue_tracker_step *p, const struct ue_channel_state
         bool was_evicted = bunch == NULL && state->newest - id >= state->evicted_back;
         is_last = id >= open_id && (bunch == NULL || !bunch->is_partial || bunch->is_final);
         if (bunch != NULL && !ue_reliable_tracker_was_delivered(side, bunch)) {
-            ue_legacy_acks_add_dependency(p, ue_reliable_tracker_last_packet(side, bunch));
+            ue_packet_dependencies_add(p, ue_reliable_tracker_last_packet(side, bunch));
         } else if (bunch == NULL && id >= open_id && !was_evicted) {
-            ue_legacy_acks_add_dependency(p, UE_TRACKER_NO_ID); /* the fragment was not captured */
+            ue_packet_dependencies_add(p, UE_TRACKER_NO_ID); /* the fragment was not captured */
         }
     }
 }
 
-/* Receivers reject packets with unreliable bunches whose channel is not open, or that continue no fragment
-   (endpoint.md 16). */
+/* Whether the bunch that opened a channel, if it was not captured, can be in a packet whose report is not known
+   yet. From 4.22 on one from before the capture, or from a gap in it, is reported within the reach of a history: if it
+   was lost, it is retransmitted. */
+static bool may_be_unopened(const struct ue_tracker_step *p) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    int64_t last_id = p->packet_id - UE_HISTORY_REACH;
+    return is_legacy(p) || side->earliest_id > last_id || (side->counts.missing != 0 && side->recent_id > last_id);
+}
+
+/* An unreliable bunch opens a channel for itself alone. */
+static bool opens_temporarily(const struct ue_bunch *bunch) {
+    return bunch->open && (bunch->close || bunch->partial);
+}
+
+/* The packets without which the receiver refuses this unreliable bunch. */
 static void add_dependencies(struct ue_tracker_step *p, const struct ue_tracked_channel *channel,
                              const struct ue_bunch *bunch) {
     const struct ue_channel_state *state = &channel->states[p->in->side];
-    const struct ue_tracked_bunch *open_bunch = find_open_bunch(&p->tracker->sides[p->in->side], state, bunch->channel);
+    const struct ue_tracked_bunch *open_bunch =
+        is_open(channel) ? find_open_bunch(&p->tracker->sides[p->in->side], state, bunch->channel) : NULL;
     if (open_bunch != NULL) {
         add_opening(p, state, open_bunch);
-    } else if (!is_open(channel)) {
-        ue_legacy_acks_add_dependency(p, UE_TRACKER_NO_ID); /* the bunch that opened it was not captured */
+    } else if (!is_open(channel) && !opens_temporarily(bunch) && may_be_unopened(p)) {
+        ue_packet_dependencies_add(p, UE_TRACKER_NO_ID); /* the bunch that opened it was not captured */
     }
     if (bunch->partial && !bunch->partial_initial && !has_fragment_within(p, state, 0)) {
-        ue_legacy_acks_add_dependency(p, p->packet_id - 1);
+        ue_packet_dependencies_add(p, p->packet_id - 1);
     }
 }
 
@@ -261,9 +275,7 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
     } else if (bunch->reliable) {
         handle_reliable(p, state, &event.bunch);
     } else {
-        if (is_legacy(p)) {
-            add_dependencies(p, channel, bunch);
-        }
+        add_dependencies(p, channel, bunch);
         event.bunch.is_partial_error |= is_unreliable_discontinuous(p, state, bunch);
     }
     count_bunch(counts, &event.bunch);

@@ -6,9 +6,6 @@
 #include <uerudp/seq.h>
 #include "libcodec/observe/tracker_state.h"
 
-/* In the dependencies of a packet: a packet that is older than the other bits cover, or that is not known. */
-#define DEPENDS_ON_OTHER (UINT64_C(1) << 63)
-
 enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL when there is none, or it was replaced. */
@@ -45,19 +42,6 @@ static void add_carrier(struct ue_tracker_step *p, int64_t acked_id) {
     }
 }
 
-/* Whether all packets without which this one is rejected are known to be delivered. */
-static bool has_dependencies(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet) {
-    int64_t packet_id = ue_tracker_expand(side, packet->id);
-    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet_id);
-    uint64_t dependencies = ack_state != NULL ? ack_state->dependencies : 0;
-    bool has_all = (dependencies & DEPENDS_ON_OTHER) == 0;
-    for (int64_t id = packet_id - 1; has_all && dependencies != 0; dependencies >>= 1, id--) {
-        const struct ue_tracked_packet *needed = ue_tracker_find_packet(side, id);
-        has_all = (dependencies & 1) == 0 || (needed != NULL && needed->was_acked);
-    }
-    return has_all;
-}
-
 /* Whether the receiver processed the acks in a packet. It also processes the acks of a packet that it then rejects and
    does not acknowledge. */
 static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t packet_id) {
@@ -68,7 +52,7 @@ static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t pa
     if (packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
         return packet->is_unread ? REPORT_UNSURE : REPORT_OPEN;
     }
-    return has_dependencies(side, packet) ? REPORT_LOST : REPORT_UNSURE;
+    return ue_packet_dependencies_may_fail(side, packet_id) ? REPORT_UNSURE : REPORT_LOST;
 }
 
 /* Whether the ack in a carrier reached its sender in a later packet that was not captured, or is still to come. */
@@ -351,19 +335,6 @@ void ue_legacy_acks_follow(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_large = p->in->size_bytes * 8 > p->in->context->data_bound / 2;
     side->large_id = is_large && p->packet_id > side->large_id ? p->packet_id : side->large_id;
-}
-
-void ue_legacy_acks_add_dependency(struct ue_tracker_step *p, int64_t needed_id) {
-    bool is_known = needed_id != UE_TRACKER_NO_ID;
-    int64_t distance = is_known ? p->packet_id - needed_id : 0;
-    if (is_known && (distance < 1 || distance >= UE_TRACKER_PACKETS_MAX)) {
-        return; /* older packets are not remembered */
-    }
-    struct ue_legacy_ack_state *ack_state = ensure_ack_state(p, &p->tracker->sides[p->in->side], p->packet_id);
-    if (ack_state != NULL) {
-        bool is_near = is_known && distance < 64;
-        ack_state->dependencies |= is_near ? UINT64_C(1) << (distance - 1) : DEPENDS_ON_OTHER;
-    }
 }
 
 void ue_legacy_acks_mark_retransmitted(struct ue_tracker_step *p, int64_t packet_id) {

@@ -191,6 +191,7 @@ void ue_tracker_free(struct ue_tracker *tracker) {
     for (unsigned side = 0; side < 2; side++) {
         allocator.resize(allocator.user, tracker->sides[side].packets.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);
+        allocator.resize(allocator.user, tracker->sides[side].dependencies.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].reliables.entries, 0);
     }
     allocator.resize(allocator.user, tracker, 0);

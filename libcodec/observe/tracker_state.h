@@ -76,12 +76,16 @@ struct ue_replaced_packets {
     uint64_t not_delivered[UE_TRACKER_PACKETS_MAX / 64];
 };
 
-/* Legacy: other packets that determine whether a packet was delivered. */
+/* Legacy: the packets that determine whether an ack of a packet reached its sender. */
 struct ue_legacy_ack_state {
     uint32_t id;                              /* low bits */
     int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
-    uint64_t dependencies; /* packets without which it is rejected; bit n: the packet n + 1 before it, 63: an older or
-                              an unknown one */
+};
+
+/* Of a packet: those without which it is refused. */
+struct ue_packet_dependencies {
+    uint32_t id;     /* low bits */
+    uint64_t needed; /* bit n: the packet n + 1 before it, 63: an older or an unknown one */
 };
 
 /* The part of a remembered reliable bunch that lookup and release need. It is small, because both read many entries
@@ -172,7 +176,8 @@ struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_replaced_packets replaced;
     uint64_t seen[UE_TRACKER_PACKETS_MAX / 64]; /* packets that were captured: bits by id modulo their number */
-    struct ue_tracker_window ack_states;
+    struct ue_tracker_window ack_states;        /* legacy: of struct ue_legacy_ack_state */
+    struct ue_tracker_window dependencies;      /* of struct ue_packet_dependencies */
     struct ue_tracked_bunches reliables;
     int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
     int64_t jump_id;     /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
@@ -375,9 +380,12 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack
 /* Legacy: retracts the acks that are now known to be lost. */
 void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
-/* Legacy: records that the receiver rejects the current packet unless it has received packet needed_id;
-   UE_TRACKER_NO_ID: one that is not known. */
-void ue_legacy_acks_add_dependency(struct ue_tracker_step *pass, int64_t needed_id);
+/* Records that the receiver refuses the current packet unless it has received packet needed_id; UE_TRACKER_NO_ID: one
+   that is not known. */
+void ue_packet_dependencies_add(struct ue_tracker_step *pass, int64_t needed_id);
+
+/* Whether a packet may have been refused: one that it depends on is not known to be delivered. */
+bool ue_packet_dependencies_may_fail(const struct ue_tracker_side *side, int64_t packet_id);
 
 /* Legacy: whether an ack of a packet of this side is shown to have reached it. */
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,

@@ -260,6 +260,12 @@ void findings_fixture_nak(int64_t id, uint64_t frame) {
     report(UE_OBSERVED_NAK, id, frame, -1);
 }
 
+void findings_fixture_nak_or_refused(int64_t id, uint64_t frame) {
+    struct ue_observed_event event = event_of(UE_OBSERVED_NAK);
+    event.ack = (struct ue_observed_ack){.packet_id = id, .frame = frame, .span_ns = -1, .may_be_refused = true};
+    feed(&event);
+}
+
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked) {
     const struct ue_tracker_counts counts = {.acked = acked, .nacked = nacked};
     ue_findings_on_counts(fixture.findings, side, &counts);

@@ -61,6 +61,8 @@ void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t 
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
 void findings_fixture_nak(int64_t id, uint64_t frame);
+/* Likewise of a packet that may have arrived and been refused. */
+void findings_fixture_nak_or_refused(int64_t id, uint64_t frame);
 /* The tracker's counts of reports about a side's packets. */
 void findings_fixture_count_reports(unsigned side, uint64_t acked, uint64_t nacked);
 /* Likewise of reports of delivery, of which `unsure` may not have reached the sender. */

@@ -37,6 +37,72 @@ static void test_stall(void **state) {
     assert_int_equal(second, stall->frames[1]);
 }
 
+/* A bunch in packets 1 to 3 that are not delivered, one every 150 ms; those in the bit mask may have arrived and been
+   refused. It arrives with packet 4. */
+static void lose_or_refuse(unsigned refused) {
+    uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    for (int64_t id = 1; id <= 3; id++) {
+        findings_fixture_packet(id * 150 - 50, SERVER, id);
+        if ((refused >> id & 1) != 0) {
+            findings_fixture_nak_or_refused(id, frame);
+        } else {
+            findings_fixture_nak(id, frame);
+        }
+        frame = findings_fixture_packet(id * 150, CLIENT, id + 1);
+        findings_fixture_copy(3, 70);
+    }
+    findings_fixture_packet(500, SERVER, 4);
+    findings_fixture_ack(4, frame, 50);
+    findings_fixture_finish(510, true);
+}
+
+/* Bunches of a packet that is refused are delivered: the delay ends with the first that may have been. */
+static void test_refused(void **state) {
+    static const struct {
+        unsigned refused;
+        enum ue_finding_id id;
+        int64_t least_ms;
+        int64_t refused_count;
+    } cases[] = {{0, UE_FINDING_STALL, 450, 0},
+                 {1 << 3, UE_FINDING_STALL, 300, 1},
+                 {1 << 1, UE_FINDING_STALL_UNSURE, 0, 1},
+                 {1 << 1 | 1 << 2, UE_FINDING_STALL_UNSURE, 0, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        lose_or_refuse(cases[i].refused);
+        const struct ue_finding *stall = findings_fixture_expect(cases[i].id);
+        assert_int_equal(cases[i].least_ms * MS, stall->values[UE_VALUE_SPAN].at_least);
+        assert_int_equal(450 * MS, stall->values[UE_VALUE_SPAN].at_most);
+        assert_int_equal(cases[i].refused_count, stall->values[UE_VALUE_MAYBE_REFUSED].at_least);
+        assert_int_equal(3, stall->values[UE_VALUE_COUNT].at_least);
+    }
+}
+
+/* Of two bunches in a packet, the one that is a stall in any case makes the finding. */
+static void test_refused_beside_lost(void **state) {
+    (void)state;
+    uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    findings_fixture_packet(30, SERVER, 1);
+    findings_fixture_nak_or_refused(1, first);
+    uint64_t second = findings_fixture_packet(50, CLIENT, 2);
+    findings_fixture_bunch(4, 80);
+    findings_fixture_packet(100, SERVER, 2);
+    findings_fixture_nak(2, second);
+    uint64_t third = findings_fixture_packet(300, CLIENT, 3);
+    findings_fixture_copy(3, 70);
+    findings_fixture_copy(4, 80);
+    findings_fixture_packet(350, SERVER, 3);
+    findings_fixture_ack(3, third, 50);
+    findings_fixture_finish(360, true);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
+    assert_int_equal(4, stall->values[UE_VALUE_CHANNEL].at_least);
+    assert_int_equal(250 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(1, stall->values[UE_VALUE_OTHERS].at_least);
+}
+
 /* One loss that is repaired in time is no finding. */
 static void test_quick_retransmission(void **state) {
     (void)state;
@@ -166,6 +232,8 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_stall, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_beside_lost, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_quick_retransmission, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),

@@ -21,6 +21,80 @@ static void forget(void) {
     shared_fixture.text[0] = '\0';
 }
 
+/* ---- packets that may have been refused ---- */
+
+/* The server opens channel 3 in packet 10, which the client acknowledges if `is_acked`, and sends data of the channel
+   in packet 11, which the client reports as not received. */
+static void send_after_open(bool is_acked) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
+    struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 3, 5);
+    bunch->control = bunch->open = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
+    tracker_fixture_bunch(&shared_fixture, 3);
+    tracker_fixture_packet(&shared_fixture, SERVER, 11, 0, 0);
+    forget();
+    tracker_fixture_packet(&shared_fixture, CLIENT, 71, 11, is_acked ? 2 : 0);
+}
+
+static void data_of_a_channel_may_be_refused_before_its_open_arrived(void **state) {
+    (void)state;
+    send_after_open(false);
+    tracker_fixture_expect(&shared_fixture, "4 c packet 71, 71 in flight\n"
+                                            "4 c nak 10 in 2 after 20\n4 c nak 11 or refused in 3 after 10\n");
+}
+
+static void data_of_an_open_channel_is_not_refused(void **state) {
+    (void)state;
+    send_after_open(true);
+    tracker_fixture_expect(&shared_fixture, "4 c packet 71, 71 in flight\n"
+                                            "4 c ack 10 in 2 after 20\n4 c nak 11 in 3 after 10\n");
+}
+
+/* Sends this bunch in packet 400 or 402 of the server, long after an open of channel 3 and its close if `was_closed`;
+   if `is_gap`, packets before it are missing. The packet is reported as not received. Returns whether it may have been
+   refused. */
+static bool may_be_refused(const struct ue_bunch *bunch, bool was_closed, bool is_gap) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
+    if (was_closed) {
+        struct ue_bunch *opened = tracker_fixture_reliable(&shared_fixture, 3, 5);
+        opened->control = opened->open = true;
+        struct ue_bunch *closed = tracker_fixture_reliable(&shared_fixture, 3, 6);
+        closed->control = closed->close = true;
+    }
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
+    for (int64_t id = 11; id < 400; id++) {
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 71, 399, UINT32_MAX);
+    int64_t id = is_gap ? 402 : 400;
+    *tracker_fixture_bunch(&shared_fixture, 3) = *bunch;
+    tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+    forget();
+    tracker_fixture_packet(&shared_fixture, CLIENT, 72, id, 0);
+    return strstr(shared_fixture.text, "or refused") != NULL;
+}
+
+static void data_may_be_refused_only_if_the_open_is_missing(void **state) {
+    static const struct ue_bunch data = {.channel = 3};
+    static const struct ue_bunch rest = {.channel = 3, .partial = true, .partial_final = true};
+    static const struct ue_bunch temporary = {.channel = 3,
+                                              .control = true,
+                                              .open = true,
+                                              .close = true,
+                                              .has_name = true,
+                                              .name = {.hardcoded = true, .index = UE_NAME_ACTOR}};
+    static const struct {
+        const struct ue_bunch *bunch;
+        bool was_closed, is_gap, may_be_refused;
+    } cases[] = {{&data, false, false, false}, {&data, false, true, true},       {&data, true, false, false},
+                 {&data, true, true, true},    {&temporary, false, true, false}, {&rest, false, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tracker_fixture_tear_down(state);
+        tracker_fixture_set_up(state);
+        assert_int_equal(may_be_refused(cases[i].bunch, cases[i].was_closed, cases[i].is_gap), cases[i].may_be_refused);
+    }
+}
+
 /* ---- retransmissions ---- */
 
 static void a_copy_names_the_copies_before(void **state) {
@@ -423,6 +497,9 @@ static void what_was_not_read_is_not_handed_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        IN(tracker_fixture_set_up, data_of_a_channel_may_be_refused_before_its_open_arrived),
+        IN(tracker_fixture_set_up, data_of_an_open_channel_is_not_refused),
+        IN(tracker_fixture_set_up, data_may_be_refused_only_if_the_open_is_missing),
         IN(tracker_fixture_set_up, a_copy_names_the_copies_before),
         IN(tracker_fixture_set_up, a_copy_of_what_was_delivered_is_spurious),
         IN(tracker_fixture_set_up, a_copy_is_spurious_whichever_copy_was_delivered),

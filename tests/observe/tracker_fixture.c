@@ -116,8 +116,8 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK:
-        tracker_fixture_print(fixture, "%s %" PRId64, event->type == UE_OBSERVED_ACK ? "ack" : "nak",
-                              event->ack.packet_id);
+        tracker_fixture_print(fixture, "%s %" PRId64 "%s", event->type == UE_OBSERVED_ACK ? "ack" : "nak",
+                              event->ack.packet_id, event->ack.may_be_refused ? " or refused" : "");
         tracker_fixture_print(fixture,
                               event->ack.frame != 0   ? " in %" PRIu64
                               : event->ack.is_excused ? " excused"

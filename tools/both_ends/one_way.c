@@ -15,12 +15,15 @@ void one_way_init(struct one_way *way, bool with_paths) {
     *way = (struct one_way){.losses = g_array_new(FALSE, FALSE, sizeof(struct one_way_loss)),
                             .paths = with_paths ? g_array_new(FALSE, FALSE, sizeof(struct one_way_path)) : NULL,
                             .changed = g_hash_table_new(NULL, NULL),
+                            .refused = {g_hash_table_new(NULL, NULL), g_hash_table_new(NULL, NULL)},
                             .delays_ns = g_array_new(FALSE, FALSE, sizeof(int64_t))};
 }
 
 void one_way_clear(struct one_way *way) {
     g_array_unref(way->losses);
     g_hash_table_unref(way->changed);
+    g_hash_table_unref(way->refused[0]);
+    g_hash_table_unref(way->refused[1]);
     g_array_unref(way->delays_ns);
     g_clear_pointer(&way->paths, g_array_unref);
 }
@@ -337,7 +340,13 @@ static void count_match(const struct computing *computing, guint index, guint se
     }
     way->counts.reordered += by_ns >= 0;
     way->reordered_by_ns = MAX(way->reordered_by_ns, by_ns);
-    way->counts.dropped_late += by_ns >= 0 && is_dropped(computing, index);
+    if (is_dropped(computing, index)) {
+        way->counts.dropped_late += by_ns >= 0;
+        if (by_ns < 0) {
+            g_hash_table_add(way->refused[0], GSIZE_TO_POINTER(arrived->frame));
+            g_hash_table_add(way->refused[1], GSIZE_TO_POINTER(sent_at(computing, sent)->frame));
+        }
+    }
     int64_t delay = delay_ns(computing, sent, index);
     g_array_append_val(way->delays_ns, delay);
 }

@@ -50,6 +50,8 @@ struct one_way {
     GArray *losses;          /* struct one_way_loss, in the order of time */
     GArray *paths;           /* struct one_way_path, in the order of sending; NULL: not wanted */
     GHashTable *changed;     /* set of the frames in the receiver's capture of packets that arrived with other bytes */
+    GHashTable *refused[2];  /* sets of the frames of packets that arrived in order, but were not accepted, in the
+                                captures of the receiver and of the sender */
     GArray *delays_ns;       /* int64_t, ascending; empty if the clocks are not known */
     double jitter_ns;        /* mean difference between the delays of consecutive arrivals */
     int64_t reordered_by_ns; /* the longest time after a packet that was sent later */

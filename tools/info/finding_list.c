@@ -138,6 +138,12 @@ void info_findings_add(void *user, const struct ue_finding *finding) {
     g_ptr_array_insert(array, (gint)place, kept);
 }
 
+void info_findings_remove(struct info_findings *findings, enum ue_finding_id kind, guint place) {
+    findings->failures -= info_findings_at(findings->kinds[kind], place)->is_failure;
+    findings->counts[kind]--;
+    g_ptr_array_remove_index(findings->kinds[kind], place);
+}
+
 static gint compare_pointers(gconstpointer a, gconstpointer b) {
     const struct info_finding *const *one = a, *const *two = b;
     return compare((*one)->id, (*one)->weight, *two);

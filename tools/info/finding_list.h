@@ -46,6 +46,9 @@ struct info_findings {
 /* Adds a finding to user, a struct info_findings, unless enough worse findings of its kind exist. */
 void info_findings_add(void *user, const struct ue_finding *finding);
 
+/* Removes a finding that is kept, by its place in the array of its kind. */
+void info_findings_remove(struct info_findings *findings, enum ue_finding_id kind, guint place);
+
 /* Returns what was detected; its texts live as long as the finding that is kept. */
 struct ue_finding info_finding_detected(const struct info_finding *kept);
 

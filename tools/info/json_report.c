@@ -266,6 +266,7 @@ static void add_values(json_t *object, const struct ue_finding *finding) {
         {UE_VALUE_FIELD, "field", 0},
         {UE_VALUE_BIT, "bit", 0},
         {UE_VALUE_STATUS, "status", 0},
+        {UE_VALUE_MAYBE_REFUSED, "maybe_refused", 0},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
         int64_t value = finding->values[values[i].id].at_least;

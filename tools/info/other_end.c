@@ -142,6 +142,31 @@ static void mark_changed(const struct both_ends_connection *connection, unsigned
     }
 }
 
+/* Whether a bunch that came late by one capture was delivered before, in a packet that was refused: a packet with it
+   arrived by the other capture. */
+static bool was_delivered_before(const struct info_finding *finding, GHashTable *refused) {
+    bool may_be = finding->id == UE_FINDING_STALL_UNSURE || finding->id == UE_FINDING_REPEATED;
+    bool was = false;
+    for (uint32_t i = 0; may_be && i + 1 < finding->frame_count; i++) {
+        was |= g_hash_table_contains(refused, GSIZE_TO_POINTER((gsize)finding->numbers[i]));
+    }
+    return was;
+}
+
+static void remove_delivered(const struct both_ends_connection *connection, unsigned capture,
+                             struct info_findings *findings, enum ue_finding_id kind) {
+    for (guint i = 0; connection->has_ends && findings->kinds[kind] != NULL && i < findings->kinds[kind]->len;) {
+        const struct info_finding *finding = info_findings_at(findings->kinds[kind], i);
+        unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
+        unsigned sender = role == 0 ? connection->client_end : !connection->client_end;
+        if (was_delivered_before(finding, connection->ways[role].refused[capture == sender])) {
+            info_findings_remove(findings, kind, i);
+        } else {
+            i++;
+        }
+    }
+}
+
 static struct info_connection *find(const GPtrArray *list, uint32_t stream) {
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
@@ -159,6 +184,10 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
         const struct both_ends_connection *connection = both_ends_find(ends, 0, here->stream);
         struct info_connection *there = connection != NULL ? find(second, connection->pair.streams[1]->stream) : NULL;
         if (there != NULL) {
+            remove_delivered(connection, 0, &here->findings, UE_FINDING_STALL);
+            remove_delivered(connection, 0, &here->findings, UE_FINDING_REPEATED);
+            remove_delivered(connection, 1, &there->findings, UE_FINDING_STALL);
+            remove_delivered(connection, 1, &there->findings, UE_FINDING_REPEATED);
             mark(connection, &here->findings, &there->findings, here->ch_seq_bound);
             mark_changed(connection, 0, &here->findings);
             mark_changed(connection, 1, &there->findings);

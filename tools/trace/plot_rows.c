@@ -343,8 +343,8 @@ static void on_event(void *user, const struct ue_observed_event *event) {
 }
 
 static bool is_about_delivery(enum ue_finding_id id) {
-    return id == UE_FINDING_UNDELIVERED || id == UE_FINDING_STALL || id == UE_FINDING_STALL_SEEN ||
-           id == UE_FINDING_REPEATED;
+    return id == UE_FINDING_UNDELIVERED || id == UE_FINDING_STALL || id == UE_FINDING_STALL_UNSURE ||
+           id == UE_FINDING_STALL_SEEN || id == UE_FINDING_REPEATED;
 }
 
 static void on_finding(void *user, const struct ue_finding *finding) {

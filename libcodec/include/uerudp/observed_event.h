@@ -100,7 +100,9 @@ struct ue_observed_ack {
                         a packet that could not be read */
     bool is_excused; /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
                         ACK, the packet was sent before the first one */
-    bool is_withdrawn; /* NAK: retracts an earlier ACK, because the acks were lost */
+    bool is_withdrawn;   /* NAK: retracts an earlier ACK, because the acks were lost */
+    bool may_be_refused; /* NAK: the packet may have arrived, and one of its unreliable bunches have been refused; then
+                            its reliable bunches were delivered (endpoint.md 16) */
 };
 
 struct ue_observed_bunch {

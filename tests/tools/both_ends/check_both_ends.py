@@ -411,6 +411,23 @@ class OtherEnd(Folder):
         ends = self.generate("clean")
         self.assertIn("server.pcapng shows no other finding", text_of(ends.client, ends.server))
 
+    def test_refused(self):
+        """A bunch of a packet that arrived and was refused was delivered with it. The sender's capture names this condition;
+        with the capture of the receiver no such delay is reported, and the others are."""
+        for generation, seeds in ("5.5", (11, 24)), ("4.18", (11,)):
+            for seed in seeds:
+                ends = self.generate("game", "--duration=30", "--loss=0.06", "--delay=60", f"--seed={seed}", f"--generation={generation}")
+                refused = {sent["packet_id"] for sent in ends.sent["datagrams"] if sent["fate"] == ["arrived"] and not sent["delivered"]}
+                self.assertTrue(refused)
+                (alone,), _ = info("--findings=1000", ends.server)
+                (connection,), _ = info("--findings=1000", ends.client, ends.server)
+                delays = [[finding for finding in each["findings"] if finding["kind"] in ("reliable_stall", "repeated_loss")
+                           and finding["direction"] == "s2c"] for each in (alone, connection["other_end"])]
+                unsure = [[finding["text"] for finding in each if finding.get("maybe_refused")] for each in delays]
+                self.assertTrue(unsure[0])
+                self.assertEqual([], unsure[1])
+                self.assertEqual(len(delays[0]) - len(unsure[0]), len(delays[1]))
+
     def test_clock_was_set(self):
         """A step of one clock makes no finding of both captures one of a single capture."""
         ends = self.generate("lossy", "--loss=0.2", "--duration=10")
