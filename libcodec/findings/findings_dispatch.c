@@ -10,6 +10,7 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         ue_reliable_stalls_init(&findings->stalls);
         ue_reliable_gaps_init(&findings->gaps);
         ue_head_of_line_init(&findings->head_of_line);
+        ue_packet_loss_init(findings);
         ue_handshake_login_init(&findings->login);
     }
     return findings;
@@ -22,6 +23,7 @@ void ue_findings_free(struct ue_findings *findings) {
         ue_reliable_stalls_clear(findings);
         ue_reliable_gaps_clear(findings);
         ue_head_of_line_clear(findings);
+        ue_packet_loss_clear(findings);
         ue_handshake_login_clear(findings);
         allocator.resize(allocator.user, findings, 0);
     }
@@ -101,6 +103,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_capture_clock_on_event(findings, event);
         ue_reliable_stalls_on_event(&findings->stalls, event);
         ue_reliable_gaps_on_event(findings, event, context);
+        ue_packet_loss_on_packet(findings, event);
         ue_side_totals_on_event(findings, event);
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);

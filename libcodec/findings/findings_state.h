@@ -114,10 +114,10 @@ struct ue_silence_side {
     int64_t gap_from_ns;
 };
 
-/* The current burst of packets of a side that were not delivered. */
+/* A burst of packets of a side that were not delivered. */
 struct ue_loss_burst {
     uint64_t count;
-    uint64_t unseen; /* of them not in the capture */
+    uint64_t unseen; /* of them not captured so far */
     int64_t last_id;
     uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
     uint64_t reported_frame;          /* frame of the first report */
@@ -161,7 +161,8 @@ struct ue_findings {
     struct ue_head_of_line head_of_line;
     struct ue_silence_side silence[2];
     struct ue_last_packet last_at_close[2]; /* valid if course.is_closed */
-    struct ue_loss_burst bursts[2];
+    struct ue_loss_burst bursts[2];         /* the current one of each side */
+    struct ue_array unseen_bursts[2]; /* struct ue_loss_burst: ended ones with packets that may be captured later */
     struct ue_side_totals totals[2];
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */
     struct ue_stream_course course;
@@ -251,6 +252,9 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */
+void ue_packet_loss_init(struct ue_findings *findings);
+void ue_packet_loss_clear(struct ue_findings *findings);
+void ue_packet_loss_on_packet(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_packet_loss_end_bursts(struct ue_findings *findings);
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side);

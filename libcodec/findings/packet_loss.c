@@ -5,6 +5,9 @@
 #define LOSS_PACKETS_MIN 5 /* a smaller number makes no meaningful percentage */
 #define ONE_WAY_FACTOR 5   /* ratio to the loss of the other direction */
 
+/* Limit for a side; above it the oldest burst is reported although its packets may be captured later. */
+#define UNSEEN_BURSTS_MAX 64
+
 #define LOSS_WEIGHT 1000000u /* of a loss of all packets */
 
 /* ---- bursts ---- */
@@ -14,13 +17,20 @@ static int64_t shown_id(int64_t id) {
     return id < 0 ? id + UE_PACKET_SEQ_MAX : id;
 }
 
-static void end_burst(struct ue_findings *findings, unsigned side) {
-    struct ue_loss_burst *burst = &findings->bursts[side];
-    uint64_t count = burst->count;
-    burst->count = 0;
-    if (count < UE_THRESHOLD_LOSS_BURST) {
-        return;
+void ue_packet_loss_init(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        findings->unseen_bursts[side].element_bytes = sizeof(struct ue_loss_burst);
     }
+}
+
+void ue_packet_loss_clear(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        ue_array_clear(&findings->memory, &findings->unseen_bursts[side]);
+    }
+}
+
+static void report_burst(const struct ue_findings *findings, unsigned side, const struct ue_loss_burst *burst) {
+    uint64_t count = burst->count;
     bool is_seen = burst->first_frame != 0;
     struct ue_finding finding = ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, side,
                                                     count, is_seen ? burst->first_frame : burst->reported_frame);
@@ -31,6 +41,65 @@ static void end_burst(struct ue_findings *findings, unsigned side) {
     ue_finding_set(&finding, UE_VALUE_FIRST_ID, shown_id(burst->last_id - (int64_t)count + 1));
     ue_finding_set(&finding, UE_VALUE_LAST_ID, shown_id(burst->last_id));
     ue_findings_report(findings, &finding);
+}
+
+static void report_oldest(struct ue_findings *findings, unsigned side) {
+    struct ue_array *unseen = &findings->unseen_bursts[side];
+    report_burst(findings, side, ue_array_at(unseen, 0));
+    ue_array_remove(&findings->memory, unseen, 0, 1);
+}
+
+/* What was reported before it passed the capture point may be captured later. */
+static void end_burst(struct ue_findings *findings, unsigned side) {
+    struct ue_array *unseen = &findings->unseen_bursts[side];
+    const struct ue_loss_burst burst = findings->bursts[side];
+    findings->bursts[side].count = 0;
+    if (burst.count < UE_THRESHOLD_LOSS_BURST) {
+        return;
+    }
+    if (unseen->count == UNSEEN_BURSTS_MAX) {
+        report_oldest(findings, side);
+    }
+    if (burst.unseen == 0 || !ue_array_insert(&findings->memory, unseen, unseen->count, &burst)) {
+        report_burst(findings, side, &burst);
+    }
+}
+
+static void end_bursts(struct ue_findings *findings, unsigned side) {
+    end_burst(findings, side);
+    while (findings->unseen_bursts[side].count != 0) {
+        report_oldest(findings, side);
+    }
+}
+
+/* A packet of the burst is in the capture. */
+static void add_frame(struct ue_loss_burst *burst, uint64_t frame, int64_t time_ns) {
+    if (burst->first_frame == 0 || frame < burst->first_frame) {
+        burst->first_frame = frame;
+        burst->begun_ns = time_ns;
+    }
+    burst->last_frame = frame > burst->last_frame ? frame : burst->last_frame;
+}
+
+static void find_packet(struct ue_loss_burst *burst, const struct ue_observed_event *event) {
+    int64_t first_id = burst->last_id - (int64_t)burst->count + 1;
+    if (burst->unseen != 0 && event->packet_id >= first_id && event->packet_id <= burst->last_id) {
+        burst->unseen--;
+        add_frame(burst, event->frame, event->time_ns);
+    }
+}
+
+void ue_packet_loss_on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_array *unseen = &findings->unseen_bursts[event->side];
+    if (event->type != UE_OBSERVED_PACKET || event->packet.is_duplicate) {
+        return;
+    }
+    if (findings->bursts[event->side].count != 0) {
+        find_packet(&findings->bursts[event->side], event);
+    }
+    for (size_t i = 0; i < unseen->count; i++) {
+        find_packet(ue_array_at(unseen, i), event);
+    }
 }
 
 void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -55,12 +124,8 @@ void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_obse
     burst->unseen += event->ack.frame == 0;
     burst->last_id = event->ack.packet_id;
     if (event->ack.frame != 0) {
-        if (burst->first_frame == 0 || event->ack.frame < burst->first_frame) {
-            burst->first_frame = event->ack.frame;
-            burst->begun_ns =
-                event->ack.span_ns >= 0 ? ue_time_ns_add(event->time_ns, -event->ack.span_ns) : event->time_ns;
-        }
-        burst->last_frame = event->ack.frame > burst->last_frame ? event->ack.frame : burst->last_frame;
+        int64_t span_ns = event->ack.span_ns >= 0 ? event->ack.span_ns : 0;
+        add_frame(burst, event->ack.frame, ue_time_ns_add(event->time_ns, -span_ns));
     }
 }
 
@@ -99,11 +164,11 @@ static void report_loss(const struct ue_findings *findings, unsigned side) {
 }
 
 void ue_packet_loss_end_bursts(struct ue_findings *findings) {
-    end_burst(findings, 0);
-    end_burst(findings, 1);
+    end_bursts(findings, 0);
+    end_bursts(findings, 1);
 }
 
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side) {
-    end_burst(findings, side);
+    end_bursts(findings, side);
     report_loss(findings, side);
 }

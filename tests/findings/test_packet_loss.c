@@ -83,6 +83,35 @@ static void test_unseen_burst(void **state) {
     assert_int_equal(6, findings_fixture_expect(UE_FINDING_UNSEEN_BURST)->frames[0]);
 }
 
+/* Packets that are reported before they pass the capture point are captured later: the first `count` of four, while the
+   burst goes on if `is_current`. Copies count once. */
+static void test_burst_that_is_captured_later(void **state) {
+    for (unsigned turn = 0; turn < 6; turn++) {
+        bool is_current = turn % 2 != 0;
+        int64_t count = turn < 2 ? 0 : turn < 4 ? 3 : 4;
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        findings_fixture_packet(100, SERVER, 1);
+        for (int64_t id = 0; id < 4; id++) {
+            findings_fixture_nak(id, 0);
+        }
+        if (!is_current) {
+            findings_fixture_ack(4, 0, 20);
+        }
+        for (int64_t id = 0; id < count; id++) {
+            findings_fixture_late_packet(110, CLIENT, id);
+            findings_fixture_late_copy(120, CLIENT, id);
+        }
+        findings_fixture_late_packet(130, CLIENT, 4);
+        findings_fixture_finish(140, true);
+        const struct ue_finding *burst =
+            findings_fixture_find(count != 0 ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST);
+        assert_int_equal(4 - count, burst->values[UE_VALUE_OTHERS].at_least);
+        assert_int_equal(count != 0 ? 2 : 1, burst->frames[0]);
+        assert_int_equal(count != 0 ? 2 * count : 0, burst->frames[1]);
+    }
+}
+
 static void test_three_packets(void **state) {
     (void)state;
     lose(3, true);
@@ -155,6 +184,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_burst_before_the_capture, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_burst, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_burst_that_is_captured_later, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_three_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_scattered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_way, findings_fixture_set_up, findings_fixture_tear_down),
