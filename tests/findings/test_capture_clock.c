@@ -49,6 +49,45 @@ static void test_silence(void **state) {
     findings_fixture_expect(UE_FINDING_SILENCE);
 }
 
+/* A bunch is lost twice, while the clock is set back by step_ms. */
+static const struct ue_finding *lose_twice(int64_t step_ms) {
+    uint64_t frame = findings_fixture_packet(20000, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    for (int64_t id = 1; id <= 2; id++) {
+        findings_fixture_packet(20000 + id * 30 - 10 - step_ms, SERVER, id);
+        findings_fixture_nak(id, frame);
+        frame = findings_fixture_packet(20000 + id * 30 - step_ms, CLIENT, id + 1);
+        findings_fixture_copy(3, 70);
+    }
+    findings_fixture_packet(20070 - step_ms, SERVER, 3);
+    findings_fixture_ack(3, frame, 10);
+    findings_fixture_finish(20080 - step_ms, true);
+    return findings_fixture_find(UE_FINDING_REPEATED);
+}
+
+/* A span that is not known has no number. */
+static void test_set_back_in_a_delay(void **state) {
+    (void)state;
+    char text[UE_FINDING_TEXT_BYTES];
+    const struct ue_finding *delay = lose_twice(10000);
+    assert_int_equal(0, delay->values[UE_VALUE_SPAN].at_most);
+    ue_finding_text(delay, text, sizeof text);
+    assert_string_equal("reliable delay on channel 3, ChSequence 70 (client to server): not delivered twice (frames 1 "
+                        "and 3), arrived with frame 5",
+                        text);
+}
+
+static void test_delay(void **state) {
+    (void)state;
+    char text[UE_FINDING_TEXT_BYTES];
+    const struct ue_finding *delay = lose_twice(0);
+    assert_int_equal(60 * MS, delay->values[UE_VALUE_SPAN].at_least);
+    ue_finding_text(delay, text, sizeof text);
+    assert_string_equal("reliable delay of 60 ms on channel 3, ChSequence 70 (client to server): not delivered twice "
+                        "(frames 1 and 3), arrived with frame 5",
+                        text);
+}
+
 /* Several queues of a network card. */
 static void test_out_of_order(void **state) {
     (void)state;
@@ -184,6 +223,8 @@ static void test_stall_with_a_pause(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN(test_set_back_in_a_silence),
+        IN(test_set_back_in_a_delay),
+        IN(test_delay),
         IN(test_silence),
         IN(test_set_back),
         IN(test_out_of_order),

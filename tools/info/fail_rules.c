@@ -41,6 +41,11 @@ static bool kind_has_measure(enum ue_finding_id kind, enum measure measure) {
     return has;
 }
 
+static bool is_known(const struct ue_finding *finding, enum measure measure) {
+    bool is_span = measure == MEASURE_SPAN;
+    return has_measure(finding->id, measure) && (!is_span || finding->values[UE_VALUE_SPAN].at_most != 0);
+}
+
 static double measured(const struct ue_finding *finding, enum measure measure) {
     double count = (double)finding->values[UE_VALUE_COUNT].at_least, of = (double)finding->values[UE_VALUE_OF].at_least;
     switch (measure) {
@@ -178,7 +183,7 @@ static bool matches(const struct fail_rule *rule, const struct ue_finding *findi
     }
     return ue_finding_kind(finding->id) == rule->kind &&
            (rule->measure == MEASURE_NONE ||
-            (has_measure(finding->id, rule->measure) && measured(finding, rule->measure) >= rule->limit));
+            (is_known(finding, rule->measure) && measured(finding, rule->measure) >= rule->limit));
 }
 
 bool info_fail_rules_match(const struct info_fail_rules *rules, const struct ue_finding *finding) {

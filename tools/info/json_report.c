@@ -272,8 +272,10 @@ static void add_values(json_t *object, const struct ue_finding *finding) {
         int64_t value = finding->values[values[i].id].at_least;
         const char *name = value_name(finding, values[i].id);
         if (ue_finding_has_value(finding->id, values[i].id)) {
+            bool is_unknown = values[i].id == UE_VALUE_SPAN && finding->values[values[i].id].at_most == 0;
             json_object_set_new(object, values[i].key,
-                                name != NULL            ? json_string(name)
+                                is_unknown              ? json_null()
+                                : name != NULL          ? json_string(name)
                                 : values[i].unit_ns > 0 ? real((double)value / values[i].unit_ns)
                                                         : json_integer(value));
         }

@@ -54,7 +54,7 @@ enum ue_finding_value_id {
     UE_VALUE_OF,        /* the whole that COUNT is a part of, or its limit */
     UE_VALUE_OTHERS,    /* packets or bunches of the other kind, or of the other side */
     UE_VALUE_OTHERS_OF, /* the whole that OTHERS is a part of */
-    UE_VALUE_SPAN,      /* ns: the time that the finding is about */
+    UE_VALUE_SPAN,      /* ns: the time that the finding is about; at most 0: not known, because the clock was set */
     UE_VALUE_LEAST,     /* ns: of the spans, the least or the median */
     UE_VALUE_SINCE,     /* ns since the connection began */
     UE_VALUE_CHANNEL,

@@ -300,7 +300,14 @@ class Findings(unittest.TestCase):
     def test_repeated(self):
         conv = joined(latency=5)
         self.lose(conv, CLIENT, 3, 2, 40)
-        self.assertIn("not delivered twice", self.only(conv.idle(300), "repeated_loss", "note")["text"])
+        finding = self.only(conv.idle(300), "repeated_loss", "note")
+        self.assertIn("not delivered twice", finding["text"])
+        self.assertGreater(finding["duration_ms"], 0)
+        conv.info("--fail-on=repeated_loss:0ms", status=1)
+        for datagram in conv.objects[finding["frames"][1] - 1:]:
+            datagram["time"] = str(int(datagram["time"]) - 10 ** 13)  # the clock is set back: the delay is not known
+        self.assertIsNone(self.only(conv, "repeated_loss", "note", besides=["times_implausible"])["duration_ms"])
+        conv.info("--fail-on=repeated_loss:0ms", status=0)
 
     def test_undelivered(self):
         conv = joined()
