@@ -61,6 +61,7 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
     findings->callbacks = callbacks;
     ue_side_totals_on_result(findings, datagram, result);
     ue_silence_on_result(findings, datagram, result);
+    ue_reliable_stalls_on_result(findings, datagram, result);
 }
 
 /* Messages are no subject of a finding. */

@@ -49,7 +49,7 @@ struct ue_reliable_stalls {
     size_t passed[2];           /* likewise of the first one that head-of-line blocking does not know; at most first */
     bool has_copies[2];         /* a bunch was sent more than once */
     bool is_refused[2];         /* the latest packet, see struct ue_observed_packet */
-    int64_t opaque_ns[2];       /* of the newest packet that is opaque; INT64_MIN: none */
+    int64_t unread_ns[2];       /* of the newest datagram whose bunches are not all known; INT64_MIN: none */
     int64_t missing_ids[2];     /* the newest packet that is missing in the capture; 0: none */
     int64_t missing_before[2];  /* likewise before the latest gap, which may be retracted */
     int64_t reported_ids[2];    /* the newest packet that was reported; 0: none */
@@ -200,8 +200,10 @@ void ue_timing_clear(struct ue_findings *findings);
 void ue_timing_finish(struct ue_findings *findings);
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls);
-/* Call for each packet; for each reliable bunch; and for each ACK and NAK. */
+/* Call for each packet; for each datagram; for each reliable bunch; and for each ACK and NAK. */
 void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event);
+void ue_reliable_stalls_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                                  const struct ue_decode_result *result);
 void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_reliable_stalls_finish(struct ue_findings *findings);

@@ -26,7 +26,7 @@ void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
     for (unsigned side = 0; side < 2; side++) {
         stalls->in_flight[side].element_bytes = sizeof(struct ue_unacked_bunch);
         stalls->overdue[side].element_bytes = sizeof(struct ue_overdue_bunch);
-        stalls->opaque_ns[side] = INT64_MIN;
+        stalls->unread_ns[side] = INT64_MIN;
     }
 }
 
@@ -112,7 +112,7 @@ static void report_undelivered(const struct ue_findings *findings, const struct 
         ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
-    if (findings->stalls.opaque_ns[side] >= overdue->last_ns) {
+    if (findings->stalls.unread_ns[side] >= overdue->last_ns) {
         return; /* one of these may have been the next transmission */
     }
     struct ue_finding finding =
@@ -183,7 +183,14 @@ void ue_reliable_stalls_on_event(struct ue_reliable_stalls *stalls, const struct
     } else if (event->type == UE_OBSERVED_NOT_LOST) {
         stalls->missing_ids[event->side] = stalls->missing_before[event->side];
     } else if (event->type == UE_OBSERVED_OPAQUE) {
-        stalls->opaque_ns[event->side] = event->time_ns;
+        stalls->unread_ns[event->side] = event->time_ns;
+    }
+}
+
+void ue_reliable_stalls_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                                  const struct ue_decode_result *result) {
+    if (datagram->is_cut || result->fault.status != UE_OK || result->closed_by != UE_HANDLER_NONE) {
+        findings->stalls.unread_ns[datagram->role] = findings->course.now_ns;
     }
 }
 

@@ -196,6 +196,39 @@ static void test_opaque_packets(void **state) {
     assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
 }
 
+/* A datagram of a side that is cut or malformed may have the retransmission, unless it was sent before the report. */
+static void test_unread_datagrams(void **state) {
+    static const struct ue_decode_result good, bad = {.fault = {.status = UE_E_TRUNCATED}};
+    static const struct {
+        const struct ue_decode_result *result;
+        unsigned side;
+        bool is_cut, is_early, is_undelivered;
+    } cases[] = {{&good, CLIENT, false, false, true},
+                 {&good, CLIENT, true, false, false},
+                 {&bad, CLIENT, false, false, false},
+                 {&good, CLIENT, true, true, true},
+                 {&good, SERVER, true, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
+        findings_fixture_bunch(3, 70);
+        if (cases[i].is_early) {
+            findings_fixture_datagram(cases[i].side, cases[i].result, cases[i].is_cut);
+        }
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, frame);
+        for (int64_t ms = 200; ms < 2000; ms += 200) {
+            findings_fixture_packet(ms, SERVER, 1 + ms / 200);
+        }
+        if (!cases[i].is_early) {
+            findings_fixture_datagram(cases[i].side, cases[i].result, cases[i].is_cut);
+        }
+        findings_fixture_finish(2000, true);
+        assert_int_equal(cases[i].is_undelivered, findings_fixture_count(UE_FINDING_UNDELIVERED));
+    }
+}
+
 /* A copy that was sent before the ack of the first one could be known is lost: the bunch has arrived. */
 static void test_lost_copy(void **state) {
     (void)state;
@@ -240,6 +273,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_late_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_opaque_packets, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_datagrams, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_lost_copy, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),

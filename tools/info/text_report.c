@@ -200,8 +200,10 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
         return;
     }
     if (steps == 0) {
-        text_buffer_add(out, info->options->is_part ? "  handshake and login are not in this part of the capture\n"
-                                                    : "  handshake and login are not in the capture\n");
+        bool are_cut = info->sides[0].totals->cut + info->sides[1].totals->cut != 0;
+        text_buffer_add_format(out, "  handshake and login are not in %s%s\n",
+                               info->options->is_part ? "this part of the capture" : "the capture",
+                               are_cut ? ", or beyond the cut of its snap length" : "");
         return;
     }
     text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  handshake and control messages");

@@ -46,6 +46,13 @@ class Cut(unittest.TestCase):
                 with self.subTest(generation, seed=seed, snap=snap):
                     self.check(frames, snap, (generation, seed, snap))
 
+    def test_what_is_beyond_the_cut(self):
+        """A retransmission beyond the cut is not missing, and neither is the handshake."""
+        frames = traffic.generate("game", "--duration=30", "--loss=0.1", "--capture-at=server", "--seed", seed).frames
+        text = traffic.program("info", "--findings=100", "-", data=traffic.write(traffic.snapped(frames, 64))).decode()
+        self.assertNotIn("is not known to have arrived", text)
+        self.assertIn("are not in the capture, or beyond the cut", text)
+
 
 if __name__ == "__main__":
     seed = sys.argv.pop(1) if len(sys.argv) > 1 else seed
