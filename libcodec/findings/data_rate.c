@@ -18,6 +18,10 @@ static void end_second(struct ue_side_rate *rate, int32_t agreed_bytes) {
     end_second_of(&rate->engine, rate->second);
 }
 
+/* No connection sends so many datagrams in so little time on average. */
+#define CROWDED_DATAGRAMS_MIN 100
+#define CROWDED_NS INT64_C(10000)
+
 /* Whole seconds since the stream began. */
 static int64_t seconds_until(const struct ue_findings *findings, int64_t time_ns) {
     return (time_ns - findings->course.first_ns) / UE_NS_PER_S;
@@ -51,12 +55,19 @@ void ue_data_rate_on_event(struct ue_findings *findings, const struct ue_observe
     }
 }
 
+/* Converters of dumps without times give datagrams the same one, or times a microsecond apart. */
+static bool are_times_plausible(const struct ue_stream_course *course) {
+    int64_t span_ns = ue_time_ns_since(course->last_ns, course->first_ns);
+    return course->datagrams < CROWDED_DATAGRAMS_MIN || span_ns / (int64_t)course->datagrams >= CROWDED_NS;
+}
+
 void ue_data_rate_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_rate *rate = &findings->totals[side].rate;
     int64_t whole_seconds = seconds_until(findings, findings->course.last_ns);
     rate->whole_seconds = (uint64_t)whole_seconds;
     rate->whole_bytes = rate->total_bytes - (rate->second == whole_seconds ? rate->network.bytes : 0);
     end_second(rate, findings->course.requested_rate);
+    rate->saturated_seconds = are_times_plausible(&findings->course) ? rate->saturated_seconds : 0;
     if (rate->saturated_seconds != 0) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_SATURATED, side, rate->saturated_seconds, 0);
         ue_finding_set(&finding, UE_VALUE_OF, findings->course.requested_rate);

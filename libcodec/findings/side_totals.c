@@ -162,6 +162,16 @@ static void report_spurious(const struct ue_findings *findings, unsigned side) {
     }
 }
 
+/* What damages datagrams can damage the id of another one, which then seems to be after those that follow it. */
+static void report_reordered(const struct ue_findings *findings, unsigned side) {
+    const struct ue_side_totals *totals = &findings->totals[side];
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_REORDERED, side, totals->counts.late, 0);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)totals->malformed);
+    if (totals->counts.late != 0) {
+        ue_findings_report(findings, &finding);
+    }
+}
+
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_totals *totals = &findings->totals[side];
     bool is_alone =
@@ -172,7 +182,7 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     report_count(findings, UE_FINDING_RELIABLE_JUMP, side, totals->jumps);
     report_count_from(findings, UE_FINDING_PARTIAL_ERROR, side, totals->partial_errors, totals->partial_frame,
                       totals->partial_ns);
-    report_count(findings, UE_FINDING_REORDERED, side, totals->counts.late);
+    report_reordered(findings, side);
     report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates);
     uint64_t not_captured =
         totals->not_captured > totals->unidentified ? totals->not_captured - totals->unidentified : 0;

@@ -103,6 +103,26 @@ static void test_malformed(void **state) {
     assert_int_equal(77, findings_fixture_expect(UE_FINDING_MALFORMED)->values[UE_VALUE_BIT].at_least);
 }
 
+/* A damaged id that is too high makes the next packets late: where datagrams are malformed, that may be the reason. */
+static void test_reordered(void **state) {
+    static const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
+    static const char *const texts[2] = {
+        "2 packets server to client came after a higher packet id: the network or the capture reordered them",
+        "2 packets server to client came after a higher packet id: the network or the capture reordered them, or the "
+        "id "
+        "of a packet before them was damaged (1 datagram server to client is malformed)"};
+    for (unsigned is_damaged = 0; is_damaged < 2; is_damaged++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        char text[UE_FINDING_TEXT_BYTES];
+        findings_fixture_datagram(is_damaged ? SERVER : CLIENT, &bad, false);
+        findings_fixture_count_late(SERVER, 2);
+        findings_fixture_finish(10, false);
+        ue_finding_text(findings_fixture_find(UE_FINDING_REORDERED), text, sizeof text);
+        assert_string_equal(texts[is_damaged], text);
+    }
+}
+
 /* A datagram that the snap length cut does not decode, and is not malformed. */
 static void test_cut(void **state) {
     (void)state;
@@ -202,6 +222,7 @@ int main(void) {
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_peak_before_the_next_packet, findings_fixture_set_up,
                                         findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cut, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_one_direction, findings_fixture_set_up, findings_fixture_tear_down),

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import uerudp
-from conversation import CLIENT, SERVER, Conversation
+from conversation import CLIENT, SERVER, Conversation, hello_sent
 
 SCENARIO = uerudp.ROOT / "captures/saturated.ini"
 RATE = 10000
@@ -141,6 +141,22 @@ class Waits(unittest.TestCase):
         bandwidth = self.conversation(False)
         self.assertGreater(bandwidth["saturation"]["s2c"]["total_ms"], 1000)
         self.assertEqual([0], [row["waits"]["s2c"] for row in bandwidth["channels"] if row["channel"] == 3])
+
+
+class Times(unittest.TestCase):
+    def test_times_that_are_too_close(self):
+        """Without true times, as of a dump that was converted, no rate is known, and no side is saturated."""
+        conv = hello_sent()
+        conv.send_message(CLIENT, "netspeed", rate=2000)
+        for _ in range(60):
+            conv.send(SERVER, {"channel": 5, "data": "00" * 100})
+            conv.idle(50)
+        self.assertGreater(len(conv.objects), 100)
+        for step_ns, is_saturated in ((0, False), (1000, False), (20_000_000, True)):
+            for number, datagram in enumerate(conv.objects):
+                datagram["time"] = str(step_ns * number)
+            kinds = {finding["kind"] for finding in conv.info()["findings"]}
+            self.assertEqual(is_saturated, "saturated" in kinds, step_ns)
 
 
 if __name__ == "__main__":
