@@ -64,19 +64,19 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
     ue_reliable_stalls_on_result(findings, datagram, result);
 }
 
-/* Messages are no subject of a finding. */
 static void on_event(struct ue_findings *findings, const struct ue_context *context,
                      const struct ue_observed_event *event) {
     switch (event->type) {
     case UE_OBSERVED_BUNCH:
         ue_side_totals_on_bunch(&findings->totals[event->side], event);
-        ue_handshake_login_on_bunch(findings, event, context);
+        ue_handshake_login_on_bunch(findings, event);
         if (event->bunch.reliable_id >= 0 && !context->settings.internal_ack) {
             ue_reliable_stalls_on_bunch(findings, event);
             ue_head_of_line_on_sent(findings, event);
             ue_reliable_gaps_on_bunch(findings, event, context->ch_seq_bound);
         }
         break;
+    case UE_OBSERVED_MESSAGE: ue_handshake_login_on_message(findings, event, context); break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK:
         ue_silence_on_event(findings, event);

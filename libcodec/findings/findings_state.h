@@ -132,7 +132,8 @@ struct ue_handshake_login {
     uint64_t restart_frame; /* where the latest restart began; likewise the time */
     int64_t restart_ns;
     bool has_channels;          /* a bunch of another channel than that of control */
-    uint64_t undecodable;       /* control bunches whose messages cannot be decoded */
+    uint64_t fragments[2];      /* [side] of control messages that are not complete */
+    uint64_t undecodable;       /* messages, or bunches of several, that cannot be decoded */
     uint64_t undecodable_frame; /* of the first one; likewise the time */
     int64_t undecodable_ns;
 };
@@ -272,8 +273,9 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 void ue_handshake_login_init(struct ue_handshake_login *login);
 void ue_handshake_login_clear(struct ue_findings *findings);
 void ue_handshake_login_clear_spans(struct ue_handshake_login *login);
-void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
-                                 const struct ue_context *context);
+void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_handshake_login_on_message(struct ue_findings *findings, const struct ue_observed_event *event,
+                                   const struct ue_context *context);
 void ue_handshake_login_on_event(struct ue_findings *findings, const struct ue_observed_event *event,
                                  const struct ue_context *context);
 bool ue_handshake_login_is_refused(const struct ue_findings *findings);

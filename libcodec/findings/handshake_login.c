@@ -183,7 +183,7 @@ static void on_message(struct ue_findings *findings, const struct ue_observed_ev
 static void on_messages(struct ue_findings *findings, const struct ue_observed_event *event,
                         const struct ue_context *context) {
     struct ue_handshake_login *login = &findings->login;
-    struct ue_view data = event->bunch.decoded->data;
+    struct ue_view data = event->message.content.data;
     for (size_t bit = 0; bit < data.bits;) {
         struct ue_message message;
         struct ue_fault fault;
@@ -196,12 +196,25 @@ static void on_messages(struct ue_findings *findings, const struct ue_observed_e
     }
 }
 
-void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event,
-                                 const struct ue_context *context) {
-    if (event->bunch.decoded->channel != 0) {
-        findings->login.has_channels = true;
-    } else if (event->bunch.copy <= 1 && !event->bunch.is_cut && ue_bunch_has_messages(context, event->bunch.decoded)) {
+void ue_handshake_login_on_message(struct ue_findings *findings, const struct ue_observed_event *event,
+                                   const struct ue_context *context) {
+    const struct ue_content *content = &event->message.content;
+    if (event->message.channel != 0 || content->is_custom_exports) {
+        return;
+    }
+    if (event->message.is_joined) {
+        findings->login.fragments[event->side] -= event->message.fragment_count;
+    }
+    if (!content->has_exports && !content->has_mapped && !context->settings.internal_ack) {
         on_messages(findings, event, context);
+    }
+}
+
+void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event) {
+    const struct ue_bunch *bunch = event->bunch.decoded;
+    findings->login.has_channels |= bunch->channel != 0;
+    if (bunch->channel == 0 && bunch->partial && event->bunch.copy <= 1) {
+        findings->login.fragments[event->side]++;
     }
 }
 
@@ -287,9 +300,12 @@ static void report_no_answer(const struct ue_findings *findings, const struct ue
     ue_findings_report(findings, &finding);
 }
 
-/* Whether the answer may be in a packet that was not captured or not read. */
-static bool may_be_unseen(const struct ue_side_totals *side) {
-    return side->datagrams == 0 || side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
+/* Whether the answer of this side may be in a packet that was not captured or not read, or in a message of which a
+   fragment is missing. */
+static bool may_be_unseen(const struct ue_findings *findings, unsigned number) {
+    const struct ue_side_totals *side = &findings->totals[number];
+    return findings->login.fragments[number] != 0 || side->datagrams == 0 ||
+           side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
            side->counts.missing > side->counts.nacked;
 }
 
@@ -314,7 +330,7 @@ static struct ue_finding_value span_after(const struct ue_findings *findings, co
 }
 
 static bool is_answer_overdue(const struct ue_findings *findings, const struct ue_login_step *step) {
-    return !may_be_unseen(&findings->totals[!step->side]) &&
+    return !may_be_unseen(findings, !step->side) &&
            span_after(findings, step).at_least >= ue_finding_threshold_ns(UE_FINDING_LOGIN_STOPPED);
 }
 

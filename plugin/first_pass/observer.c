@@ -221,11 +221,11 @@ static void add_other_view(const struct observed_datagram *pass) {
 
 static void on_event(void *user, const struct ue_observed_event *event) {
     struct observed_datagram *pass = user;
+    uerudp_finding_results_add_event(event);
     if (event->type >= UE_OBSERVED_MESSAGE) {
         handle_message(pass, event);
         return;
     }
-    uerudp_finding_results_add_event(event);
     if (event->type == UE_OBSERVED_BUNCH) {
         add_bunch(pass, event);
     } else if (event->type == UE_OBSERVED_OTHER_VIEW) {

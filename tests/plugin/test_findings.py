@@ -9,6 +9,7 @@ import pathlib
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+import conversation
 import harness
 import recordings
 import traffic
@@ -108,6 +109,18 @@ class Findings(unittest.TestCase):
                                             GENERATIONS[number % len(GENERATIONS)],
                                             LOSSES[number // 2 % len(LOSSES)], ("client", "server", "sender")[number % 3])
         self.assertGreater(count, 0)
+
+    def test_login_in_fragments(self):
+        """The login stops after a Login that is longer than a bunch."""
+        conv = conversation.hello_sent()
+        login = b"\x05" + b"".join(len(text).to_bytes(4, "little") + text for text in (b"0\0", b"?" * 1400 + b"\0")) + b"\x03" + bytes(4)
+        for first, data in ((True, login[:900]), (False, login[900:])):
+            conv.send(conversation.CLIENT, conv.reliable(conversation.CLIENT, 0, data=data.hex(), partial=True,
+                                                         partial_initial=first, partial_final=not first))
+        path = self.stage.put("login-in-fragments.pcapng", conv.idle(20000, 200).capture())
+        self.compare(path, {})
+        sentence, = [text for kind, _, _, text, _ in self.told(path, {}) if kind == "login_stopped"]
+        self.assertIn("stopped after Login of the client", sentence)
 
     def test_decision_of_the_first_pass(self):
         """A datagram that seems foreign when it is analysed stays so when later ones show the generation."""

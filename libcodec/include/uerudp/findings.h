@@ -342,8 +342,8 @@ struct ue_findings_callbacks {
 struct ue_findings *ue_findings_new(const struct ue_allocator *allocator);
 void ue_findings_free(struct ue_findings *findings);
 
-/* Handles a datagram of the stream, then each event that ue_observer_track reports of it (context: of the datagram),
-   then its decode result and, if it was tracked, what the tracker counts of each side. */
+/* Handles a datagram of the stream, then each event that ue_observer_track reports of it, messages included (context:
+   of the datagram), then its decode result and, if it was tracked, what the tracker counts of each side. */
 void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                              const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_event(struct ue_findings *findings, const struct ue_context *context,
