@@ -79,6 +79,12 @@ bool ue_finding_is_share_reached(enum ue_finding_id id, uint64_t share, uint64_t
     return share >= whole / 100 * percent + (whole % 100 * percent + 99) / 100;
 }
 
+uint32_t ue_findings_missing_before(const struct ue_findings *findings, const struct ue_observed_event *event) {
+    uint32_t limit = findings->reliable_limit != 0 ? findings->reliable_limit : UE_RELIABLE_BUFFER_MAX;
+    bool is_possible = event->bunch.is_gap && event->bunch.missing < limit;
+    return is_possible && findings->gaps.after_loss[event->side].frame != 0 ? event->bunch.missing : 0;
+}
+
 /* With a clock that proved wrong, no time is known. */
 void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
     struct ue_finding reported = *finding;

@@ -173,6 +173,10 @@ struct ue_findings {
     uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
 };
 
+/* How many bunches of a channel are missing before the first one that was captured, as the handshake shows; 0: none, or
+   not known. If there are as many as the reliable buffer holds, the sequence is damaged. */
+uint32_t ue_findings_missing_before(const struct ue_findings *findings, const struct ue_observed_event *event);
+
 void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding);
 
 /* As ue_finding_of_span, for a span that is known within bounds; its weight is the lower one. */

@@ -76,8 +76,16 @@ static bool is_new(const struct ue_findings *findings, const struct ue_channel_o
            (is_begun[event->side] || !findings->gaps.is_legacy);
 }
 
-/* The first new bunch that is sent is the next one to take effect, also if it is lost. One before it may have been sent
-   before the capture. */
+/* How many bunches that did not arrive precede the first bunch of a channel in the capture. If a packet that was not
+   captured arrived, it may have held them. */
+static uint32_t lost_before(const struct ue_findings *findings, const struct ue_channel_order *order,
+                            const struct ue_observed_event *event) {
+    bool is_known = order->newest_ids[event->side] < 0 && findings->gaps.hidden_ids[event->side] < 0;
+    return is_known ? ue_findings_missing_before(findings, event) : 0;
+}
+
+/* The first new bunch that is sent is the next one to take effect, also if it is lost, after those that are lost before
+   it. One before it may have been sent before the capture. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (findings->callbacks->wait == NULL) {
         return;
@@ -91,7 +99,9 @@ void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_obser
     }
     int64_t id = event->bunch.reliable_id;
     int64_t *next_id = &order->next_ids[event->side], *newest_id = &order->newest_ids[event->side];
-    *next_id = *next_id < 0 && is_new(findings, order, event) ? id : *next_id;
+    if (*next_id < 0 && is_new(findings, order, event)) {
+        *next_id = id - lost_before(findings, order, event);
+    }
     *newest_id = id > *newest_id ? id : *newest_id;
     order->waits[event->side].is_at_least |= *next_id < 0 || id < *next_id;
 }

@@ -14,12 +14,13 @@ struct ue_reliable_gap {
     int64_t time_ns;
     struct ue_after_loss since; /* where it is missing: the last packet before which packets are missing */
     uint32_t open;              /* bunches still missing */
+    bool is_first;              /* no bunch of the channel before them was captured */
 };
 
 /* The highest reliable sequence of each side of a channel. */
 struct ue_newest_reliable {
     int64_t ids[2];        /* -1: none yet */
-    int64_t packet_ids[2]; /* of the packets with them */
+    int64_t packet_ids[2]; /* of the packets with them; none yet: before all packets */
 };
 
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
@@ -44,6 +45,7 @@ static struct ue_newest_reliable *require_newest(struct ue_findings *findings, u
         newest = ue_channel_entries_add(channels, &findings->memory, channel, sizeof *newest);
         if (newest != NULL) {
             newest->ids[0] = newest->ids[1] = -1;
+            newest->packet_ids[0] = newest->packet_ids[1] = INT64_MIN;
         }
     }
     return newest;
@@ -77,7 +79,17 @@ static void report_late(const struct ue_findings *findings, const struct ue_reli
     ue_findings_report(findings, &finding);
 }
 
+/* The first bunch of a channel may be a damaged one of another channel, unless a later one of this channel follows. */
+static bool is_confirmed(const struct ue_findings *findings, const struct ue_reliable_gap *gap) {
+    const struct ue_newest_reliable *newest =
+        ue_channel_entries_find(&findings->gaps.channels, gap->channel, sizeof *newest);
+    return !gap->is_first || (newest != NULL && newest->ids[gap->side] > gap->to_id + 1);
+}
+
 static void report_open(const struct ue_findings *findings, const struct ue_reliable_gap *gap) {
+    if (!is_confirmed(findings, gap)) {
+        return;
+    }
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_GAP, gap->side, gap->open, gap->frame);
     ue_finding_set_time(&finding, gap->time_ns);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, gap->channel);
@@ -105,7 +117,7 @@ static void fill_gap(struct ue_findings *findings, const struct ue_observed_even
     }
 }
 
-static void open_gap(struct ue_findings *findings, const struct ue_observed_event *event, int64_t before,
+static void open_gap(struct ue_findings *findings, const struct ue_observed_event *event, int64_t before, bool is_first,
                      uint32_t bound) {
     struct ue_array *gaps = &findings->gaps.gaps;
     if (gaps->count == GAPS_MAX) {
@@ -123,6 +135,7 @@ static void open_gap(struct ue_findings *findings, const struct ue_observed_even
                                         .time_ns = event->time_ns,
                                         .since = findings->gaps.after_loss[event->side],
                                         .next_seq = seq,
+                                        .is_first = is_first,
                                         .open = missing};
     ue_array_insert(&findings->memory, gaps, gaps->count, &gap);
 }
@@ -143,6 +156,10 @@ void ue_reliable_gaps_on_bunch(struct ue_findings *findings, const struct ue_obs
         return;
     }
     int64_t before = newest->ids[event->side], packet_id = newest->packet_ids[event->side];
+    uint32_t before_first = before < 0 ? ue_findings_missing_before(findings, event) : 0;
+    if (before_first != 0) {
+        before = event->bunch.reliable_id - before_first - 1;
+    }
     if (event->bunch.reliable_id > before) {
         newest->ids[event->side] = event->bunch.reliable_id;
         newest->packet_ids[event->side] = event->packet_id;
@@ -151,7 +168,7 @@ void ue_reliable_gaps_on_bunch(struct ue_findings *findings, const struct ue_obs
         return;
     }
     if (!findings->gaps.is_late[event->side] && is_gap(findings, event, before, packet_id)) {
-        open_gap(findings, event, before, ch_seq_bound);
+        open_gap(findings, event, before, before_first != 0, ch_seq_bound);
     } else if (event->bunch.reliable_id <= before) {
         fill_gap(findings, event);
     }

@@ -195,6 +195,7 @@ static void handle_reliable(struct ue_tracker_step *p, struct ue_channel_state *
     int64_t step = id - state->newest;
     event->reliable_id = id;
     event->is_gap = step > 1 && !may_be_unread(p, state, event->decoded->channel);
+    event->missing = event->is_gap ? (uint32_t)(step - 1) : 0;
     event->is_jump = event->is_gap && step > limit && !may_be_missing(p, state, event->decoded->channel);
     event->is_partial_error |= contradicts_newest(state, event->decoded, step);
     event->is_opening = is_opening(state, event->decoded, step);

@@ -217,8 +217,15 @@ static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight
     event.bunch = (struct ue_observed_bunch){
         .decoded = &bunch, .reliable_id = reliable_id, .copy = copy, .in_flight = {in_flight, in_flight}};
     event.bunch.is_gap = *newest != 0 && reliable_id > *newest + 1;
+    event.bunch.missing = event.bunch.is_gap ? (uint32_t)(reliable_id - *newest - 1) : 0;
     *newest = reliable_id > *newest ? reliable_id : *newest;
     feed(&event);
+}
+
+void findings_fixture_first_bunch(int64_t reliable_id) {
+    for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+        fixture.newest[0][channel] = fixture.newest[1][channel] = reliable_id - 1;
+    }
 }
 
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {

@@ -53,6 +53,8 @@ void findings_fixture_lost(unsigned side, int64_t first_id, int64_t last_id);
 void findings_fixture_lost_or_damaged(unsigned side, int64_t first_id, int64_t last_id);
 /* Its next packet shows that they were never sent. */
 void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id);
+/* The handshake states the id with which every channel begins, from 2 on. Without it, it is not known. */
+void findings_fixture_first_bunch(int64_t reliable_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
 /* A bunch that was sent before. */
 void findings_fixture_copy(uint32_t channel, int64_t reliable_id);

@@ -442,6 +442,59 @@ static void test_end_after_loss(void **state) {
     assert_true(waits_of_channel()->is_at_least);
 }
 
+/* At the receiver: packet 2 with bunch 70 is lost; 71, the first of the channel in the capture, arrives in packet 4,
+   and 70 in packet 5. Packet 3 is lost, too, or was not captured. */
+static void lose_opening(bool is_known, bool is_acknowledged) {
+    if (is_known) {
+        findings_fixture_first_bunch(70);
+    }
+    findings_fixture_packet(5, CLIENT, 1);
+    findings_fixture_packet(30, CLIENT, 4);
+    findings_fixture_lost(CLIENT, 2, 3);
+    findings_fixture_packet(40, SERVER, 1);
+    findings_fixture_ack(1, 1, 35);
+    findings_fixture_nak(2, 0);
+    if (is_acknowledged) {
+        findings_fixture_ack(3, 0, -1);
+    } else {
+        findings_fixture_nak(3, 0);
+    }
+    findings_fixture_ack(4, 2, 10);
+    send(50, 5, 71);
+    findings_fixture_packet(60, SERVER, 2);
+    findings_fixture_ack(5, 4, 10);
+    send(110, 6, 70);
+    findings_fixture_packet(140, SERVER, 3);
+    findings_fixture_ack(6, 6, 30);
+}
+
+static void test_opening_lost(void **state) {
+    (void)state;
+    lose_opening(true, false);
+    const struct ue_channel_waits *waits = waits_of_channel();
+    assert_int_equal(1, waits->bunches);
+    assert_int_equal(60 * MS, waits->longest.span_ns);
+    assert_int_equal(4, waits->longest.first_frame);
+    assert_int_equal(6, waits->longest.frame);
+    assert_int_equal(70, waits->longest.ch_seq);
+    assert_false(waits->is_at_least);
+}
+
+/* Without the handshake 70 may have arrived before the capture. */
+static void test_opening_unknown(void **state) {
+    (void)state;
+    lose_opening(false, false);
+    assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
+static void test_opening_not_captured(void **state) {
+    (void)state;
+    lose_opening(true, true);
+    assert_int_equal(0, waits_of_channel()->bunches);
+    assert_true(waits_of_channel()->is_at_least);
+}
+
 /* The plugin, which shows no waits, does not pay for them. */
 static void test_not_wanted(void **state) {
     (void)state;
@@ -488,6 +541,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end_while_one_waits, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_in_flight, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_after_loss, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_lost, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_unknown, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_not_captured, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_wanted, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, findings_fixture_tear_down),
     };

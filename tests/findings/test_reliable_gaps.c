@@ -268,6 +268,109 @@ static void test_dropped_tracker(void **state) {
     findings_fixture_expect(UE_FINDING_PAUSE);
 }
 
+/* The first bunches of channel 5 in the capture, 12 and 13, come after the last of these packets. */
+static void open_channel(bool is_lost, bool is_acknowledged) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    if (is_lost) {
+        findings_fixture_lost(SERVER, 2, 2);
+    }
+    if (is_acknowledged) {
+        findings_fixture_packet(20, CLIENT, 1);
+        findings_fixture_ack(2, 0, -1);
+    }
+    findings_fixture_packet(30, SERVER, 4);
+    findings_fixture_bunch(5, 12);
+    findings_fixture_packet(40, SERVER, 5);
+    findings_fixture_bunch(5, 13);
+}
+
+static void open_late(int64_t ms) {
+    findings_fixture_packet(ms, SERVER, 6);
+    findings_fixture_bunch(5, 10);
+    findings_fixture_bunch(5, 11);
+}
+
+static void test_opening_lost(void **state) {
+    (void)state;
+    findings_fixture_first_bunch(10);
+    open_channel(true, false);
+    open_late(110);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
+    assert_int_equal(100 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(80 * MS, stall->values[UE_VALUE_LEAST].at_least);
+    assert_int_equal(10, stall->values[UE_VALUE_FIRST_SEQ].at_least);
+    assert_int_equal(11, stall->values[UE_VALUE_LAST_SEQ].at_least);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
+static void test_opening_missing(void **state) {
+    (void)state;
+    findings_fixture_first_bunch(10);
+    open_channel(true, false);
+    findings_fixture_finish(120, true);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_GAP)->values[UE_VALUE_COUNT].at_least);
+}
+
+/* Without the handshake, 12 may be the first bunch that this side sends since the capture began. */
+static void test_opening_before_the_capture(void **state) {
+    (void)state;
+    open_channel(true, false);
+    open_late(110);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
+/* No packet is missing that can have held 10 and 11. */
+static void test_opening_damaged(void **state) {
+    (void)state;
+    findings_fixture_first_bunch(10);
+    open_channel(false, false);
+    open_late(110);
+    findings_fixture_finish(120, true);
+    findings_fixture_expect_none();
+}
+
+/* A damaged bunch of another channel, or with a sequence that the reliable buffer excludes, is no gap. */
+static void lose_before(int64_t first_id, int64_t second_id) {
+    findings_fixture_first_bunch(10);
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_bunch(5, first_id);
+    if (second_id != 0) {
+        findings_fixture_bunch(5, second_id);
+    }
+    findings_fixture_finish(120, true);
+}
+
+static void test_opening_not_confirmed(void **state) {
+    (void)state;
+    lose_before(12, 0);
+    findings_fixture_expect_none();
+}
+
+static void test_opening_of_full_buffer(void **state) {
+    (void)state;
+    lose_before(10 + 255, 10 + 256);
+    assert_int_equal(255, findings_fixture_expect(UE_FINDING_GAP)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void test_opening_beyond_buffer(void **state) {
+    (void)state;
+    lose_before(10 + 256, 10 + 257);
+    findings_fixture_expect_none();
+}
+
+static void test_opening_arrived_unseen(void **state) {
+    (void)state;
+    findings_fixture_first_bunch(10);
+    open_channel(true, true);
+    open_late(110);
+    findings_fixture_expect_none();
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     findings_fixture_exhaust_memory();
@@ -295,6 +398,19 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_missing, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_forgotten, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_first_bunches, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_lost, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_missing, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_before_the_capture, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_not_confirmed, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_of_full_buffer, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_beyond_buffer, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_damaged, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opening_arrived_unseen, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_attempt, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_dropped_tracker, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),

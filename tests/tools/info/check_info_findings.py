@@ -279,6 +279,19 @@ class Findings(unittest.TestCase):
                          finding["text"])
         self.assertEqual((300, 200), (round(finding["duration_ms"]), round(finding["least_ms"])))
 
+    def test_stall_of_an_opening(self):
+        """The handshake states the first channel sequence, so that a capture of the receiver shows what is lost."""
+        conv = joined()
+        late = conv.reliable(SERVER, 3, open=True)
+        conv.send(SERVER, late, arrives=False, captured=False)
+        before = conv.send(SERVER, conv.reliable(SERVER, 3))
+        frame = conv.idle(300).send(SERVER, late)
+        info = conv.idle(300).info()
+        finding, = info["findings"]
+        self.assertEqual(("reliable_stall", [before, frame], 300),
+                         (finding["kind"], finding["frames"], round(finding["duration_ms"])))
+        self.assertEqual([(1, 300)], [(wait["bunches"], round(wait["longest_ms"])) for wait in info["waits"]])
+
     def test_gap(self):
         conv = joined()
         conv.send(SERVER, conv.reliable(SERVER, 3, open=True))
