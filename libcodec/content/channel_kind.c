@@ -48,9 +48,10 @@ static bool text_is(const struct ue_text *text, const char *name) {
 }
 
 /* Not inline: engines name channels by index, which needs no registers for a text. */
-static __attribute__((noinline)) enum ue_content_kind kind_of_text(const struct ue_text *text) {
-    for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; kind < UE_CONTENT_KIND_COUNT; kind++) {
-        if (text_is(text, ue_content_kind_name(kind))) {
+static __attribute__((noinline)) enum ue_content_kind kind_of_text(const struct ue_name *name) {
+    bool has_suffix = name->number != 0; /* Actor_4 is another name than Actor */
+    for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; !has_suffix && kind < UE_CONTENT_KIND_COUNT; kind++) {
+        if (text_is(&name->text, ue_content_kind_name(kind))) {
             return kind;
         }
     }
@@ -60,7 +61,7 @@ static __attribute__((noinline)) enum ue_content_kind kind_of_text(const struct 
 bool ue_content_named_kind(const struct ue_context *context, const struct ue_bunch *bunch, enum ue_content_kind *kind) {
     const struct ue_name *name = &bunch->name;
     if (bunch->has_name) {
-        *kind = name->hardcoded ? kind_of_index(name->index) : kind_of_text(&name->text);
+        *kind = name->hardcoded ? kind_of_index(name->index) : kind_of_text(name);
         return true;
     }
     *kind = kind_of_type(bunch->ch_type);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/channel_usage.h"
 
+#include <inttypes.h>
+
 #include "tools/print/text_buffer.h"
 #include "tools/print/text_escape.h"
 
@@ -34,6 +36,9 @@ static void set_name(struct info_channel *channel, const struct ue_bunch *bunch,
     } else if (bunch->has_name && !bunch->name.hardcoded) {
         struct text_buffer out = {0};
         text_escape_add_engine_text(&out, bunch->name.text, TEXT_ESCAPE_PLAIN);
+        if (bunch->name.number != 0) { /* protocol.md 2.6 */
+            text_buffer_add_format(&out, "_%" PRIu32, bunch->name.number - 1);
+        }
         text_buffer_add_char(&out, '\0');
         const char *end;
         g_strlcpy(channel->name, out.text, sizeof channel->name);

@@ -313,13 +313,18 @@ static void print_channel(struct text_buffer *out, const struct info_connection 
 
 static void print_close_reasons(struct text_buffer *out, const struct info_channels *channels) {
     const char *separator = "    closed in all: ";
+    uint64_t others = 0;
     for (unsigned reason = 0; reason < INFO_CLOSE_REASONS_MAX; reason++) {
         const char *name = ue_values_name(UE_VALUES_CLOSE_REASON, reason);
-        if (channels->close_reasons[reason] != 0) {
-            text_buffer_add_format(out, "%s%" PRIu64 " %s", separator, channels->close_reasons[reason],
-                                   name != NULL ? name : "of another reason");
+        uint64_t count = channels->close_reasons[reason];
+        others += name == NULL ? count : 0;
+        if (name != NULL && count != 0) {
+            text_buffer_add_format(out, "%s%" PRIu64 " %s", separator, count, name);
             separator = ", ";
         }
+    }
+    if (others != 0) {
+        text_buffer_add_format(out, "%s%" PRIu64 " for other reasons", separator, others);
     }
     text_buffer_add(out, channels->closes != 0 ? "\n" : "");
 }

@@ -143,6 +143,27 @@ class Figures(unittest.TestCase):
         channel, = conv.idle(100).info()["channels"]
         self.assertEqual("Weather" + "é" * 8, channel["name"])
 
+    def test_channel_names_with_a_suffix(self):
+        """The number is that of the suffix plus 1; a suffix makes it a name of a game's own kind of channel."""
+        conv = Conversation(generation="5.5")
+        conv.handshake()
+        for channel, number in ((7, 0), (8, 5)):
+            bunch = conv.reliable(SERVER, channel, open=True)
+            del bunch["name_index"]
+            conv.send(SERVER, {**bunch, "name_hardcoded": False, "name_text": "Actor", "name_number": number})
+        self.assertEqual({7: "Actor", 8: "Actor_4"},
+                         {channel["channel"]: channel["name"] for channel in conv.idle(100).info()["channels"]})
+        contents = uerudp.run("decode", "--content", "-", data=conv.capture()).stdout.decode()
+        self.assertEqual(1, len(re.findall(r"^ +Actor$", contents, re.MULTILINE)), contents)
+
+    def test_close_reasons_without_a_name(self):
+        conv = login()
+        for channel, reason in ((4, 1), (5, 11), (6, 13)):
+            conv.send(SERVER, conv.reliable(SERVER, channel, open=True))
+            conv.send(SERVER, conv.reliable(SERVER, channel, close=True, close_reason=reason, data=""))
+        text = uerudp.run("info", "-", data=conv.capture(), status=None).stdout.decode()
+        self.assertIn("closed in all: 1 Destroyed, 2 Dormancy, 2 for other reasons\n", text)
+
     def test_interface(self):
         """The name of the interface is escaped and has a bounded length."""
         data = login().capture()
