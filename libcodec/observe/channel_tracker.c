@@ -85,22 +85,23 @@ static bool may_be_unopened(const struct ue_tracker_step *p) {
 }
 
 /* An unreliable bunch opens a channel for itself alone. */
-static bool opens_temporarily(const struct ue_bunch *bunch) {
-    return bunch->open && (bunch->close || bunch->partial);
+static bool opens(const struct ue_bunch *bunch) {
+    return bunch->open && (bunch->reliable || bunch->close || bunch->partial);
 }
 
-/* The packets without which the receiver refuses this unreliable bunch. */
+/* The packets without which the receiver refuses this bunch; a reliable one waits for a reliable opening. */
 static void add_dependencies(struct ue_tracker_step *p, const struct ue_tracked_channel *channel,
                              const struct ue_bunch *bunch) {
     const struct ue_channel_state *state = &channel->states[p->in->side];
     const struct ue_tracked_bunch *open_bunch =
         is_open(channel) ? find_open_bunch(&p->tracker->sides[p->in->side], state, bunch->channel) : NULL;
-    if (open_bunch != NULL) {
+    bool was_opened_unreliably = is_legacy(p) && state->has_opened && !state->has_open;
+    if (!opens(bunch) && (!is_open(channel) || was_opened_unreliably) && may_be_unopened(p)) {
+        ue_packet_dependencies_add(p, UE_TRACKER_NO_ID); /* the opening was not captured, or may have been lost */
+    } else if (!bunch->reliable && open_bunch != NULL) {
         add_opening(p, state, open_bunch);
-    } else if (!is_open(channel) && !opens_temporarily(bunch) && may_be_unopened(p)) {
-        ue_packet_dependencies_add(p, UE_TRACKER_NO_ID); /* the bunch that opened it was not captured */
     }
-    if (bunch->partial && !bunch->partial_initial && !has_fragment_within(p, state, 0)) {
+    if (!bunch->reliable && bunch->partial && !bunch->partial_initial && !has_fragment_within(p, state, 0)) {
         ue_packet_dependencies_add(p, p->packet_id - 1);
     }
 }
@@ -236,6 +237,7 @@ static void emit_open_close(struct ue_tracker_step *p, struct ue_tracked_channel
     }
     if (bunch->open && channel != NULL) {
         channel->states[p->in->side].has_opened = true;
+        channel->states[p->in->side].has_open &= bunch->reliable;
         channel->opened_ns = p->in->time_ns;
     }
     if (bunch->close) {
@@ -269,6 +271,9 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
                                    .is_opening = bunch->open,
                                    .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_VALID};
     struct ue_channel_state *state = channel != NULL ? &channel->states[p->in->side] : NULL;
+    if (state != NULL && (is_legacy(p) || !bunch->reliable) && !p->in->context->settings.internal_ack) {
+        add_dependencies(p, channel, bunch);
+    }
     if (state == NULL) {
         counts->untracked++;
     } else if (p->in->context->settings.internal_ack) {
@@ -276,7 +281,6 @@ void ue_channel_tracker_handle_bunch(struct ue_tracker_step *p, const struct ue_
     } else if (bunch->reliable) {
         handle_reliable(p, state, &event.bunch);
     } else {
-        add_dependencies(p, channel, bunch);
         event.bunch.is_partial_error |= is_unreliable_discontinuous(p, state, bunch);
     }
     count_bunch(counts, &event.bunch);

@@ -404,15 +404,77 @@ static void what_a_legacy_packet_needs_may_not_be_in_the_capture(void **state) {
     expect_unsure();
 }
 
+static void expect_not_acknowledged(void) {
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
+    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
+}
+
+/* Channel 5 is opened in packet 2, which the client acknowledges, and perhaps closed in packet 3. Packet 4 is missing:
+   after the close only it can have opened the channel again. */
+static void refuse_after_missing(bool is_closed) {
+    struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 5, 7);
+    bunch->control = bunch->open = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 2);
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    bunch = tracker_fixture_reliable(&shared_fixture, 5, 8);
+    bunch->control = bunch->close = is_closed;
+    tracker_fixture_packet(&shared_fixture, SERVER, 3, 0, 0);
+    refuse_two(5, 3);
+    answer_next(8);
+}
+
+static void a_closed_channel_must_open_again_for_a_legacy_packet(void **state) {
+    (void)state;
+    refuse_after_missing(true);
+    expect_unsure();
+}
+
+static void an_open_channel_refuses_no_legacy_packet(void **state) {
+    (void)state;
+    refuse_after_missing(false);
+    expect_not_acknowledged();
+}
+
+/* Packet 2, which opens channel 5, is not acknowledged. The reliable bunches after it wait only for what is sent again.
+ */
+static void open_in_lost_packet(bool is_reliable) {
+    tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
+    struct ue_bunch *opening =
+        is_reliable ? tracker_fixture_reliable(&shared_fixture, 5, 7) : tracker_fixture_bunch(&shared_fixture, 5);
+    opening->control = opening->open = true;
+    tracker_fixture_packet(&shared_fixture, SERVER, 2, 0, 0);
+    for (uint32_t id = 3; id <= 4; id++) {
+        tracker_fixture_reliable(&shared_fixture, 5, id + 5);
+        tracker_fixture_ack(&shared_fixture, 10);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 1);
+    tracker_fixture_ack(&shared_fixture, 5);
+    answer_next(6);
+}
+
+static void a_legacy_packet_may_need_an_opening_that_is_not_sent_again(void **state) {
+    (void)state;
+    open_in_lost_packet(false);
+    expect_unsure();
+}
+
+static void reliable_bunches_wait_for_a_reliable_opening(void **state) {
+    (void)state;
+    open_in_lost_packet(true);
+    expect_not_acknowledged();
+}
+
 /* A sender that retransmits a bunch has seen a loss. */
 static void what_is_sent_again_was_not_acknowledged(void **state) {
     (void)state;
     tracker_fixture_reliable(&shared_fixture, 6, 9);
     refuse_by_need(2, true);
-    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
-    assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
+    expect_not_acknowledged();
 }
 
 /* Receivers before 4.24 drop a late packet with the acks in it. */
@@ -504,6 +566,10 @@ int main(void) {
         IN(what_a_legacy_packet_needs_may_not_be_in_the_capture),
         IN(the_message_that_a_legacy_packet_needs_may_have_several_fragments),
         IN(an_opening_that_a_legacy_packet_needs_waits_for_earlier_bunches),
+        IN(a_closed_channel_must_open_again_for_a_legacy_packet),
+        IN(an_open_channel_refuses_no_legacy_packet),
+        IN(a_legacy_packet_may_need_an_opening_that_is_not_sent_again),
+        IN(reliable_bunches_wait_for_a_reliable_opening),
         IN(what_is_sent_again_was_not_acknowledged),
         IN(a_late_legacy_packet_acknowledges_nothing),
         IN(a_legacy_packet_may_be_late_only_in_the_capture),
