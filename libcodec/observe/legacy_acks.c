@@ -157,25 +157,26 @@ static void mark_acked(const struct ue_tracker_side *other, int64_t id) {
     }
 }
 
-/* The only packet that is missing since the last one with acks; or UE_TRACKER_NO_ID. */
+/* The only packet that is missing since the last one with acks, if the acks in it are also in another packet; or
+   UE_TRACKER_NO_ID. Both copies of an ack can only be in it if the packet before it became full while the ack was
+   written: then the ack was moved to the next packet, but counted as sent (endpoint.md 36.2). */
 static int64_t find_missing(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+    if (side->missing_since_ack != 1 || side->unread_since_ack != 0) {
+        return UE_TRACKER_NO_ID;
+    }
     int64_t id = p->packet_id - 1;
-    while (id > side->last_ack_carrier_id && p->packet_id - id < UE_TRACKER_LATE_MAX && ue_tracker_was_seen(side, id)) {
+    while (id > side->last_ack_carrier_id && p->packet_id - id < UE_TRACKER_PACKETS_MAX &&
+           ue_tracker_was_seen(side, id)) {
         id--;
     }
-    bool is_found = side->missing_since_ack == 1 && side->unread_since_ack == 0 && !ue_tracker_was_seen(side, id);
+    bool is_found = !ue_tracker_was_seen(side, id) && ue_tracker_was_seen(side, id - 1) && id != side->full_missing_id;
     return is_found ? id : UE_TRACKER_NO_ID;
 }
 
 /* Acks are written in the order of their packets, first and again alike. If one packet with acks is missing, and
-   skipped packets were acknowledged in it, their acks are written again before that of a later packet is. Both can only
-   be in the missing packet if the packet before it became full while one was written: then it was moved to the next
-   packet, but counted as sent (endpoint.md 36.2). */
+   skipped packets were acknowledged in it, their acks are written again before that of a later packet is. */
 static void begin_decision(const struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
-    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    int64_t missing_id = find_missing(p, side);
-    bool is_possible =
-        missing_id != UE_TRACKER_NO_ID && ue_tracker_was_seen(side, missing_id - 1) && side->large_id < missing_id - 1;
+    bool is_possible = find_missing(p, &p->tracker->sides[p->in->side]) != UE_TRACKER_NO_ID;
     other->skipped_first_id = other->reported_id + 1;
     other->skipped_last_id = is_possible ? last_id : other->reported_id;
 }
@@ -249,10 +250,14 @@ static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other,
 /* Whether an ack may skip others that were not captured, because both packets with each of them are missing. Of two
    packets with acks in a row the second can repeat some acks of a packet before both, and leave the rest to the packet
    after it. A packet that was full is followed by one that begins with a new ack, and repeats others after it, or in
-   the next packet: so one missing packet right before is enough. */
+   the next packet: so one missing packet right before is enough. One further before, followed by packets without acks,
+   held none: else they would be repeated before the new ack. */
 static bool may_skip_unread(const struct ue_tracker_step *p, const struct ue_tracker_side *side) {
     bool is_first = side->last_ack_carrier_id != p->packet_id; /* later acks of a packet follow its repeated ones */
-    bool are_missing = side->missing_since_ack != 0 || side->missing_before_ack >= UE_LEGACY_ACK_CARRIERS;
+    int64_t missing_id = find_missing(p, side);
+    bool is_without_acks = missing_id != UE_TRACKER_NO_ID && missing_id < p->packet_id - 1;
+    bool are_missing =
+        (side->missing_since_ack != 0 && !is_without_acks) || side->missing_before_ack >= UE_LEGACY_ACK_CARRIERS;
     return side->unread_since_ack != 0 || (is_first && are_missing);
 }
 
@@ -334,6 +339,9 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
 void ue_legacy_acks_follow(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_large = p->in->size_bytes * 8 > p->in->context->data_bound / 2;
+    if (side->large_id == p->packet_id - 2 && !ue_tracker_was_seen(side, p->packet_id - 1)) {
+        side->full_missing_id = p->packet_id - 1;
+    }
     side->large_id = is_large && p->packet_id > side->large_id ? p->packet_id : side->large_id;
 }
 

@@ -191,6 +191,7 @@ struct ue_tracker_side {
     int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
     int64_t large_id; /* legacy: the newest packet of this side that may have become full while an ack was written */
+    int64_t full_missing_id; /* legacy: the newest missing packet after one that may have become full like this */
     int64_t skipped_first_id, skipped_last_id; /* legacy: packets whose acks may be in one missing packet, and are then
                                                   written again */
     int64_t shown_id;   /* this side is shown to have received the reports of all its packets up to this one */
