@@ -20,6 +20,7 @@ struct ue_unacked_bunch {
     uint32_t ch_seq;
     enum bunch_report report;
     bool is_delivered; /* another copy was acknowledged: the report of this one tells nothing */
+    bool is_copy;
 };
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
@@ -56,6 +57,26 @@ static struct ue_reliable_arrival arrival_of(const struct ue_unacked_bunch *in_f
                                         .is_unsure = is_unsure};
 }
 
+static struct ue_overdue_bunch *find_overdue(struct ue_reliable_stalls *stalls, unsigned side,
+                                             const struct ue_unacked_bunch *in_flight, size_t *place) {
+    for (*place = 0; *place < stalls->overdue[side].count; ++*place) {
+        struct ue_overdue_bunch *at = overdue_at(stalls, side, *place);
+        if (at->reliable_id == in_flight->reliable_id && at->channel == in_flight->channel) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* A transmission of which no report is known may have ended the delay. */
+static void mark_maybe_over(struct ue_reliable_stalls *stalls, unsigned side, const struct ue_unacked_bunch *bunch) {
+    size_t place;
+    struct ue_overdue_bunch *overdue = find_overdue(stalls, side, bunch, &place);
+    if (overdue != NULL) {
+        overdue->is_maybe_over = true;
+    }
+}
+
 /* Passes on which bunches arrived, in the order of sending: up to the first one whose report may still come, unless its
    packet is one up to last_id. */
 static void pass_arrivals(struct ue_findings *findings, unsigned side, int64_t last_id) {
@@ -67,6 +88,7 @@ static void pass_arrivals(struct ue_findings *findings, unsigned side, int64_t l
             break;
         }
         if (arrival.is_unsure) {
+            mark_maybe_over(stalls, side, bunch);
             ue_head_of_line_on_unreported(findings, &arrival);
         } else if (bunch->report == BUNCH_ARRIVED) {
             ue_head_of_line_on_arrival(findings, &arrival);
@@ -123,17 +145,6 @@ static void report_undelivered(const struct ue_findings *findings, const struct 
 
 /* ---- transmissions that were not delivered ---- */
 
-static struct ue_overdue_bunch *find_overdue(struct ue_reliable_stalls *stalls, unsigned side,
-                                             const struct ue_unacked_bunch *in_flight, size_t *place) {
-    for (*place = 0; *place < stalls->overdue[side].count; ++*place) {
-        struct ue_overdue_bunch *at = overdue_at(stalls, side, *place);
-        if (at->reliable_id == in_flight->reliable_id && at->channel == in_flight->channel) {
-            return at;
-        }
-    }
-    return NULL;
-}
-
 static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsigned side,
                                             const struct ue_unacked_bunch *in_flight, int64_t now_ns) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
@@ -145,7 +156,8 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                            .first_frame = in_flight->frame,
                                            .channel = in_flight->channel,
                                            .first_seq = in_flight->ch_seq,
-                                           .last_seq = in_flight->ch_seq};
+                                           .last_seq = in_flight->ch_seq,
+                                           .is_later = in_flight->is_copy};
     if (array->count == OVERDUE_MAX) {
         report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
         ue_array_remove(&findings->memory, array, 0, 1);
@@ -202,7 +214,8 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
                                                .frame = event->frame,
                                                .channel = event->bunch.decoded->channel,
                                                .ch_seq = event->bunch.decoded->ch_seq,
-                                               .is_delivered = event->bunch.is_spurious};
+                                               .is_delivered = event->bunch.is_spurious,
+                                               .is_copy = event->bunch.copy > 1};
     stalls->has_copies[event->side] |= event->bunch.copy > 1;
     if (stalls->is_refused[event->side]) { /* its report came before it */
         if (!in_flight.is_delivered) {
@@ -249,7 +262,7 @@ static void end_group(struct ue_findings *findings) {
     struct ue_finding_value late_ns = lateness(findings, group);
     const struct ue_finding_value latest_ns = UE_EXACTLY(late_ns.at_most);
     bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
-    bool may_be_stall = group->maybe_refused != 0 && ue_reliable_stall_is_long(findings, latest_ns);
+    bool may_be_stall = group->maybe_refused != 0 && !group->is_later && ue_reliable_stall_is_long(findings, latest_ns);
     bool is_reported = is_stall || may_be_stall || group->losses >= UE_THRESHOLD_REPEATED;
     if (!stalls->has_group || !is_reported) {
         stalls->has_group = false;
@@ -263,6 +276,10 @@ static void end_group(struct ue_findings *findings) {
                                            stalls->group_side, late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     ue_finding_set(&finding, UE_VALUE_OTHERS, group->others);
+    if (group->is_later) {
+        finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
+        ue_finding_set(&finding, UE_VALUE_LEAST, late_ns.at_least);
+    }
     ue_findings_report(findings, &finding);
 }
 
@@ -283,12 +300,29 @@ static void join_group(struct ue_findings *findings, const struct ue_overdue_bun
     }
 }
 
+/* Whether a transmission between the first that was not delivered and this one may have arrived: it has no report. */
+static bool is_maybe_over(const struct ue_reliable_stalls *stalls, unsigned side,
+                          const struct ue_overdue_bunch *overdue, const struct ue_unacked_bunch *arrived) {
+    bool is_found = overdue->is_maybe_over;
+    for (size_t place = stalls->passed[side]; !is_found && place < stalls->in_flight[side].count; place++) {
+        const struct ue_unacked_bunch *other = in_flight_at(stalls, side, place);
+        is_found = other->packet_id < arrived->packet_id && other->time_ns > overdue->first_ns &&
+                   other->report == BUNCH_UNREPORTED && other->reliable_id == arrived->reliable_id &&
+                   other->channel == arrived->channel;
+    }
+    return is_found;
+}
+
 static void arrive(struct ue_findings *findings, unsigned side, const struct ue_unacked_bunch *in_flight) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     size_t place;
     struct ue_overdue_bunch *overdue = find_overdue(stalls, side, in_flight, &place);
     if (overdue == NULL) {
         return;
+    }
+    if (is_maybe_over(stalls, side, overdue, in_flight)) {
+        ue_array_remove(&findings->memory, &stalls->overdue[side], place, 1);
+        return; /* when the bunch arrived is not known */
     }
     if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == in_flight->frame) {
         join_group(findings, overdue);
