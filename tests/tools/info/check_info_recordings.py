@@ -103,14 +103,16 @@ class RealData(unittest.TestCase):
                     self.assertEqual(total, connection["bytes"][way] * 8)
 
 
-# Of each direction: bunches, bits by channel, and reliable bunches that are missing between those of a channel.
+# Of each direction: bunches, bits by channel, and reliable bunches that are missing on a channel: between two, and before the
+# first, whose sequence follows from the handshake, if there is a second one.
 COUNTS = """
 def way: if .direction == 2 then "s2c" else "c2s" end;
-def missing: [.[].ch_seq] | [.[1:], .[:-1]] | transpose | map((.[0] - .[1] - 1 + 1024) % 1024) | add // 0;
-group_by(way) | map({key: (.[0] | way), value: [.[].bunches[]?] | {
+def missing(first): [first % 1024, .[].ch_seq] | [.[1:], .[:-1]] | transpose | map((.[0] - .[1] - 1 + 1024) % 1024) | if length > 1 then add else 0 end;
+(map(.handshake.client_seq // empty)[0]) as $client | (map(.handshake.server_seq // empty)[0]) as $server |
+group_by(way) | map((.[0] | way) as $way | {key: $way, value: [.[].bunches[]?] | {
   bunches: length,
   bits: (group_by(.channel) | map({key: (.[0].channel | tostring), value: (map(.data_bits) | add)}) | from_entries),
-  missing: (map(select(.reliable)) | group_by(.channel) | map({key: (.[0].channel | tostring), value: missing}) |
+  missing: (map(select(.reliable)) | group_by(.channel) | map({key: (.[0].channel | tostring), value: missing(if $way == "c2s" then $client else $server end)}) |
             map(select(.value != 0)) | from_entries)}}) | from_entries
 """
 
