@@ -171,6 +171,7 @@ void uerudp_packet_register(void) {
     uerudp_observer_register();
     uerudp_known_objects_register();
     uerudp_subdissectors_register(uerudp_proto);
+    uerudp_capture_end_register(uerudp_proto);
     handle = register_dissector("uerudp", dissect, uerudp_proto);
 }
 
@@ -178,5 +179,4 @@ void uerudp_packet_handoff(void) {
     dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
     heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", uerudp_proto,
                        HEURISTIC_ENABLE);
-    uerudp_capture_end_register();
 }

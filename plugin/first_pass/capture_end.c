@@ -5,9 +5,6 @@
 #include <epan/frame_data.h>
 #include <epan/packet.h>
 
-/* Wireshark adds a layer to each frame for the dissector of a protocol, and removes it when the dissector returns 0. */
-#define NO_PROTOCOL (-1)
-
 static bool was_reached;
 static uint32_t frames; /* of the file, as far as they were dissected */
 
@@ -37,9 +34,14 @@ static void on_end(void) {
     was_reached = true;
 }
 
-void uerudp_capture_end_register(void) {
+/* Wireshark calls no dissector after frames unless one of a protocol is enabled. For one that is a name only it adds no
+   layer to each frame. */
+void uerudp_capture_end_register(int protocol) {
+    int name =
+        proto_register_protocol_in_name_only("Unreal Engine Reliable UDP, end of the capture", "UERUDP end of capture",
+                                             "uerudp.capture_end", protocol, FT_PROTOCOL);
     register_postseq_cleanup_routine(on_end);
-    register_postdissector(create_dissector_handle(on_frame, NO_PROTOCOL));
+    register_postdissector(create_dissector_handle(on_frame, name));
 }
 
 bool uerudp_capture_end_was_reached(void) {

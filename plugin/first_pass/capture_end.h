@@ -7,7 +7,8 @@
 
 #include "plugin/compat.h"
 
-void uerudp_capture_end_register(void);
+/* While protocols are registered; protocol: this dissector's. */
+void uerudp_capture_end_register(int protocol);
 
 /* Wireshark shows no packet before it has dissected all again, so that then the first pass is over as soon as a frame
    is dissected that was visited. */
