@@ -12,12 +12,12 @@ void ue_restart_quota_init(struct ue_restart_quota *quota, uint32_t per_second, 
 
 /* Generic cell rate algorithm (ITU-T I.371): due_ns is when everything spent so far is earned again. */
 static bool may_spend(uint64_t due_ns, uint64_t now_ns, uint32_t per_second) {
-    return per_second == 0 || due_ns + UE_NS_PER_S / per_second <= now_ns + UE_NS_PER_S;
+    return per_second == 0 || due_ns + (uint64_t)UE_NS_PER_S / per_second <= now_ns + (uint64_t)UE_NS_PER_S;
 }
 
 static void spend(uint64_t *due_ns, uint64_t now_ns, uint32_t per_second) {
     if (per_second != 0) {
-        *due_ns = (*due_ns > now_ns ? *due_ns : now_ns) + UE_NS_PER_S / per_second;
+        *due_ns = (*due_ns > now_ns ? *due_ns : now_ns) + (uint64_t)UE_NS_PER_S / per_second;
     }
 }
 
