@@ -78,7 +78,8 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_obser
     } else if (event->type == UE_OBSERVED_LOST || event->type == UE_OBSERVED_PACKET) {
         confirm_peak(peer, event->type == UE_OBSERVED_PACKET);
         struct ue_side_totals *side = &findings->totals[event->side];
-        side->unplaced = 0;
+        bool is_old = event->type == UE_OBSERVED_PACKET && (event->packet.is_duplicate || event->packet.is_late);
+        side->unplaced = is_old ? side->unplaced : 0;
         bool was_counted = event->type == UE_OBSERVED_PACKET && event->packet.was_acked_unseen;
         side->not_captured -= was_counted && side->not_captured != 0;
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_excused &&

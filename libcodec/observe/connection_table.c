@@ -241,7 +241,7 @@ static bool may_continue(const struct ue_connection *connection, const struct ue
            !is_same_stream;
 }
 
-/* The cookie proves that a connection continues the earlier one. */
+/* The cookie proves that a connection continues the earlier one, or its packets tell. */
 static void continue_earlier(struct ue_observer *observer, struct ue_connection *connection,
                              struct ue_connection *earlier) {
     const struct ue_decryption *decryption = observer->options.decryption;
@@ -305,7 +305,7 @@ static struct ue_connection *find_by_sequences(const struct ue_observer *observe
 
 static void request_restart(struct ue_observer *observer, struct ue_connection *connection, unsigned server_side) {
     struct ue_connection *earlier = find_by_sequences(observer, connection, !server_side, UE_CONNECTION_COOKIES);
-    if (earlier != NULL && !connection->is_moved) {
+    if (earlier != NULL) {
         continue_earlier(observer, connection, earlier);
     } else {
         connection->patience = PATIENCE;

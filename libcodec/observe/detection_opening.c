@@ -59,7 +59,9 @@ void ue_detection_follow(struct ue_detection *detection, const struct ue_detecti
 bool ue_detection_is_earlier_opening(const struct ue_detection *detection, unsigned side,
                                      const struct ue_decode_result *result, const struct ue_context *context,
                                      const uint8_t *bytes, size_t size_bytes) {
-    return detection->has_earlier_first && result->seq == detection->earlier_first[side] &&
+    const struct ue_detection_side *sender = &detection->sides[side];
+    bool is_own = sender->has_first && sender->first_seq == result->seq; /* as where all sessions begin with 0 */
+    return detection->has_earlier_first && !is_own && result->seq == detection->earlier_first[side] &&
            ue_seq_of(result->ack + 1) == detection->earlier_first[!side] &&
            ue_detection_is_opening(context, bytes, size_bytes);
 }
