@@ -24,8 +24,7 @@ struct ue_overdue_bunch {
     unsigned maybe_refused; /* of them, those whose packet may have arrived and been refused */
     uint64_t frames[UE_STALL_FRAMES_LISTED];
     unsigned others;    /* bunches of other channels delayed by the same packets */
-    bool is_maybe_over; /* a later transmission has no report */
-    bool is_later;      /* than a transmission of which it is not known whether it was delivered */
+    bool is_maybe_over; /* a transmission has no report */
 };
 
 /* Nothing was captured of the connection for long. If the packets after it show that some are missing, time has passed;

@@ -157,7 +157,7 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                            .channel = in_flight->channel,
                                            .first_seq = in_flight->ch_seq,
                                            .last_seq = in_flight->ch_seq,
-                                           .is_later = in_flight->is_copy};
+                                           .is_maybe_over = in_flight->is_copy};
     if (array->count == OVERDUE_MAX) {
         report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
         ue_array_remove(&findings->memory, array, 0, 1);
@@ -262,7 +262,7 @@ static void end_group(struct ue_findings *findings) {
     struct ue_finding_value late_ns = lateness(findings, group);
     const struct ue_finding_value latest_ns = UE_EXACTLY(late_ns.at_most);
     bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
-    bool may_be_stall = group->maybe_refused != 0 && !group->is_later && ue_reliable_stall_is_long(findings, latest_ns);
+    bool may_be_stall = group->maybe_refused != 0 && ue_reliable_stall_is_long(findings, latest_ns);
     bool is_reported = is_stall || may_be_stall || group->losses >= UE_THRESHOLD_REPEATED;
     if (!stalls->has_group || !is_reported) {
         stalls->has_group = false;
@@ -276,10 +276,6 @@ static void end_group(struct ue_findings *findings) {
                                            stalls->group_side, late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     ue_finding_set(&finding, UE_VALUE_OTHERS, group->others);
-    if (group->is_later) {
-        finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
-        ue_finding_set(&finding, UE_VALUE_LEAST, late_ns.at_least);
-    }
     ue_findings_report(findings, &finding);
 }
 
@@ -300,7 +296,7 @@ static void join_group(struct ue_findings *findings, const struct ue_overdue_bun
     }
 }
 
-/* Whether a transmission between the first that was not delivered and this one may have arrived: it has no report. */
+/* Whether a transmission before this one may have arrived: it has no report. */
 static bool is_maybe_over(const struct ue_reliable_stalls *stalls, unsigned side,
                           const struct ue_overdue_bunch *overdue, const struct ue_unacked_bunch *arrived) {
     bool is_found = overdue->is_maybe_over;
