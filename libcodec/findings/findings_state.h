@@ -21,7 +21,7 @@ struct ue_overdue_bunch {
     uint32_t channel;
     uint32_t first_seq, last_seq;
     unsigned losses;
-    unsigned maybe_refused; /* of them, those whose packet may have arrived and been refused */
+    unsigned maybe_refused; /* of them, those whose packet may have been refused and its reliable bunches delivered */
     uint64_t frames[UE_STALL_FRAMES_LISTED];
     unsigned others;    /* bunches of other channels delayed by the same packets */
     bool is_maybe_over; /* a transmission has no report */

@@ -53,6 +53,11 @@ static void test_parts(void **state) {
     ue_finding_set(&finding, UE_VALUE_OTHERS, 1);
     assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
                               "delivered once (frame 4), arrived with frame 6, and with it 1 other bunch");
+    ue_finding_set(&finding, UE_VALUE_OTHERS, 0);
+    ue_finding_set(&finding, UE_VALUE_MAYBE_REFUSED, 1);
+    assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
+                              "delivered once (frame 4; in 1 of these packets it may have been delivered), arrived "
+                              "with frame 6");
     finding = ue_finding_of_count(UE_FINDING_RESTART, 0, 2, 0);
     assert_sentence(&finding, "the connection was restarted twice");
 }

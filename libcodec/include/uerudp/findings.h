@@ -69,7 +69,8 @@ enum ue_finding_value_id {
     UE_VALUE_FIELD, /* enum ue_field */
     UE_VALUE_BIT,
     UE_VALUE_STATUS,        /* enum ue_status */
-    UE_VALUE_MAYBE_REFUSED, /* packets that may have arrived and been refused */
+    UE_VALUE_MAYBE_REFUSED, /* of COUNT, packets whose reliable bunches may have been delivered, although they were
+                               reported as not received */
     UE_VALUE_ID_COUNT
 };
 
