@@ -145,7 +145,8 @@ static void mark_changed(const struct both_ends_connection *connection, unsigned
 /* Whether a bunch that came late by one capture was delivered before, in a packet that was refused: a packet with it
    arrived by the other capture. */
 static bool was_delivered_before(const struct info_finding *finding, GHashTable *refused) {
-    bool may_be = finding->id == UE_FINDING_STALL_UNSURE || finding->id == UE_FINDING_REPEATED;
+    bool may_be = (finding->id == UE_FINDING_STALL_UNSURE || finding->id == UE_FINDING_REPEATED) &&
+                  info_finding_detected(finding).values[UE_VALUE_MAYBE_REFUSED].at_least != 0;
     bool was = false;
     for (uint32_t i = 0; may_be && i + 1 < finding->frame_count; i++) {
         was |= g_hash_table_contains(refused, GSIZE_TO_POINTER((gsize)finding->numbers[i]));
