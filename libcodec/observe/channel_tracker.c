@@ -96,8 +96,12 @@ static void add_dependencies(struct ue_tracker_step *p, const struct ue_tracked_
     const struct ue_tracked_bunch *open_bunch =
         is_open(channel) ? find_open_bunch(&p->tracker->sides[p->in->side], state, bunch->channel) : NULL;
     bool was_opened_unreliably = is_legacy(p) && state->has_opened && !state->has_open;
-    if (!opens(bunch) && (!is_open(channel) || was_opened_unreliably) && may_be_unopened(p)) {
-        ue_packet_dependencies_add(p, UE_TRACKER_NO_ID); /* the opening was not captured, or may have been lost */
+    /* the opening was not captured, or may have been lost */
+    bool may_lack = !opens(bunch) && (!is_open(channel) || was_opened_unreliably) && may_be_unopened(p);
+    if (may_lack && bunch->reliable) {
+        ue_packet_dependencies_add_opening(p);
+    } else if (may_lack) {
+        ue_packet_dependencies_add(p, UE_TRACKER_NO_ID);
     } else if (!bunch->reliable && open_bunch != NULL) {
         add_opening(p, state, open_bunch);
     }

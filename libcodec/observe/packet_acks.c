@@ -48,7 +48,7 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         bool is_first = p->in->frame != p->tracker->sides[p->in->side].repeating_frame;
         event.ack.frame = packet->frame;
         event.ack.span_ns = is_before && is_first ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
-        event.ack.may_be_refused = !delivered && ue_packet_dependencies_may_fail(other, id);
+        event.ack.may_be_refused = !delivered && ue_packet_dependencies_may_fail_unreliable(other, id);
     } else {
         event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
     }

@@ -84,8 +84,9 @@ struct ue_legacy_ack_state {
 
 /* Of a packet: those without which it is refused. */
 struct ue_packet_dependencies {
-    uint32_t id;     /* low bits */
-    uint64_t needed; /* bit n: the packet n + 1 before it, 63: an older or an unknown one */
+    uint32_t id;               /* low bits */
+    bool may_lack_opening : 1; /* the channel of a reliable bunch may not be open */
+    uint64_t needed; /* by unreliable bunches; bit n: the packet n + 1 before it, 63: an older or an unknown one */
 };
 
 /* The part of a remembered reliable bunch that lookup and release need. It is small, because both read many entries
@@ -381,12 +382,18 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack
 /* Legacy: retracts the acks that are now known to be lost. */
 void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
-/* Records that the receiver refuses the current packet unless it has received packet needed_id; UE_TRACKER_NO_ID: one
-   that is not known. */
+/* Records that the receiver refuses the current packet unless it has received packet needed_id, because of an
+   unreliable bunch; UE_TRACKER_NO_ID: one that is not known. */
 void ue_packet_dependencies_add(struct ue_tracker_step *pass, int64_t needed_id);
+
+/* Records that the receiver refuses the current packet, and a reliable bunch in it, unless the channel is open. */
+void ue_packet_dependencies_add_opening(struct ue_tracker_step *pass);
 
 /* Whether a packet may have been refused: one that it depends on is not known to be delivered. */
 bool ue_packet_dependencies_may_fail(const struct ue_tracker_side *side, int64_t packet_id);
+
+/* Likewise because of an unreliable bunch: then its reliable bunches were delivered. */
+bool ue_packet_dependencies_may_fail_unreliable(const struct ue_tracker_side *side, int64_t packet_id);
 
 /* Legacy: whether an ack of a packet of this side is shown to have reached it. */
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,

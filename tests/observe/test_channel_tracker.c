@@ -95,6 +95,42 @@ static void data_may_be_refused_only_if_the_open_is_missing(void **state) {
     }
 }
 
+static int begin_legacy(void **state) {
+    (void)state;
+    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
+    return 0;
+}
+
+/* The server sends a bunch of channel 3, which was opened before the capture, in packet 10; the client acknowledges 9
+   and 11. */
+static void lose_of_channel_before_capture(bool is_reliable) {
+    tracker_fixture_packet(&shared_fixture, SERVER, 9, 0, 0);
+    struct ue_bunch *bunch =
+        is_reliable ? tracker_fixture_reliable(&shared_fixture, 3, 5) : tracker_fixture_bunch(&shared_fixture, 3);
+    assert_false(bunch->open);
+    tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
+    tracker_fixture_packet(&shared_fixture, SERVER, 11, 0, 0);
+    tracker_fixture_ack(&shared_fixture, 9);
+    tracker_fixture_ack(&shared_fixture, 11);
+    forget();
+    tracker_fixture_packet(&shared_fixture, CLIENT, 70, 0, 0);
+}
+
+/* It is refused with its packet, if the channel is not open. */
+static void a_legacy_reliable_bunch_is_not_delivered_with_a_refused_packet(void **state) {
+    (void)state;
+    lose_of_channel_before_capture(true);
+    tracker_fixture_expect(&shared_fixture, "4 c packet 70, 0 in flight\n4 c ack 9 in 1 after 30\n"
+                                            "4 c nak 10 in 2 after 20\n4 c ack 11 in 3 after 10\n");
+}
+
+static void a_legacy_unreliable_bunch_may_be_refused_alone(void **state) {
+    (void)state;
+    lose_of_channel_before_capture(false);
+    tracker_fixture_expect(&shared_fixture, "4 c packet 70, 0 in flight\n4 c ack 9 in 1 after 30\n"
+                                            "4 c nak 10 or refused in 2 after 20\n4 c ack 11 in 3 after 10\n");
+}
+
 /* ---- retransmissions ---- */
 
 static void a_copy_names_the_copies_before(void **state) {
@@ -500,6 +536,8 @@ int main(void) {
         IN(tracker_fixture_set_up, data_of_a_channel_may_be_refused_before_its_open_arrived),
         IN(tracker_fixture_set_up, data_of_an_open_channel_is_not_refused),
         IN(tracker_fixture_set_up, data_may_be_refused_only_if_the_open_is_missing),
+        IN(begin_legacy, a_legacy_reliable_bunch_is_not_delivered_with_a_refused_packet),
+        IN(begin_legacy, a_legacy_unreliable_bunch_may_be_refused_alone),
         IN(tracker_fixture_set_up, a_copy_names_the_copies_before),
         IN(tracker_fixture_set_up, a_copy_of_what_was_delivered_is_spurious),
         IN(tracker_fixture_set_up, a_copy_is_spurious_whichever_copy_was_delivered),
