@@ -159,10 +159,11 @@ static bool resolve_network(struct generate_options *o) {
         apply(&o->scenario.paths[UE_ROLE_SERVER], network_option, o->network[network_option]);
     }
     o->scenario.hostile |= o->network[GENERATE_NETWORK_CORRUPT] > 0;
-    const struct sim_link_config *path = &o->scenario.paths[UE_ROLE_CLIENT];
-    return (o->network[GENERATE_NETWORK_QUEUE] <= 0 || path->rate_bytes != 0 ||
-            cli_error("--queue has no effect without --rate")) &&
-           (o->network[GENERATE_NETWORK_BURST] <= 1 || path->loss > 0 ||
+    const struct sim_link_config *paths = o->scenario.paths;
+    bool any_rate = paths[UE_ROLE_CLIENT].rate_bytes != 0 || paths[UE_ROLE_SERVER].rate_bytes != 0;
+    bool any_loss = paths[UE_ROLE_CLIENT].loss > 0 || paths[UE_ROLE_SERVER].loss > 0;
+    return (o->network[GENERATE_NETWORK_QUEUE] <= 0 || any_rate || cli_error("--queue has no effect without --rate")) &&
+           (o->network[GENERATE_NETWORK_BURST] <= 1 || any_loss ||
             cli_error("--loss-burst has no effect without --loss"));
 }
 

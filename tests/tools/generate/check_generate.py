@@ -323,6 +323,18 @@ class Network(Case):
         self.assertGreater(self.events("--reorder=0.2")[1]["put_aside"], 20)
         self.assertGreater(self.events("--rate=5000", "--queue=2000")[1]["overflowed"], 5)
 
+    def test_path_of_one_side(self):
+        """The queue and the bursts of losses need a path with a rate or with loss, which may be one side's alone."""
+        overflowed = [sum("overflowed" in datagram["fate"] for datagram in self.generate("overload", *options)[1]["datagrams"])
+                      for options in ((), ("--queue=16000",), ("--queue=1000000",))]
+        self.assertEqual(sorted(set(overflowed), reverse=True), overflowed)
+        self.assertIn("--queue has no effect without --rate", errors("overload", "--rate=0", "--queue=16000"))
+        scenario = self.folder / "scenario.ini"
+        scenario.write_text("[scenario]\nbase=stream\n[path server]\nloss=0.1\n")
+        _, sent = self.generate(scenario, "--loss-burst=3")
+        self.assertEqual({"s2c"}, {datagram["dir"] for datagram in sent["datagrams"] if "lost" in datagram["fate"]})
+        self.assertIn("--loss-burst has no effect without --loss", errors(scenario, "--loss=0", "--loss-burst=3"))
+
     def test_tick(self):
         """A lower tick rate sends fewer datagrams."""
         seldom, often = (len(self.generate("stream", f"--tick={hz}")[1]["datagrams"]) for hz in (10, 60))
