@@ -132,10 +132,13 @@ char *suggestion_of_setting(const char *key) {
     if (row == NULL || row->max == 0) {
         return handler_names();
     }
-    const char *or_automatic = row->has_automatic ? ", or automatic" : "";
     if (strcmp(name, "guid_bits") == 0) {
         return g_strdup("use 128, or automatic");
     }
-    return g_strdup_printf("use %s from 0 to %" PRIu64 "%s",
-                           strcmp(name, "ch_seq_bound") == 0 ? "a power of two" : "a number", row->max, or_automatic);
+    if (strcmp(name, "ch_seq_bound") == 0) {
+        return g_strdup_printf("use a power of two up to %" PRIu64 ", or automatic", row->max);
+    }
+    return g_strdup_printf(row->has_automatic ? "use a number from 1 to %" PRIu64 ", or automatic"
+                                              : "use a number from 0 to %" PRIu64,
+                           row->max);
 }

@@ -55,6 +55,13 @@ class Everywhere(unittest.TestCase):
                 errors = uerudp.run(command, f"{option}={bad}", *arguments, status=2).stderr.decode()
                 self.assertRegex(errors, option[2:5] + "|" + bad, f"{command} {option}")
 
+    def test_range(self):
+        """The text says what an option accepts: automatic instead of 0 where there is automatic."""
+        for option, accepted in (("--terminators=3", "a number from 1 to 2, or automatic"),
+                                 ("--ch-seq-bound=3", "a power of two up to 1073741824, or automatic"),
+                                 ("--guid-bits=64", "128, or automatic"), ("--extra-bits=x", "a number from 0 to 4096")):
+            self.assertIn(f"{option}: use {accepted}; ", uerudp.run("decode", option, GAME, status=2).stderr.decode())
+
 
 class Effects(unittest.TestCase):
     def decode(self, text, *options):

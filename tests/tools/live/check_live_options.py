@@ -52,7 +52,9 @@ class Login(unittest.TestCase):
                               (["--handlers=oodle,aesgcm-bytes", "--compress"], "aesgcm-bytes and --compress exclude"),
                               (["--handlers=foo"], "--handlers=foo: use names separated by commas: oodle, "),
                               (["--magic-bits=33"], "--magic-bits=33: use a number from 0 to 32; "),
-                              (["--ch-seq-bound=1000"], "use a power of two from 0 to 1073741824, or automatic; "),
+                              (["--ch-seq-bound=1000"], "--ch-seq-bound=1000: use a power of two up to 1073741824, "
+                               "or automatic; "),
+                              (["--reliable-buffer=x"], "--reliable-buffer=x: use a number from 1 to 65535, or automatic; "),
                               ([f"--key={'5a' * 32}", "--generation=4.13"], "--key: the login of 4.13 has no encryption"),
                               (["--min-handshake-version=3", "--generation=4.17"], "handshakes of 4.14 to 4.17 have no"),
                               (["--beacon=PartyBeaconClient", "--generation=5.8"], "--generation=5.8: the form of "
