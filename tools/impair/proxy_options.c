@@ -240,7 +240,7 @@ static void add_link(struct impair_options *options, GOptionContext *context) {
          "SECONDS"},
         {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after this time", "SECONDS"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &options->once,
-         "end when the first client has left that sent something after the server's first reply", NULL},
+         "end when the first client has left; see the manual about unconfirmed ones", NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
          "write both sides to this file (pcapng), each as an interface", "FILE"},
         {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_CLIENT],
