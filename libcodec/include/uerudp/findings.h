@@ -112,7 +112,8 @@ struct ue_finding ue_finding_of_count(enum ue_finding_id id, unsigned side, uint
 struct ue_finding ue_finding_of_span(enum ue_finding_id id, unsigned side, int64_t span_ns, uint64_t first_frame,
                                      uint64_t last_frame);
 
-/* The finding of a malformed datagram. */
+/* The finding of a malformed datagram. side: role of the sender; frame: of the datagram; the time is not set. fault is
+   copied. */
 struct ue_finding ue_finding_of_fault(unsigned side, const struct ue_fault *fault, uint64_t frame);
 
 /* Room for any sentence without texts of messages, which are cut at the end. */

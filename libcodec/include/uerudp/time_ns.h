@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+/* Nanoseconds of a microsecond, a millisecond, a second. */
 #define UE_NS_PER_US INT64_C(1000)
 #define UE_NS_PER_MS INT64_C(1000000)
 #define UE_NS_PER_S INT64_C(1000000000)

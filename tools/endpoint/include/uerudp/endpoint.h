@@ -338,7 +338,7 @@ struct ue_login_status {
 struct ue_login;
 
 /* UE_E_LENGTH: a configured text is too long. UE_E_CONFLICT: the driver is UE_DRIVER_BEACON in 5.8, where the form of
-   BeaconAssignGUID is not known. */
+   BeaconAssignGUID is not known. conn: with a profile; its settings' netver, if set, decides whether it is 5.8. */
 enum ue_status ue_login_check(const struct ue_conn_config *conn, const struct ue_login_config *config);
 
 /* Handles the connection's control channel; call it before the connection's first input. Its memory counts for the

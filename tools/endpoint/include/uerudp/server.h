@@ -89,8 +89,8 @@ struct ue_refusal {
     enum ue_refusal_reason reason;
     bool has_versions;            /* VERSION: the form of the handshake has versions */
     uint8_t min_version, version; /* that the client supports; 0 without versions */
-    bool has_network_version;     /* from version 2 on */
-    uint32_t network_version;
+    bool has_network_version;     /* VERSION: the handshake states it (version 2 and later) */
+    uint32_t network_version;     /* 0 without it */
 };
 
 enum ue_listener_result {
