@@ -51,9 +51,10 @@ static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
 
 /* ---- wire settings ---- */
 
-enum setting_form { FORM_TEXT, FORM_NUMBER, FORM_SWITCH };
+enum setting_form { FORM_TEXT, FORM_LIST, FORM_NUMBER, FORM_SWITCH };
 
-/* How a wire setting is edited. */
+/* How a wire setting is edited. FORM_LIST is a text that older versions edited as a list: Wireshark saved a number and
+   words, such as "128 bits (modified game)". */
 struct setting_preference {
     const char *key, *title; /* key of struct ue_setting_row */
     enum setting_form form;
@@ -70,8 +71,8 @@ static struct setting_preference wire_preferences[] = {
     {"extra_bits", "Bits that the game added after the ack history", FORM_NUMBER, .number = 0},
     {"max_packet", "Largest packet in bytes", FORM_TEXT, .text = AUTOMATIC},
     {"ch_seq_bound", "Bound of the channel sequence", FORM_TEXT, .text = AUTOMATIC},
-    {"terminators", "Termination bits of a packet", FORM_TEXT, .text = AUTOMATIC},
-    {"guid_bits", "Bits of a network id", FORM_TEXT, .text = AUTOMATIC},
+    {"terminators", "Termination bits of a packet", FORM_LIST, .text = AUTOMATIC},
+    {"guid_bits", "Bits of a network id", FORM_LIST, .text = AUTOMATIC},
     {"netver", "Network version of the engine (EngineNetVer)", FORM_TEXT, .text = AUTOMATIC},
     {"reliable_buffer", "Reliable bunches in flight per channel, at most", FORM_TEXT, .text = AUTOMATIC},
     {"internal_ack", "The packets are those of a replay", FORM_SWITCH, .is_on = false},
@@ -93,17 +94,26 @@ static void register_setting(module_t *module, struct setting_preference *prefer
     const char *title = preference->title;
     const char *description = find_setting(key)->description;
     switch (preference->form) {
-    case FORM_TEXT: prefs_register_string_preference(module, key, title, description, &preference->text); break;
+    case FORM_TEXT:
+    case FORM_LIST: prefs_register_string_preference(module, key, title, description, &preference->text); break;
     case FORM_NUMBER: prefs_register_uint_preference(module, key, title, description, 10, &preference->number); break;
     case FORM_SWITCH: prefs_register_bool_preference(module, key, title, description, &preference->is_on); break;
     }
 }
 
+/* To be freed with g_free. */
+static char *value_of(const struct setting_preference *preference) {
+    switch (preference->form) {
+    case FORM_TEXT: break;
+    case FORM_LIST: return g_strndup(preference->text, strcspn(preference->text, " "));
+    case FORM_NUMBER: return g_strdup_printf("%u", preference->number);
+    case FORM_SWITCH: return g_strdup_printf("%u", (unsigned)preference->is_on);
+    }
+    return g_strdup(preference->text);
+}
+
 static void apply_setting(const struct setting_preference *preference) {
-    char digits[16];
-    unsigned number = preference->form == FORM_SWITCH ? (unsigned)preference->is_on : preference->number;
-    snprintf(digits, sizeof digits, "%u", number);
-    const char *text = preference->form == FORM_TEXT ? preference->text : digits;
+    g_autofree char *text = value_of(preference);
     if (ue_settings_set(&default_wire.settings, preference->key, text) != UE_SETTING_OK) {
         report_failure("uerudp.%s: %s is not a valid value: %s", preference->key, text,
                        find_setting(preference->key)->description);

@@ -64,18 +64,33 @@ class Loaded(unittest.TestCase):
 
     def test_invalid_preference_is_reported(self):
         for setting in ("generation:9.9", "handlers:rot13", "max_packet:70000", "ch_seq_bound:1000", "terminators:3",
-                        "guid_bits:64", "magic_bits:33", "magic:x", "skip_bytes:65536", "extra_bits:4097", "netver:61",
+                        "terminators:3 (modified game)", "guid_bits:64", "guid_bits:64 bits (modified game)",
+                        "magic_bits:33", "magic:x", "skip_bytes:65536", "extra_bits:4097", "netver:61",
                         "reliable_buffer:x", "key:/nonexistent"):
             with self.subTest(setting):
                 self.assertIn("uerudp." + setting.split(":")[0], self.errors(setting))
 
     def test_valid_preference_is_not(self):
         for setting in ("generation:5.4", "max_packet:700", "terminators:1", "terminators:2", "terminators:automatic",
-                        "guid_bits:128", "guid_bits:automatic", "magic_bits:32"):
+                        "terminators:1 (modified game)", "terminators:2 (engine)", "guid_bits:128", "guid_bits:automatic",
+                        "guid_bits:128 bits (modified game)", "magic_bits:32"):
             with self.subTest(setting):
                 self.assertNotIn("uerudp", self.errors(setting))
 
+    def test_value_of_the_former_lists(self):
+        """Wireshark saved the item of a list, whose number means what the number alone does."""
+        capture = self.stage.copy(GAME)
+        for name, number, item in (("terminators", "1", "1 (modified game)"),
+                                   ("guid_bits", "128", "128 bits (modified game)")):
+            with self.subTest(name):
+                automatic, plain, saved = (
+                    self.stage.tshark("-r", capture, "-V", *harness.preferences({"generation": "5.5", name: value}))
+                    for value in ("automatic", number, item))
+                self.assertEqual(plain, saved)
+                self.assertNotEqual(automatic, saved)
 
+
+GAME = os.path.join(ROOT, "captures", "ue5.5.pcapng")
 EMPTY = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
 
 if __name__ == "__main__":
