@@ -141,7 +141,9 @@ class Compression(Case):
                 if order != "oodle,aesgcm":  # ciphertext becomes no smaller
                     self.assertGreater(marked, 5)
                 info = self.info(f"--handlers={order}", *(("--key", self.keys) if options else ()))
-                self.assertEqual([{"c2s": 0, "s2c": 0}] * 2, [info["lost"], info["malformed"]])
+                self.assertEqual({"c2s": 0, "s2c": 0}, info["malformed"])
+                known = 0 if info["opaque"] == {"c2s": 0, "s2c": 0} or marked > 5 else None  # else the last packets have no ids
+                self.assertEqual({"c2s": known, "s2c": known}, info["lost"])
 
     def test_no_accusation(self):
         """Without the settings nothing is said of packets that were not decompressed, and the program names the order."""
