@@ -241,7 +241,7 @@ class Run:
 
 
 BUNCHES = rf"on channel (?P<channel>\d+), .* \({WAY}\)"
-FRAMES = r"not delivered (?:once|twice|\d+ times) \((?P<frames>[^)]*)\)"
+FRAMES = r"not delivered (?:once|twice|\d+ times) \((?P<frames>[^);]*)[^)]*\)"
 
 # (kind, expression, method): the first expression that is found in the text of a finding decides
 SENTENCES = (
