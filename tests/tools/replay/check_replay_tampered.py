@@ -69,7 +69,7 @@ class Fault:
             frame = self.random.choice([o["frame"] for o in self.objects if "packet" in o])
             self.rule = f"{action} frame={frame}"
             text = uerudp.run("edit", "--seed", self.seed, "--rule", self.rule, self.original, self.path, status=None).stderr
-            if f"{self.rule}: 1 datagrams".encode() in text:
+            if f"{self.rule}: 1 datagram".encode() in text:
                 return frame
 
     def __str__(self):
