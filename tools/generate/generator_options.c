@@ -26,15 +26,16 @@ struct network_option {
 };
 
 static const struct network_option network[GENERATE_NETWORK_COUNT] = {
-    [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
+    [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1, 0},
     [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses, 1 to 1000", "NUMBER", 1000, 1},
-    [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX},
-    [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX},
-    [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1},
-    [GENERATE_NETWORK_DUP] = {"dup", "duplicate with this probability", "P", 1},
-    [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
-    [GENERATE_NETWORK_RATE] = {"rate", "limit the rate to this many bytes per second; 0 no limit", "BYTES", BYTES_MAX},
-    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes of the queue before --rate; 0 no limit", "BYTES", UINT32_MAX},
+    [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX, 0},
+    [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX, 0},
+    [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1, 0},
+    [GENERATE_NETWORK_DUP] = {"dup", "duplicate with this probability", "P", 1, 0},
+    [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1, 0},
+    [GENERATE_NETWORK_RATE] = {"rate", "limit the rate to this many bytes per second; 0 no limit", "BYTES", BYTES_MAX,
+                               0},
+    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes of the queue before --rate; 0 no limit", "BYTES", UINT32_MAX, 0},
 };
 
 void generate_options_init(struct generate_options *options) {

@@ -24,15 +24,15 @@ static const struct impairment {
     const char *name, *unit, *help;
     double max, min;
 } impairments[IMPAIR_IMPAIRMENTS] = {
-    [LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1},
+    [LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, 0},
     [LOSS_BURST] = {"loss-burst", "N", "mean length of a run of losses, 1 to 1000", 1000, 1},
-    [CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1},
-    [DUPLICATE] = {"dup", "P", "duplicate with this probability", 1},
-    [REORDER] = {"reorder", "P", "reorder with this probability: the next one overtakes", 1},
-    [RATE] = {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12},
-    [QUEUE] = {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX},
-    [DELAY] = {"delay", "MS", "delay each by this many milliseconds", MS_MAX},
-    [JITTER] = {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX},
+    [CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1, 0},
+    [DUPLICATE] = {"dup", "P", "duplicate with this probability", 1, 0},
+    [REORDER] = {"reorder", "P", "reorder with this probability: the next one overtakes", 1, 0},
+    [RATE] = {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12, 0},
+    [QUEUE] = {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX, 0},
+    [DELAY] = {"delay", "MS", "delay each by this many milliseconds", MS_MAX, 0},
+    [JITTER] = {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX, 0},
 };
 
 static const struct form {
