@@ -18,7 +18,7 @@ static void end_second(struct ue_side_rate *rate, int32_t agreed_bytes) {
     end_second_of(&rate->engine, rate->second);
 }
 
-/* No connection sends so many datagrams in so little time on average. */
+/* So many datagrams that are closer than this on average are taken to have no times of their own. */
 #define CROWDED_DATAGRAMS_MIN 100
 #define CROWDED_NS INT64_C(10000)
 

@@ -247,7 +247,7 @@ static struct ue_finding_value lateness(const struct ue_findings *findings, cons
 }
 
 /* What is a stall in any case is worse than what may be one. */
-static bool is_later(const struct ue_findings *findings, struct ue_finding_value late_ns,
+static bool is_worse(const struct ue_findings *findings, struct ue_finding_value late_ns,
                      struct ue_finding_value than_ns) {
     bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
     if (is_stall != ue_reliable_stall_is_long(findings, than_ns)) {
@@ -259,16 +259,17 @@ static bool is_later(const struct ue_findings *findings, struct ue_finding_value
 static void end_group(struct ue_findings *findings) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     const struct ue_overdue_bunch *group = &stalls->group;
+    if (!stalls->has_group) {
+        return;
+    }
+    stalls->has_group = false;
     struct ue_finding_value late_ns = lateness(findings, group);
     const struct ue_finding_value latest_ns = UE_EXACTLY(late_ns.at_most);
     bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
     bool may_be_stall = group->maybe_refused != 0 && ue_reliable_stall_is_long(findings, latest_ns);
-    bool is_reported = is_stall || may_be_stall || group->losses >= UE_THRESHOLD_REPEATED;
-    if (!stalls->has_group || !is_reported) {
-        stalls->has_group = false;
+    if (!is_stall && !may_be_stall && group->losses < UE_THRESHOLD_REPEATED) {
         return;
     }
-    stalls->has_group = false;
     struct ue_finding finding = finding_of(group,
                                            is_stall       ? UE_FINDING_STALL
                                            : may_be_stall ? UE_FINDING_STALL_UNSURE
@@ -287,7 +288,7 @@ static void join_group(struct ue_findings *findings, const struct ue_overdue_bun
     if (is_next) {
         group->reliable_id = overdue->reliable_id;
         group->last_seq = overdue->last_seq;
-    } else if (is_later(findings, lateness(findings, overdue), lateness(findings, group))) {
+    } else if (is_worse(findings, lateness(findings, overdue), lateness(findings, group))) {
         unsigned others = group->others + 1 + (unsigned)(group->reliable_id - group->first_id);
         *group = *overdue;
         group->others = others;

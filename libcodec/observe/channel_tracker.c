@@ -84,7 +84,7 @@ static bool may_be_unopened(const struct ue_tracker_step *p) {
     return is_legacy(p) || side->earliest_id > last_id || (side->counts.missing != 0 && side->recent_id > last_id);
 }
 
-/* An unreliable bunch opens a channel for itself alone. */
+/* Whether a receiver opens a channel for this bunch (endpoint.md 16.11): an unreliable one, for itself alone. */
 static bool opens(const struct ue_bunch *bunch) {
     return bunch->open && (bunch->reliable || bunch->close || bunch->partial);
 }

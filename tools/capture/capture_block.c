@@ -3,9 +3,9 @@
 
 #include <glib.h>
 
+#include <uerudp/time_ns.h>
 #include "tools/capture/pcapng_layout.h"
 
-#define NS_PER_SECOND 1000000000
 #define COMMENT_MAX_BYTES 65535
 #define SECTION_LENGTH_OFFSET 16
 #define HEADER_MAX_BYTES PCAPNG_PACKET_HEADER_BYTES /* of the longest block kind */
@@ -54,7 +54,7 @@ static void put_padded(const struct block_writer *w, const void *bytes, size_t s
 /* Adds ticks to the time of the packet; false if the result is out of range. */
 static bool shift(const struct block_writer *w, uint64_t max, uint64_t *ticks) {
     wide move = (wide)w->change->shift_ns * w->block->ticks_per_second;
-    wide moved = (wide)*ticks + (move + (move < 0 ? -NS_PER_SECOND / 2 : NS_PER_SECOND / 2)) / NS_PER_SECOND;
+    wide moved = (wide)*ticks + (move + (move < 0 ? -UE_NS_PER_S / 2 : UE_NS_PER_S / 2)) / UE_NS_PER_S;
 
     *ticks = (uint64_t)moved;
     return moved >= 0 && moved <= (wide)max;

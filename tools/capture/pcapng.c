@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <uerudp/time_ns.h>
 #include "tools/capture/pcapng.h"
 #include "tools/capture/pcapng_layout.h"
 
@@ -13,8 +14,7 @@
 #define BYTE_ORDER_MAGIC UINT32_C(0x1a2b3c4d)
 #define BLOCK_MAX_BYTES (16u << 20) /* of blocks that are read as a whole */
 #define INTERFACES_MAX 65536
-#define SKIP_BYTES 65536u /* read at a time when skipping */
-#define NS_PER_SECOND 1000000000
+#define SKIP_BYTES 65536u     /* read at a time when skipping */
 #define DEFAULT_TICKS 1000000 /* per second */
 
 __extension__ typedef __int128 wide;
@@ -259,8 +259,7 @@ static const char *name_of(const struct interface *interface) {
 
 /* Converts to nanoseconds, saturating at the limits of int64_t. */
 static int64_t time_ns_of(const struct interface *interface, uint64_t ticks) {
-    wide ns =
-        (wide)ticks * NS_PER_SECOND / interface->ticks_per_second + (wide)interface->offset_seconds * NS_PER_SECOND;
+    wide ns = (wide)ticks * UE_NS_PER_S / interface->ticks_per_second + (wide)interface->offset_seconds * UE_NS_PER_S;
 
     if (ns > INT64_MAX)
         return INT64_MAX;

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include <uerudp/version.h>
+#include <uerudp/time_ns.h>
 
 #include "tools/cli/help.h"
 #include "tools/cli/suggestion.h"
 #include "tools/print/text_buffer.h"
 #include "tools/print/text_escape.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
 #define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
 
 /* Returns the escaped line, NUL-terminated, to be freed with text_buffer_free. */
@@ -187,10 +187,10 @@ bool cli_parse_seconds(const char *text, int64_t *ns) {
     bool good = strlen(decimals) < sizeof padded && is_decimal(whole) && cli_parse_number(whole, SECONDS_MAX, &seconds);
     if (good) {
         memcpy(padded, decimals, strlen(decimals));
-        good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);
+        good = g_ascii_string_to_unsigned(padded, 10, 0, UE_NS_PER_S, &fraction, NULL);
     }
     if (good) {
-        *ns = (int64_t)seconds * NS_PER_SECOND + (int64_t)fraction;
+        *ns = (int64_t)seconds * UE_NS_PER_S + (int64_t)fraction;
     }
     return good;
 }

@@ -154,8 +154,8 @@ static bool was_delivered_before(const struct info_finding *finding, GHashTable 
     return was;
 }
 
-static void remove_delivered(const struct both_ends_connection *connection, unsigned capture,
-                             struct info_findings *findings, enum ue_finding_id kind) {
+static void remove_kind(const struct both_ends_connection *connection, unsigned capture, struct info_findings *findings,
+                        enum ue_finding_id kind) {
     for (guint i = 0; connection->has_ends && findings->kinds[kind] != NULL && i < findings->kinds[kind]->len;) {
         const struct info_finding *finding = info_findings_at(findings->kinds[kind], i);
         unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
@@ -166,6 +166,12 @@ static void remove_delivered(const struct both_ends_connection *connection, unsi
             i++;
         }
     }
+}
+
+static void remove_delivered(const struct both_ends_connection *connection, unsigned capture,
+                             struct info_findings *findings) {
+    remove_kind(connection, capture, findings, ue_finding_kind(UE_FINDING_STALL_UNSURE));
+    remove_kind(connection, capture, findings, ue_finding_kind(UE_FINDING_REPEATED));
 }
 
 static struct info_connection *find(const GPtrArray *list, uint32_t stream) {
@@ -185,10 +191,8 @@ void info_other_end_join(const struct both_ends *ends, const GPtrArray *first, c
         const struct both_ends_connection *connection = both_ends_find(ends, 0, here->stream);
         struct info_connection *there = connection != NULL ? find(second, connection->pair.streams[1]->stream) : NULL;
         if (there != NULL) {
-            remove_delivered(connection, 0, &here->findings, UE_FINDING_STALL);
-            remove_delivered(connection, 0, &here->findings, UE_FINDING_REPEATED);
-            remove_delivered(connection, 1, &there->findings, UE_FINDING_STALL);
-            remove_delivered(connection, 1, &there->findings, UE_FINDING_REPEATED);
+            remove_delivered(connection, 0, &here->findings);
+            remove_delivered(connection, 1, &there->findings);
             mark(connection, &here->findings, &there->findings, here->ch_seq_bound);
             mark_changed(connection, 0, &here->findings);
             mark_changed(connection, 1, &there->findings);

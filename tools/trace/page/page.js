@@ -33,6 +33,7 @@ function duration(ms) {
   return ms < 1000 ? `${d3.format(",.3~f")(ms)} ms` : ms < 600000 ? `${d3.format(",.3~f")(ms / 1000)} s`
     : minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min ${seconds % 60} s`;
 }
+const secondsText = ms => `${d3.format(",.3f")(ms / 1000)} s`;
 const percent = share => `${d3.format(".3~r")(share * 100)} %`;
 
 /* The part of a bin before the end of the capture, at least half of it. */
@@ -78,7 +79,7 @@ const frame = (function () {
   const beginMs = Number(BigInt(data.info.start || "0") / 1000000n), hasClock = Boolean(data.info.start);
 
   const clock = t => hasClock ? new Date(beginMs + t).toISOString().slice(11, 23) + " UTC" : "";
-  const moment = t => [`${d3.format(",.3f")(t / 1000)} s`, clock(t)].filter(Boolean).join("  ·  ");
+  const moment = t => [secondsText(t), clock(t)].filter(Boolean).join("  ·  ");
 
   function viewOf(panel, pen, scale, plotLeft, plotRight) {
     const [from, to] = scale.domain();

@@ -10,13 +10,11 @@
   const box = document.createElement("div"), sentence = document.createElement("p"), flags = [];
   let current = -1;
 
-  const timeOf = finding => `${d3.format(",.3f")(finding.t / 1000)} s`;
-
   /* The sentence of the current finding, while it is in the view. */
   function showSentence(view) {
     const { t, ms, sentence: text } = findings[current] || {};
     const isVisible = current >= 0 && t + ms >= view.from && t <= view.to;
-    sentence.textContent = isVisible ? `${timeOf(findings[current])}  ${text}` : "";
+    sentence.textContent = isVisible ? `${secondsText(t)}  ${text}` : "";
   }
 
   function mark() {
@@ -134,7 +132,7 @@
     sign.className = "mark " + finding.severity + (finding.isOther ? " other" : "");
     sign.textContent = LETTERS[finding.severity];
     sign.setAttribute("aria-label", finding.severity);
-    time.textContent = finding.t === null ? "" : timeOf(finding);
+    time.textContent = finding.t === null ? "" : secondsText(finding.t);
     text.textContent = finding.sentence;
     button.type = "button";
     button.disabled = finding.t === null;
