@@ -12,6 +12,7 @@
 
 /* A reliable bunch with a lost transmission, or consecutive ones that shared their packets. */
 struct ue_overdue_bunch {
+    int64_t packet_id;             /* the lowest of a packet with it that was not delivered */
     int64_t first_id, reliable_id; /* the first and the last bunch */
     int64_t first_ns;              /* of the first transmission */
     int64_t last_ns;               /* of the last report of loss */
@@ -54,6 +55,7 @@ struct ue_reliable_stalls {
     int64_t missing_ids[2];     /* the newest packet that is missing in the capture; 0: none */
     int64_t missing_before[2];  /* likewise before the latest gap, which may be retracted */
     int64_t reported_ids[2];    /* the newest packet that was reported; 0: none */
+    int64_t unseen_ids[2];      /* up to this packet, some that were not captured may have arrived; 0: none */
     struct ue_array overdue[2]; /* struct ue_overdue_bunch */
 
     bool has_group; /* bunches that arrived with the same packet */

@@ -134,7 +134,8 @@ static void report_undelivered(const struct ue_findings *findings, const struct 
         ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
         return; /* the next transmission may be in flight */
     }
-    if (findings->stalls.unread_ns[side] >= overdue->last_ns) {
+    if (findings->stalls.unread_ns[side] >= overdue->last_ns ||
+        findings->stalls.unseen_ids[side] > overdue->packet_id) {
         return; /* one of these may have been the next transmission */
     }
     struct ue_finding finding =
@@ -149,7 +150,8 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                             const struct ue_unacked_bunch *in_flight, int64_t now_ns) {
     struct ue_reliable_stalls *stalls = &findings->stalls;
     struct ue_array *array = &stalls->overdue[side];
-    const struct ue_overdue_bunch begun = {.reliable_id = in_flight->reliable_id,
+    const struct ue_overdue_bunch begun = {.packet_id = in_flight->packet_id,
+                                           .reliable_id = in_flight->reliable_id,
                                            .first_id = in_flight->reliable_id,
                                            .first_ns = in_flight->time_ns,
                                            .maybe_ns = INT64_MAX,
@@ -179,6 +181,7 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
     if (overdue->losses < UE_STALL_FRAMES_LISTED) {
         overdue->frames[overdue->losses] = in_flight->frame;
     }
+    overdue->packet_id = in_flight->packet_id < overdue->packet_id ? in_flight->packet_id : overdue->packet_id;
     if (may_be_refused && overdue->maybe_refused++ == 0) {
         overdue->maybe_ns = in_flight->time_ns;
     }
@@ -214,7 +217,7 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
                                                .frame = event->frame,
                                                .channel = event->bunch.decoded->channel,
                                                .ch_seq = event->bunch.decoded->ch_seq,
-                                               .is_delivered = event->bunch.is_spurious,
+                                               .is_delivered = event->bunch.was_delivered,
                                                .is_copy = event->bunch.copy > 1};
     stalls->has_copies[event->side] |= event->bunch.copy > 1;
     if (stalls->is_refused[event->side]) { /* its report came before it */
@@ -297,10 +300,13 @@ static void join_group(struct ue_findings *findings, const struct ue_overdue_bun
     }
 }
 
-/* Whether a transmission before this one may have arrived: it has no report. */
-static bool is_maybe_over(const struct ue_reliable_stalls *stalls, unsigned side,
-                          const struct ue_overdue_bunch *overdue, const struct ue_unacked_bunch *arrived) {
-    bool is_found = overdue->is_maybe_over;
+/* Whether a transmission before this one may have arrived: it has no report, or was not captured. From 4.22 on a bunch
+   that arrived is not sent again. */
+static bool is_maybe_over(const struct ue_findings *findings, unsigned side, const struct ue_overdue_bunch *overdue,
+                          const struct ue_unacked_bunch *arrived) {
+    const struct ue_reliable_stalls *stalls = &findings->stalls;
+    int64_t unseen_id = findings->gaps.is_legacy ? stalls->unseen_ids[side] : 0;
+    bool is_found = overdue->is_maybe_over || (unseen_id > overdue->packet_id && unseen_id < arrived->packet_id);
     for (size_t place = stalls->passed[side]; !is_found && place < stalls->in_flight[side].count; place++) {
         const struct ue_unacked_bunch *other = in_flight_at(stalls, side, place);
         is_found = other->packet_id < arrived->packet_id && other->time_ns > overdue->first_ns &&
@@ -317,7 +323,7 @@ static void arrive(struct ue_findings *findings, unsigned side, const struct ue_
     if (overdue == NULL) {
         return;
     }
-    if (is_maybe_over(stalls, side, overdue, in_flight)) {
+    if (is_maybe_over(findings, side, overdue, in_flight)) {
         ue_array_remove(&findings->memory, &stalls->overdue[side], place, 1);
         return; /* when the bunch arrived is not known */
     }
@@ -378,9 +384,13 @@ static void end_flights(struct ue_findings *findings, const struct ue_observed_e
 /* Whether a packet that is not in the capture may have arrived: it can have held any bunch. */
 static bool may_have_arrived_unseen(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event) {
     int64_t *reported_id = &stalls->reported_ids[!event->side], last_id = *reported_id;
-    *reported_id = event->ack.packet_id > last_id ? event->ack.packet_id : last_id;
-    return (event->type == UE_OBSERVED_ACK && event->ack.frame == 0) ||
-           (event->ack.packet_id > last_id + 1 && stalls->missing_ids[!event->side] > last_id);
+    int64_t *unseen_id = &stalls->unseen_ids[!event->side], id = event->ack.packet_id;
+    bool is_unseen = event->type == UE_OBSERVED_ACK && event->ack.frame == 0;
+    bool is_skipped = id > last_id + 1 && stalls->missing_ids[!event->side] > last_id;
+    int64_t newest_id = is_unseen ? id : is_skipped ? id - 1 : *unseen_id;
+    *unseen_id = newest_id > *unseen_id ? newest_id : *unseen_id;
+    *reported_id = id > last_id ? id : last_id;
+    return is_unseen || is_skipped;
 }
 
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -402,7 +412,7 @@ void ue_reliable_stalls_clear(struct ue_findings *findings) {
         findings->stalls.first[side] = findings->stalls.passed[side] = 0;
         findings->stalls.has_copies[side] = false;
         findings->stalls.missing_ids[side] = findings->stalls.missing_before[side] = 0;
-        findings->stalls.reported_ids[side] = 0;
+        findings->stalls.reported_ids[side] = findings->stalls.unseen_ids[side] = 0;
     }
 }
 

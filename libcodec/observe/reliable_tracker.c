@@ -419,6 +419,7 @@ static void handle_retransmission(struct ue_tracker_step *p, struct ue_channel_s
     event->first_frame = transmissions->first_frame;
     event->previous_frame = transmissions->last_frame;
     event->previous_item = transmissions->last_item;
+    event->was_delivered = entry->was_delivered;
     event->is_spurious =
         entry->was_delivered && last_packet < p->packet_id; /* else this one is the earlier, but late */
 }

@@ -210,12 +210,13 @@ void findings_fixture_not_lost(unsigned side, int64_t first_id, int64_t last_id)
     feed(&event);
 }
 
-static void feed_bunch(uint32_t channel, int64_t reliable_id, uint32_t in_flight, uint32_t copy) {
+static void feed_bunch(uint32_t channel, int64_t reliable_id, struct ue_observed_bunch observed) {
     struct ue_bunch bunch = {.channel = channel, .reliable = true, .ch_seq = (uint32_t)reliable_id % 1024};
     struct ue_observed_event event = event_of(UE_OBSERVED_BUNCH);
     int64_t *newest = &fixture.newest[event.side][channel % CHANNELS];
-    event.bunch = (struct ue_observed_bunch){
-        .decoded = &bunch, .reliable_id = reliable_id, .copy = copy, .in_flight = {in_flight, in_flight}};
+    event.bunch = observed;
+    event.bunch.decoded = &bunch;
+    event.bunch.reliable_id = reliable_id;
     event.bunch.is_gap = *newest != 0 && reliable_id > *newest + 1;
     event.bunch.missing = event.bunch.is_gap ? (uint32_t)(reliable_id - *newest - 1) : 0;
     *newest = reliable_id > *newest ? reliable_id : *newest;
@@ -229,15 +230,19 @@ void findings_fixture_first_bunch(int64_t reliable_id) {
 }
 
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id) {
-    feed_bunch(channel, reliable_id, 1, 1);
+    feed_bunch(channel, reliable_id, (struct ue_observed_bunch){.copy = 1, .in_flight = {1, 1}});
 }
 
 void findings_fixture_copy(uint32_t channel, int64_t reliable_id) {
-    feed_bunch(channel, reliable_id, 1, 2);
+    feed_bunch(channel, reliable_id, (struct ue_observed_bunch){.copy = 2, .in_flight = {1, 1}});
+}
+
+void findings_fixture_delivered(uint32_t channel, int64_t reliable_id) {
+    feed_bunch(channel, reliable_id, (struct ue_observed_bunch){.copy = 2, .in_flight = {1, 1}, .was_delivered = true});
 }
 
 void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight) {
-    feed_bunch(channel, reliable_id, in_flight, 1);
+    feed_bunch(channel, reliable_id, (struct ue_observed_bunch){.copy = 1, .in_flight = {in_flight, in_flight}});
 }
 
 void findings_fixture_datagram(unsigned side, const struct ue_decode_result *result, bool is_cut) {

@@ -58,6 +58,8 @@ void findings_fixture_first_bunch(int64_t reliable_id);
 void findings_fixture_bunch(uint32_t channel, int64_t reliable_id);
 /* A bunch that was sent before. */
 void findings_fixture_copy(uint32_t channel, int64_t reliable_id);
+/* Likewise, and another transmission of it was acknowledged before this one was captured. */
+void findings_fixture_delivered(uint32_t channel, int64_t reliable_id);
 /* A reliable bunch after which in_flight bunches of its channel are not acknowledged. */
 void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t in_flight);
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */

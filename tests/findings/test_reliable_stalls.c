@@ -201,15 +201,19 @@ static void test_repeated_loss(void **state) {
     assert_int_equal(2, findings_fixture_expect(UE_FINDING_REPEATED)->values[UE_VALUE_COUNT].at_least);
 }
 
-/* The client sends every 200 ms. */
+/* The side sends every 200 ms. */
+static void keep_sending(unsigned side, int64_t end_ms) {
+    for (int64_t ms = 200; ms < end_ms; ms += 200) {
+        findings_fixture_packet(ms, side, 3 + ms / 200);
+    }
+}
+
 static void lose_and_finish(int64_t end_ms) {
     uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, frame);
-    for (int64_t ms = 200; ms < end_ms; ms += 200) {
-        findings_fixture_packet(ms, CLIENT, 1 + ms / 200);
-    }
+    keep_sending(CLIENT, end_ms);
     findings_fixture_finish(end_ms, true);
 }
 
@@ -219,6 +223,75 @@ static void test_undelivered(void **state) {
     const struct ue_finding *undelivered = findings_fixture_expect(UE_FINDING_UNDELIVERED);
     assert_int_equal(1050 * MS, undelivered->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
+}
+
+/* The retransmission overtook the first transmission, which was reported before it came. It has arrived if the packet
+   of the retransmission was acknowledged before. */
+static void test_overtaken(void **state) {
+    for (int is_delivered = 0; is_delivered < 2; is_delivered++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        uint64_t second = findings_fixture_packet(0, CLIENT, 2);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, 0);
+        if (is_delivered) {
+            findings_fixture_ack(2, second, 50);
+        } else {
+            findings_fixture_nak(2, second);
+        }
+        findings_fixture_refused_packet(60, CLIENT, 1);
+        (is_delivered ? findings_fixture_delivered : findings_fixture_copy)(3, 70);
+        keep_sending(CLIENT, 1500);
+        findings_fixture_finish(1500, true);
+        assert_int_equal(!is_delivered, findings_fixture_count(UE_FINDING_UNDELIVERED));
+    }
+}
+
+/* A packet that was acknowledged and not captured may have the next transmission, unless it was sent before the lost
+   one. */
+static void test_unseen_packet(void **state) {
+    for (int64_t unseen_id = 1; unseen_id <= 3; unseen_id += 2) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        uint64_t frame = findings_fixture_packet(0, CLIENT, 2);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(50, SERVER, 1);
+        if (unseen_id == 1) {
+            findings_fixture_ack(1, 0, -1);
+        }
+        findings_fixture_nak(2, frame);
+        keep_sending(CLIENT, 1500);
+        findings_fixture_packet(1550, SERVER, 2);
+        if (unseen_id == 3) {
+            findings_fixture_ack(3, 0, -1);
+        }
+        findings_fixture_finish(1560, true);
+        assert_int_equal(unseen_id == 1, findings_fixture_count(UE_FINDING_UNDELIVERED));
+    }
+}
+
+/* Up to 4.21 a bunch is sent again although it arrived, if the acks were lost: when it arrived is not known, if a
+   packet between was not captured. */
+static void test_unseen_between(void **state) {
+    static const enum ue_packet_layout layouts[] = {UE_PACKET_LEGACY, UE_PACKET_KBPS};
+    for (size_t i = 0; i < 2; i++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        findings_fixture_layout(layouts[i]);
+        uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, first);
+        findings_fixture_packet(100, SERVER, 2);
+        findings_fixture_ack(2, 0, -1);
+        uint64_t third = findings_fixture_packet(400, CLIENT, 3);
+        findings_fixture_copy(3, 70);
+        findings_fixture_packet(450, SERVER, 3);
+        findings_fixture_ack(3, third, 50);
+        findings_fixture_finish(460, true);
+        assert_int_equal(layouts[i] != UE_PACKET_LEGACY, findings_fixture_count(UE_FINDING_STALL));
+    }
 }
 
 /* Up to 4.21 a packet may be captured after a later one was reported, while one before both has no report. */
@@ -338,6 +411,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_overtaken, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unseen_packet, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unseen_between, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_late_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_opaque_packets, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_datagrams, findings_fixture_set_up, findings_fixture_tear_down),

@@ -66,6 +66,7 @@ static void check_bunch(struct tracker_law *w, const struct ue_observed_event *e
                                     (event->bunch.decoded->ch_seq & (w->now.context->ch_seq_bound - 1)));
     assert_true(event->bunch.copy > 1 ||
                 (event->bunch.first_frame == 0 && event->bunch.previous_frame == 0 && !event->bunch.is_spurious));
+    assert_true(event->bunch.was_delivered ? event->bunch.copy > 1 : !event->bunch.is_spurious);
     assert_true(event->bunch.first_frame <= event->bunch.previous_frame && event->bunch.previous_frame <= event->frame);
     assert_true(event->bunch.is_gap || !event->bunch.is_jump);
     assert_true(!event->bunch.is_cut || (w->now.is_cut && event->bunch.decoded->data.bits != 0));

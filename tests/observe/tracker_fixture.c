@@ -82,7 +82,10 @@ static void say_bunch(struct tracker_fixture *fixture, const struct ue_observed_
         tracker_fixture_print(fixture, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->bunch.copy,
                               event->bunch.first_frame, event->bunch.previous_frame);
     }
-    tracker_fixture_print(fixture, "%s%s%s%s%s", event->bunch.is_spurious ? ", spurious" : "",
+    tracker_fixture_print(fixture, "%s%s%s%s%s",
+                          event->bunch.is_spurious     ? ", spurious"
+                          : event->bunch.was_delivered ? ", delivered"
+                                                       : "",
                           event->bunch.is_gap ? ", gap" : "", event->bunch.is_jump ? ", jump" : "",
                           event->bunch.is_partial_error ? ", bad part" : "", event->bunch.is_cut ? ", cut" : "");
 }

@@ -114,16 +114,18 @@ struct ue_observed_bunch {
     uint64_t first_frame;    /* of a retransmission: frame of the first transmission */
     uint64_t previous_frame; /* of a retransmission: frame of the previous transmission */
     uint32_t previous_item;  /* of a retransmission: index of the previous transmission in its packet */
-    bool is_spurious;        /* a retransmission: an earlier transmission was acknowledged before */
-    bool is_opening;         /* it opens its channel, or is a further fragment of the message that does */
-    bool is_cut;             /* the datagram ends within the payload, whose other bits are zero */
-    bool is_gap;             /* reliable: reliable bunches before it on this channel were not captured, and no opaque or
-                                cut packet can have held them */
-    uint32_t missing;      /* of a gap: how many, since the newest one that was captured before, or, if none was, since
-                              the handshake, which states the first channel sequence */
-    bool is_jump;          /* reliable: the gap is larger than the reliable buffer, and no packet is missing that can
-                              explain it: this is impossible */
-    bool is_partial_error; /* its partial flags contradict the fragment before it (protocol.md 10.2) */
+    bool was_delivered; /* a retransmission: another transmission was acknowledged before; that one may be a later one
+                           which was captured earlier */
+    bool is_spurious;   /* a retransmission: an earlier transmission was acknowledged before */
+    bool is_opening;    /* it opens its channel, or is a further fragment of the message that does */
+    bool is_cut;        /* the datagram ends within the payload, whose other bits are zero */
+    bool is_gap;        /* reliable: reliable bunches before it on this channel were not captured, and no opaque or
+                           cut packet can have held them */
+    uint32_t missing;   /* of a gap: how many, since the newest one that was captured before, or, if none was, since
+                           the handshake, which states the first channel sequence */
+    bool is_jump;       /* reliable: the gap is larger than the reliable buffer, and no packet is missing that can
+                           explain it: this is impossible */
+    bool is_partial_error;               /* its partial flags contradict the fragment before it (protocol.md 10.2) */
     struct ue_observed_bounds in_flight; /* reliable: bunches of this side on this channel from the oldest that is not
                                             acknowledged to this one: the content of the reliable buffer (NumOutRec). An
                                             ack that was captured may be lost on its way to this side, or on its way
