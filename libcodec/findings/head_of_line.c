@@ -32,7 +32,7 @@ void ue_head_of_line_forget(struct ue_findings *findings, unsigned side) {
     for (size_t i = 0; i < lines->channels.count; i++) {
         struct ue_channel_order *order = ue_array_at(&lines->channels, i);
         order->next_ids[side] = -1;
-        order->waits[side].is_at_least = true;
+        order->waits[side].is_at_least |= order->newest_ids[side] >= 0;
     }
     lines->waiting[side].count = 0;
 }

@@ -198,16 +198,29 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
     side->unread_since_ack = 0;
 }
 
-/* The first ack of a capture that begins in the middle. Skipped packets that were captured were not delivered; others
-   may have been reported before the capture began. */
+/* Whether all packets of a side that can have acks of this packet were captured up to now, unless some are missing. */
+static bool is_reporter_captured_since(const struct ue_tracker_side *reporter, const struct ue_tracked_packet *packet) {
+    const struct ue_tracked_packet *first = ue_tracker_find_packet(reporter, reporter->first_id + 1);
+    return reporter->has_first || (first != NULL && first->is_seen && first->frame < packet->frame);
+}
+
+/* The first ack of a capture that begins in the middle. Skipped packets that were captured after the first packet of
+   the reporting side were not delivered; others may have been reported before that one. */
 static void begin_in_the_middle(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
+    const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
-        const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
-        if (packet != NULL && packet->is_seen) {
+        struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+        bool is_seen = packet != NULL && packet->is_seen;
+        if (is_seen && is_reporter_captured_since(side, packet)) {
             ue_tracker_report_ack(p, id, false);
+            continue;
+        }
+        other->counts.unsure++;
+        if (is_seen) {
+            packet->is_unread = true;
+            ue_tracker_mark_unreported(other, id);
         } else {
-            other->counts.unsure++;
             other->hidden_id = id > other->hidden_id ? id : other->hidden_id;
         }
     }

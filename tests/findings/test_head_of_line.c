@@ -495,6 +495,23 @@ static void test_opening_not_captured(void **state) {
     assert_true(waits_of_channel()->is_at_least);
 }
 
+/* A packet that was not captured arrived: bunches of its side may have waited on the channels on which it sent some. */
+static void test_unseen_packet(void **state) {
+    for (unsigned side = CLIENT; side <= SERVER; side++) {
+        findings_fixture_tear_down(state);
+        set_up(state);
+        send(10, 1, 70);
+        findings_fixture_packet(20, !side, 5);
+        findings_fixture_ack(4, 0, -1);
+        findings_fixture_finish(30, true);
+        size_t count;
+        const struct ue_channel_order *order = ue_findings_channel_orders(findings_fixture_findings(), &count);
+        assert_int_equal(1, count);
+        assert_int_equal(side == CLIENT, order->waits[CLIENT].is_at_least);
+        assert_false(order->waits[SERVER].is_at_least);
+    }
+}
+
 /* The plugin, which shows no waits, does not pay for them. */
 static void test_not_wanted(void **state) {
     (void)state;
@@ -544,6 +561,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_opening_lost, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_opening_unknown, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_opening_not_captured, set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unseen_packet, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_not_wanted, set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, findings_fixture_tear_down),
     };

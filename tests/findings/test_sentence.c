@@ -34,7 +34,7 @@ static void test_words(void **state) {
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_INCOMPLETE, 1, 1, 5);
     assert_sentence(&finding,
                     "1 packet server to client was acknowledged, as reported from frame 5 on, but is not among the "
-                    "packets of this connection that were captured and could be read");
+                    "packets of this connection that were analysed");
     finding = ue_finding_of_count(UE_FINDING_MESSAGE, 0, 3, 8);
     assert_sentence(&finding, "3 bunches of the control channel have a message that does not decode, the first in "
                               "frame 8");

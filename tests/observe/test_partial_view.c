@@ -222,6 +222,35 @@ static void skipped_acks_are_naks(void **state) {
                                             "6 s ack 102 in 3 after 30\n");
 }
 
+/* The capture begins in the middle: packets before the first one of the server may have had acks. */
+static void acks_before_the_first_packet_are_no_naks(void **state) {
+    (void)state;
+    for (int64_t id = 100; id <= 102; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 102);
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 2);
+    shared_fixture.length = 0;
+    tracker_fixture_ack(&shared_fixture, 101); /* again: its other ack was before */
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->acked, 2);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 1);
+}
+
+static void skipped_packets_after_the_first_one_are_naks(void **state) {
+    (void)state;
+    tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
+    for (int64_t id = 100; id <= 102; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
+    }
+    tracker_fixture_ack(&shared_fixture, 102);
+    tracker_fixture_packet(&shared_fixture, SERVER, 8, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 2);
+    assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 0);
+}
+
 #define WITH_5_1(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
 #define WITH_4_18(test) cmocka_unit_test_setup_teardown(test, begin_legacy, tracker_fixture_tear_down)
 
@@ -238,6 +267,8 @@ int main(void) {
         WITH_5_1(bits_that_are_not_sent_are_naks),
         WITH_4_18(acks_beyond_the_cut_are_no_naks),
         WITH_4_18(skipped_acks_are_naks),
+        WITH_4_18(acks_before_the_first_packet_are_no_naks),
+        WITH_4_18(skipped_packets_after_the_first_one_are_naks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ static void print_losses(struct text_buffer *out, const struct info_connection *
                          const struct ue_tracker_counts *up, const struct ue_tracker_counts *down) {
     info_print_row(out, "not acknowledged", not_acked(up), not_acked(down));
     info_print_number_row(out, "  or more by", up->unsure, down->unsure);
-    info_print_row(out, "missing in the capture", info_text_missing(info, 0), info_text_missing(info, 1));
+    info_print_row(out, info->options->is_part ? "missing in this part" : "missing in the capture",
+                   info_text_missing(info, 0), info_text_missing(info, 1));
     info_print_number_row(out, "out of order", up->late, down->late);
     info_print_number_row(out, "duplicates", up->duplicates, down->duplicates);
 }

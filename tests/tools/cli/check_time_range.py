@@ -53,6 +53,8 @@ class Range(unittest.TestCase):
         text = uerudp.run("info", "--from=1", "--to=1.5", CAPTURE, status=None).stdout.decode()
         self.assertIn("no close of it is in this part of the capture\n", text)
         self.assertIn("handshake and login are not in this part of the capture\n", text)
+        self.assertIn("  missing in this part  ", text)
+        self.assertNotIn("missing in the capture", text)
         self.assertNotIn("part of the capture", uerudp.run("info", CAPTURE, status=None).stdout.decode())
 
     def test_full_time(self):
