@@ -12,11 +12,17 @@
    EngineNetVer 41 on 40 bits, and 72 bits in release 5.7 (protocol.md 23.3). */
 static const uint8_t class_bits[] = {0, 8, 40, 72};
 #define CLASS_BITS_COUNT (sizeof class_bits / sizeof *class_bits)
+#define CLASS_BITS_COUNT_BEFORE_5_5 2
+#define NETVER_5_5 36 /* the lowest of the generation that contains 41 */
 
 /* The other EngineNetVer to try. The releases of a generation can differ in the content of messages only; this is the
-   EngineNetVer of the releases that differ from the first one (protocol.md 23.3). */
+   EngineNetVer of the releases that differ from the first one (protocol.md 23.3), or that of the first one if the
+   connection has another one. */
 static unsigned other_netver(const struct ue_context *x) {
-    switch (ue_context_netver(x)) {
+    if (x->settings.netver != 0 || x->found_netver != 0) {
+        return x->settings.netver != 0 ? NO_NETVER : x->profile.netver;
+    }
+    switch (x->profile.netver) {
     case 10: return 13; /* 4.24 */
     case 14: return 23; /* 5.0 */
     default: return NO_NETVER;
@@ -105,13 +111,14 @@ static enum plausibility try_actor(struct ue_actor_message *m, const struct ue_c
 struct interpretation {
     enum plausibility plausibility;
     uint8_t class_data_bits;
-    unsigned netver; /* NO_NETVER: the EngineNetVer of the context */
+    unsigned netver;
 };
 
 /* Finds the most plausible interpretation; among equals the one with the shortest class data. */
 static void find_interpretation(struct ue_actor_message *m, const struct ue_context *x, unsigned netver,
                                 struct interpretation *best) {
-    size_t choices = m->content->open ? CLASS_BITS_COUNT : 1;
+    size_t lengths = netver >= NETVER_5_5 ? CLASS_BITS_COUNT : CLASS_BITS_COUNT_BEFORE_5_5;
+    size_t choices = m->content->open ? lengths : 1;
     for (size_t i = 0; i < choices && best->plausibility < PLAUSIBLE; i++) {
         enum plausibility plausibility = try_actor(m, x, class_bits[i]);
         if (plausibility > best->plausibility) {
@@ -124,30 +131,33 @@ static void find_interpretation(struct ue_actor_message *m, const struct ue_cont
 static void report_interpretation(struct ue_actor_message *m, const struct interpretation *interpretation) {
     size_t at = ue_cursor_pos(m->c);
     size_t bits = ue_cursor_left(m->c);
-    if (interpretation->netver != NO_NETVER) {
+    const struct ue_context *x = m->context;
+    bool is_found = x->settings.netver == 0 && (x->found_netver != 0 || interpretation->netver != x->profile.netver);
+    if (is_found) {
         ue_cursor_report_generated(m->c, UE_F_CONTENT_NETVER, at, bits, interpretation->netver);
     }
-    if (interpretation->netver != NO_NETVER || interpretation->class_data_bits != 0) {
+    if (interpretation->netver != ue_context_netver(x) || interpretation->class_data_bits != 0) {
         ue_cursor_report_generated(m->c, UE_F_CONTENT_GUESS, at, bits, 1);
     }
 }
 
 /* Finds the interpretation of a message. *x: the context with its EngineNetVer. */
 static struct interpretation interpret(struct ue_actor_message *m, struct ue_context *x) {
-    unsigned other = m->context->settings.netver == 0 ? other_netver(m->context) : NO_NETVER;
-    struct interpretation best = {DOES_NOT_FIT, 0, NO_NETVER};
+    unsigned other = other_netver(m->context);
+    unsigned first = ue_context_netver(m->context);
+    struct interpretation best = {DOES_NOT_FIT, 0, first};
     *x = *m->context;
     if (m->content->open || other != NO_NETVER) {
-        find_interpretation(m, m->context, NO_NETVER, &best);
+        find_interpretation(m, m->context, first, &best);
     }
     if (best.plausibility <= IMPOSSIBLE && other != NO_NETVER) {
         x->settings.netver = (uint8_t)other;
         find_interpretation(m, x, other, &best);
     }
     if (m->content->open && best.plausibility == IMPOSSIBLE) {
-        best = (struct interpretation){IMPOSSIBLE, 0, NO_NETVER};
+        best = (struct interpretation){IMPOSSIBLE, 0, first};
     }
-    x->settings.netver = best.netver != NO_NETVER ? (uint8_t)best.netver : m->context->settings.netver;
+    x->settings.netver = (uint8_t)best.netver;
     return best;
 }
 
@@ -169,4 +179,9 @@ void ue_actor_message_decode_spawn(struct ue_actor_message *m, struct ue_actor_s
     struct ue_context x;
     const struct interpretation interpretation = interpret(m, &x);
     run_actor_spawn(UE_DECODE, m->c, &x, interpretation.class_data_bits, spawn);
+}
+
+bool ue_actor_message_spawn_fits(struct ue_actor_message *m) {
+    struct ue_context x;
+    return interpret(m, &x).plausibility > IMPOSSIBLE;
 }

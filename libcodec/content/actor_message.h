@@ -22,4 +22,7 @@ void ue_actor_message_trace(struct ue_actor_message *m);
 /* The open data of a message that opens a channel. */
 void ue_actor_message_decode_spawn(struct ue_actor_message *m, struct ue_actor_spawn *spawn);
 
+/* Whether the open data and the blocks of such a message end with it, and may be what they say. */
+bool ue_actor_message_spawn_fits(struct ue_actor_message *m);
+
 #endif

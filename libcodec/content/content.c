@@ -172,12 +172,19 @@ enum ue_status ue_content_trace(const struct ue_context *context, const struct u
     return fault->status;
 }
 
-static bool decode_spawn(const struct ue_context *context, const struct ue_content *content,
-                         struct ue_actor_spawn *spawn) {
+/* Whether the message opens the channel of an actor. Its spawn is then at the cursor. */
+static bool begin_spawn(struct content_tracing *p, const struct ue_context *context, const struct ue_content *content) {
     const struct ue_view *data = &content->data;
-    struct content_tracing p = {.x = context, .content = content};
-    ue_cursor_init_read(&p.c, data->base, data->bit, data->bit + data->bits);
-    if (!run_leading_parts(UE_DECODE, &p)) {
+    *p = (struct content_tracing){.x = context, .content = content};
+    ue_cursor_init_read(&p->c, data->base, data->bit, data->bit + data->bits);
+    bool opens_actor = content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports;
+    return opens_actor && run_leading_parts(UE_DECODE, p);
+}
+
+bool ue_content_find_spawn(const struct ue_context *context, const struct ue_content *content,
+                           struct ue_actor_spawn *spawn) {
+    struct content_tracing p;
+    if (!begin_spawn(&p, context, content)) {
         return false;
     }
     struct ue_actor_message message = actor_message(&p);
@@ -185,8 +192,11 @@ static bool decode_spawn(const struct ue_context *context, const struct ue_conte
     return true;
 }
 
-bool ue_content_find_spawn(const struct ue_context *context, const struct ue_content *content,
-                           struct ue_actor_spawn *spawn) {
-    bool opens_actor = content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports;
-    return opens_actor && decode_spawn(context, content, spawn);
+bool ue_content_spawn_fits(const struct ue_context *context, const struct ue_content *content) {
+    struct content_tracing p;
+    if (!begin_spawn(&p, context, content)) {
+        return false;
+    }
+    struct ue_actor_message message = actor_message(&p);
+    return ue_actor_message_spawn_fits(&message);
 }

@@ -265,7 +265,7 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     if (ue_detection_observe_replay(detection, side, bytes, size_bytes)) {
         visible = decode_current(detection, side, bytes, size_bytes, &result);
     }
-    if (visible && !detection->is_given) {
+    if (visible) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);
     }
     /* Without handlers in the settings, a release before the last of these datagrams means that packets match. */

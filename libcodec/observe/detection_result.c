@@ -55,6 +55,7 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
     detection->result.profile = (uint8_t)profile;
     detection->result.variant = (uint8_t)variant;
     detection->result.candidates = candidates;
+    detection->result.netver = 0;
     detection->result.reason =
         !detection->is_given && ue_detection_hides_handshake(detection) ? UE_DETECTION_REASON_MAGIC : (uint8_t)reason;
     detection->result.features = ue_profile_at(profile)->features;
@@ -80,6 +81,7 @@ void ue_detection_context_for(const struct ue_detection *detection, const struct
     context->direction = direction;
     context->ids = result->ids;
     context->features = result->features;
+    context->found_netver = result->netver;
     if (detection->custom == NULL && detection->settings.reliable_buffer == 0) {
         context->reliable_limit = ue_profile_reliable_limit(result->candidates);
     }
@@ -89,6 +91,7 @@ void ue_detection_context_of_row(const struct ue_detection *detection, const str
                                  unsigned row, enum ue_direction direction, struct ue_context *context) {
     struct ue_detection_result other = *result;
     other.profile = (uint8_t)row;
+    other.netver = row == result->profile ? result->netver : 0;
     other.features = ue_profile_at(row)->features;
     other.ids = ue_detection_has_ids(detection, row);
     ue_detection_context_for(detection, &other, direction, context);
@@ -98,7 +101,8 @@ bool ue_detection_is_resolved(const struct ue_detection *detection, const struct
     const struct ue_detection_result *cached = &detection->resolved_result;
     return detection->resolved.profile.name != NULL && cached->candidates == result->candidates &&
            cached->profile == result->profile && cached->variant == result->variant && cached->ids == result->ids &&
-           cached->features == result->features && cached->is_undecoded == result->is_undecoded;
+           cached->netver == result->netver && cached->features == result->features &&
+           cached->is_undecoded == result->is_undecoded;
 }
 
 const struct ue_context *ue_detection_resolve(struct ue_detection *detection, unsigned side) {

@@ -1,46 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/observe/detection_spawn.h"
 
+#include <string.h>
+
 #include <uerudp/content.h>
 #include "libcodec/observe/detection_evidence.h"
 
-/* Number of agreeing spawns after which no further one is decoded. */
-#define VOTES_MAX 3
+/* Lead in votes from which on no further spawn is decoded. */
+#define LEAD_DECIDED 3
+/* Lead from which on another generation is chosen, which the wire does not show either way, and another EngineNetVer
+   than the lowest of the generation. */
+#define LEAD_OF_GENERATION 1
+#define LEAD_OF_NETVER 3
 /* Most actors spawn when a connection begins: this many datagrams are decoded, then one in 16. */
 #define DATAGRAMS_EAGER 1024
 #define STEP 16
+/* Votes of a form after which no further spawn is decoded either: the forms do not differ in this game's spawns. */
+#define VOTES_MAX 64
+
+/* The form of messages' content in some releases of a generation. */
+struct spawn_form {
+    uint8_t row, netver;
+    bool is_first; /* of the generation */
+};
 
 struct spawn_pass {
     const struct ue_context *x;
-    const struct ue_profile *older, *newer;
-    int votes;
+    struct spawn_form forms[UE_DETECTION_FORMS_MAX];
+    unsigned count;
+    uint8_t *votes;
+    bool is_opening; /* the latest bunch has exports of a message that opens an actor's channel */
+    uint32_t channel;
 };
 
-/* Whether the spawn data and content blocks end with the message. */
-static bool matches(const struct spawn_pass *pass, const struct ue_profile *profile, const struct ue_bunch *bunch) {
+/* EngineNetVers of generation 4.25, whose lowest is 14, that begin other forms of content (protocol.md 23.3). That of
+   26 is that of 18. */
+#define NETVER_4_25 14
+static const uint8_t netvers_of_4_25[] = {18, 22, 23};
+
+static bool matches(const struct spawn_pass *pass, const struct spawn_form *form, const struct ue_bunch *bunch) {
     const struct ue_content content = {.kind = UE_CONTENT_ACTOR,
                                        .open = true,
                                        .close = bunch->close,
                                        .has_exports = bunch->has_exports,
                                        .has_mapped = bunch->has_mapped,
                                        .data = bunch->data};
-    const struct ue_trace discard = {0};
     struct ue_context x = *pass->x;
-    struct ue_fault fault;
-    x.profile = *profile;
-    x.settings.netver = (uint8_t)profile->netver;
-    return ue_content_trace(&x, &content, NULL, &discard, &fault) == UE_OK;
+    x.settings.netver = form->netver;
+    return ue_content_spawn_fits(&x, &content);
 }
 
-static bool opens_actor(const struct ue_bunch *bunch) {
-    return bunch->open && !bunch->partial && bunch->data.bits != 0 && bunch->has_name && bunch->name.hardcoded &&
-           bunch->name.index == UE_NAME_ACTOR;
+/* Whether the bunch has the whole spawn of an actor: it opens a channel, or it is the last fragment of such a message
+   and only exports precede it. */
+static bool has_spawn(struct spawn_pass *pass, const struct ue_bunch *bunch) {
+    bool opens = bunch->open && bunch->has_name && bunch->name.hardcoded && bunch->name.index == UE_NAME_ACTOR;
+    bool follows = pass->is_opening && bunch->partial && !bunch->partial_initial && bunch->channel == pass->channel;
+    pass->is_opening = bunch->partial && bunch->has_exports && (opens || follows);
+    pass->channel = bunch->channel;
+    bool is_whole = bunch->partial ? follows && bunch->partial_final && !bunch->has_exports : opens;
+    return is_whole && bunch->data.bits != 0;
 }
 
 static void on_item(void *user, const struct ue_item *item) {
     struct spawn_pass *pass = user;
-    if (!item->is_ack && opens_actor(&item->bunch)) {
-        pass->votes += matches(pass, pass->newer, &item->bunch) - matches(pass, pass->older, &item->bunch);
+    if (item->is_ack || !has_spawn(pass, &item->bunch)) {
+        return;
+    }
+    for (unsigned i = 0; i < pass->count; i++) {
+        bool is_vote = pass->votes[i] < UINT8_MAX && matches(pass, &pass->forms[i], &item->bunch);
+        pass->votes[i] = (uint8_t)(pass->votes[i] + is_vote);
     }
 }
 
@@ -65,39 +93,81 @@ static uint16_t same_format_as(unsigned row) {
 static uint16_t same_format_as_result(struct ue_detection *detection) {
     if ((detection->spawn_profiles >> detection->result.profile & 1) == 0) {
         detection->spawn_profiles = same_format_as(detection->result.profile);
+        memset(detection->spawn_votes, 0, sizeof detection->spawn_votes);
     }
     return detection->spawn_profiles;
 }
 
+static void add_form(struct spawn_pass *pass, unsigned row, uint16_t netver, bool is_first) {
+    pass->forms[pass->count++] = (struct spawn_form){(uint8_t)row, (uint8_t)netver, is_first};
+}
+
+/* The forms that the packets do not tell apart. */
+static void list_forms(struct ue_detection *detection, struct spawn_pass *pass) {
+    if (detection->is_given) {
+        add_form(pass, detection->result.profile, detection->custom->netver, true);
+    } else {
+        for (unsigned rows = same_format_as_result(detection); rows != 0; rows &= rows - 1) {
+            unsigned row = ue_profile_mask_oldest((uint16_t)rows);
+            add_form(pass, row, ue_profile_at(row)->netver, true);
+        }
+    }
+    if (pass->count == 1 && pass->forms[0].netver == NETVER_4_25) {
+        for (size_t i = 0; i < sizeof netvers_of_4_25; i++) {
+            add_form(pass, pass->forms[0].row, netvers_of_4_25[i], false);
+        }
+    }
+}
+
+/* The form with most votes, and by how many it leads. */
+static unsigned find_leader(const struct ue_detection *detection, unsigned *lead) {
+    unsigned best = 0, second = 0, leader = 0;
+    for (unsigned i = 0; i < UE_DETECTION_FORMS_MAX; i++) {
+        unsigned votes = detection->spawn_votes[i];
+        leader = votes > best ? i : leader;
+        second = votes > best ? best : votes > second ? votes : second;
+        best = votes > best ? votes : best;
+    }
+    *lead = best - second;
+    return leader;
+}
+
 static bool is_due(const struct ue_detection *detection) {
-    bool is_decided = detection->spawn_votes >= VOTES_MAX || detection->spawn_votes <= -VOTES_MAX;
-    return !is_decided && (detection->datagrams < DATAGRAMS_EAGER || detection->datagrams % STEP == 0);
+    unsigned lead;
+    unsigned leader = find_leader(detection, &lead);
+    return lead < LEAD_DECIDED && detection->spawn_votes[leader] < VOTES_MAX &&
+           (detection->datagrams < DATAGRAMS_EAGER || detection->datagrams % STEP == 0);
+}
+
+static void choose(struct ue_detection *detection, const struct spawn_form *form, unsigned lead) {
+    bool is_other_row = form->row != detection->result.profile ||
+                        (detection->result.candidates & (detection->result.candidates - 1)) != 0;
+    if (!detection->is_given && is_other_row && lead >= LEAD_OF_GENERATION) {
+        ue_detection_choose(detection, form->row, detection->result.variant, (uint16_t)(1u << form->row),
+                            UE_DETECTION_REASON_SPAWN);
+    }
+    if (lead >= LEAD_OF_NETVER) {
+        detection->result.netver = form->is_first ? 0 : form->netver;
+    }
 }
 
 void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue_context *context, const uint8_t *bytes,
                                  size_t size_bytes) {
-    if (!is_due(detection)) {
-        return;
-    }
-    uint16_t profiles = same_format_as_result(detection);
-    unsigned older = ue_profile_mask_oldest(profiles);
-    unsigned newer = ue_profile_mask_oldest(profiles & (uint16_t)(profiles - 1));
-    bool is_open = (profiles & (profiles - 1)) != 0 && detection->settings.netver == 0 &&
-                   ue_profile_same_wire(detection->result.candidates);
+    bool is_open =
+        detection->settings.netver == 0 && (detection->is_given || ue_profile_same_wire(detection->result.candidates));
+    struct spawn_pass pass = {.x = context, .votes = detection->spawn_votes};
     if (!is_open) {
         return;
     }
-    struct spawn_pass pass = {context, ue_profile_at(older), ue_profile_at(newer), 0};
-    const struct ue_visitor visitor = {.item = on_item, .user = &pass};
-    struct ue_decode_result result;
-    ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
-    if (pass.votes == 0) {
-        return;
+    list_forms(detection, &pass);
+    if (pass.count > 1 && is_due(detection)) {
+        const struct ue_visitor visitor = {.item = on_item, .user = &pass};
+        struct ue_decode_result result;
+        ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
     }
-    detection->spawn_votes = (int8_t)(detection->spawn_votes + (pass.votes > 0 ? 1 : -1));
-    if (detection->spawn_votes != 0) {
-        unsigned row = detection->spawn_votes > 0 ? newer : older;
-        ue_detection_choose(detection, row, detection->result.variant, (uint16_t)(1u << row),
-                            UE_DETECTION_REASON_SPAWN);
+    unsigned lead;
+    unsigned leader = find_leader(detection, &lead);
+    if (leader < pass.count && lead != 0) {
+        choose(detection, &pass.forms[leader], lead);
     }
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """One pass, two passes and a display filter have equal results, except for fields that one pass cannot know yet."""
+import os
+import subprocess
 import unittest
 
 import decoded
@@ -92,6 +94,23 @@ class Passes(unittest.TestCase):
                     self.assertEqual(sentences(one[frame]), sentences(packet), f"{name} frame {frame}")
                     compared += len(known_at_once(packet))
         self.assertGreater(compared, 10000)
+
+    def test_netver(self):
+        """The EngineNetVer that actor spawns have shown applies to the same messages in every pass, and in the program."""
+        with harness.Stage() as stage:
+            path = os.path.join(stage.path, "spawns.pcapng")
+            subprocess.run([os.environ["UERUDP_PROGRAM"], "generate", "game", "--generation=4.25", "--netver=22",
+                            "--duration=2", "--no-sidecar", "--output", path], check=True, timeout=harness.TIMEOUT_S)
+            two = stage.packets(path, {})
+            netvers = {frame: packet.numbers("content.netver") for frame, packet in two.items()}
+            self.assertEqual({22}, {netver for each in netvers.values() for netver in each})
+            for frame, packet in stage.packets(path, {}, two_pass=False).items():
+                if result(packet) == result(two[frame]):
+                    self.assertEqual(inside(packet), inside(two[frame]), f"frame {frame}")
+            for line in decoded.run("decode", "--json", "--content", path):
+                told = [each["netver"] for bunch in line.get("bunches", ()) for each in bunch.get("content", ())
+                        if "netver" in each]
+                self.assertEqual(told, netvers[line["frame"]], line["frame"])
 
 
 if __name__ == "__main__":

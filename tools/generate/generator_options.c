@@ -56,6 +56,7 @@ void generate_options_clear(struct generate_options *options) {
     g_free(options->magic_bits);
     g_free(options->magic);
     g_free(options->handlers);
+    g_free(options->netver);
 }
 
 /* ---- command line ---- */
@@ -109,6 +110,8 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
          "packets that become smaller are marked as compressed; needs oodle among the handlers. The data are not "
          "Oodle's",
          NULL},
+        {"netver", 0, 0, G_OPTION_ARG_STRING, &o->netver,
+         "EngineNetVer, on which the contents of messages depend; default the lowest of the generation", "NUMBER"},
         {0},
     };
     cli_add_options(context, "Settings of both sides:", entries, NULL);
@@ -252,7 +255,7 @@ static bool are_supported(const struct sim_scenario *scenario) {
 static bool resolve_wire(struct generate_options *o) {
     struct ue_settings *settings = &o->scenario.settings;
     if (!set_wire(settings, "magic_bits", o->magic_bits) || !set_wire(settings, "magic", o->magic) ||
-        !set_wire(settings, "handlers", o->handlers)) {
+        !set_wire(settings, "handlers", o->handlers) || !set_wire(settings, "netver", o->netver)) {
         return false;
     }
     if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
@@ -334,7 +337,8 @@ static bool is_valid(const struct sim_scenario *scenario) {
         return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
     bool is_beacon = scenario->driver == UE_DRIVER_BEACON && scenario->login;
-    if (is_beacon && profile->netver >= UE_NETVER_BEACON_GUID) {
+    unsigned netver = scenario->settings.netver != 0 ? scenario->settings.netver : profile->netver;
+    if (is_beacon && netver >= UE_NETVER_BEACON_GUID) {
         return cli_error("%s: the form of BeaconAssignGUID in %s is not known", scenario->name,
                          ue_profile_releases(profile, releases));
     }

@@ -29,7 +29,7 @@ struct generate_options {
     gboolean list, fuzz, no_sidecar, frame_time, encrypt, compress;
 
     char *seed_text, *generation, *capture_at;
-    char *magic_bits, *magic, *handlers;
+    char *magic_bits, *magic, *handlers, *netver;
     double tick_hz;                         /* negative: the scenario's */
     double duration_s;                      /* negative: the scenario's */
     double network[GENERATE_NETWORK_COUNT]; /* negative: the scenario's */

@@ -61,6 +61,10 @@ struct ue_actor_spawn;
 bool ue_content_find_spawn(const struct ue_context *context, const struct ue_content *content,
                            struct ue_actor_spawn *spawn);
 
+/* Whether such a message ends with its spawn and blocks under the EngineNetVer of the settings, and no value in it is
+   impossible. */
+bool ue_content_spawn_fits(const struct ue_context *context, const struct ue_content *content);
+
 #ifdef __cplusplus
 }
 #endif

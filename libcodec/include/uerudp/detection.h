@@ -50,6 +50,7 @@ struct ue_detection_result {
     uint8_t profile;     /* row */
     uint8_t variant;     /* 0 = the settings of the caller */
     uint8_t reason;      /* enum ue_detection_reason */
+    uint8_t netver;      /* EngineNetVer that actor spawns have shown, where it is not the profile's; 0: none */
     bool ids;
     bool features;
     bool matches_few;  /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
@@ -81,6 +82,9 @@ struct ue_detection_header {
 };
 
 #define UE_MAGIC_BITS_MAX 32
+
+/* Forms of message content that generations with one packet format have. */
+#define UE_DETECTION_FORMS_MAX 4
 
 /* Search for a magic header that is not in the settings, in the first datagrams. */
 struct ue_detection_magic {
@@ -147,9 +151,9 @@ struct ue_detection {
     bool ids;
     bool is_released;
     bool restarting;
-    int8_t server_side; /* -1 unknown */
-    int8_t given_side;  /* that the caller gave */
-    int8_t spawn_votes; /* spawns that match only the newer of two profiles, minus those that match only the older */
+    int8_t server_side;                          /* -1 unknown */
+    int8_t given_side;                           /* that the caller gave */
+    uint8_t spawn_votes[UE_DETECTION_FORMS_MAX]; /* spawns that match this form of content */
     uint16_t spawn_profiles; /* those with the packet format of the result's profile; 0: not compared yet */
     int8_t server_votes[UE_PROFILE_COUNT]; /* packets that, read as this profile, only side 1 sends as the server, minus
                                               those that only side 0 sends */

@@ -132,10 +132,11 @@ struct ue_context {
     struct ue_profile profile;
     struct ue_settings settings;
     enum ue_direction direction;
-    bool ids;            /* the prefix has session and client id: handshake version 3 and later */
-    bool features;       /* the versioned handshake carries NetworkFeatures */
-    bool restarting;     /* the handshake continues an earlier connection: its cookie holds no first sequences */
-    uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
+    bool ids;             /* the prefix has session and client id: handshake version 3 and later */
+    bool features;        /* the versioned handshake carries NetworkFeatures */
+    uint8_t found_netver; /* EngineNetVer that the connection's actor spawns have shown; 0: none */
+    bool restarting;      /* the handshake continues an earlier connection: its cookie holds no first sequences */
+    uint32_t data_bound;  /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
     uint32_t reliable_buffer;    /* for senders */
     uint32_t reliable_limit;     /* for statements about other senders: 0 where it is not certain */
@@ -152,7 +153,9 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
 
 /* The EngineNetVer, which determines the format of message content. */
 UE_INLINE unsigned ue_context_netver(const struct ue_context *context) {
-    return context->settings.netver != 0 ? context->settings.netver : context->profile.netver;
+    return context->settings.netver != 0 ? context->settings.netver
+           : context->found_netver != 0  ? context->found_netver
+                                         : context->profile.netver;
 }
 
 /* The name of a handler component in settings, for example "oodle"; NULL for UE_HANDLER_NONE. Static. */
