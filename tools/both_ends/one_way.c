@@ -81,6 +81,10 @@ struct computing {
     bool *is_changed;          /* by index in arrived: it seems to be a packet that was sent with other bytes */
     guint first_candidate;     /* in arrived: earlier ones came too early for what is sent later */
     int64_t least_ns, most_ns; /* delays; 0 if nothing arrived */
+    int64_t growth_ns;         /* the most by which a delay exceeded that of the arrival that was sent before */
+    int64_t *reordered_by_ns; /* by index in arrived: how long after the first packet that was sent later; -1: in order,
+                                 or not matched */
+    guint proven;             /* index in sent: earlier ones that did not arrive never will, because a later one did */
 };
 
 static bool is_in_range(const struct computing *computing, bool is_sender, int64_t time_ns) {
@@ -126,6 +130,71 @@ static void match(struct computing *computing) {
     if (computing->least_ns == INT64_MAX) {
         computing->least_ns = 0;
         computing->most_ns = 0;
+    }
+}
+
+/* ---- the order of arrivals ---- */
+
+/* An arrival that is later than all before it, in the order of sending. */
+struct newest {
+    guint sent;
+    int64_t time_ns;
+};
+
+/* How long after the first packet that was sent later; -1: there is none. */
+static int64_t reordered_by_ns(const GArray *newest, guint sent, int64_t time_ns) {
+    guint begin = 0, end = newest->len;
+    while (begin < end) {
+        guint middle = begin + (end - begin) / 2;
+        if (g_array_index(newest, struct newest, middle).sent <= sent) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin < newest->len ? MAX(0, ue_time_ns_since(time_ns, g_array_index(newest, struct newest, begin).time_ns))
+                               : -1;
+}
+
+/* Returns the longest. */
+static int64_t find_reordered(struct computing *computing) {
+    g_autoptr(GArray) newest = g_array_new(FALSE, FALSE, sizeof(struct newest));
+    int64_t most_ns = 0;
+    computing->reordered_by_ns = g_new(int64_t, (gsize)computing->input->arrived->len + 1);
+    for (guint i = 0; i < computing->input->arrived->len; i++) {
+        guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
+        const struct newest next = {sent, arrived_at(computing, i)->time_ns};
+        int64_t by_ns = sent == PACKET_MATCH_NONE ? -1 : reordered_by_ns(newest, sent, next.time_ns);
+        if (by_ns < 0 && sent != PACKET_MATCH_NONE) {
+            g_array_append_val(newest, next);
+        }
+        computing->reordered_by_ns[i] = by_ns;
+        most_ns = MAX(most_ns, by_ns);
+    }
+    return most_ns;
+}
+
+static void find_growth(struct computing *computing) {
+    int64_t before_ns = INT64_MAX;
+    for (guint i = 0; i < computing->input->sent->len; i++) {
+        if (computing->places[i] != PACKET_MATCH_NONE) {
+            int64_t delay = delay_ns(computing, i, computing->places[i]);
+            computing->growth_ns = MAX(computing->growth_ns, before_ns == INT64_MAX ? 0 : delay - before_ns);
+            before_ns = delay;
+        }
+    }
+}
+
+/* A packet that arrived proves that earlier ones are not on their way once the longest time has passed by which packets
+   were reordered. */
+static void find_proven(struct computing *computing) {
+    int64_t reordered_ns = find_reordered(computing);
+    for (guint i = 0; i < computing->input->arrived->len; i++) {
+        guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
+        int64_t until_ns = ue_time_ns_add(arrived_at(computing, i)->time_ns, reordered_ns);
+        if (sent != PACKET_MATCH_NONE && until_ns <= computing->input->receiver->last_ns) {
+            computing->proven = MAX(computing->proven, sent);
+        }
     }
 }
 
@@ -177,12 +246,19 @@ static void mark_changed(struct computing *computing, guint changed) {
 
 /* ---- what was sent ---- */
 
-/* Whether the receiver's capture lasted when the packet would have arrived. */
-static bool is_in_receiver(const struct computing *computing, const struct end_datagram *sent) {
-    const struct end_capture *receiver = computing->input->receiver;
+/* Whether the receiver's capture began after the packet would have arrived. */
+static bool is_before_receiver(const struct computing *computing, const struct end_datagram *sent) {
     int64_t arrival_ns = ue_time_ns_add(to_first_ns(computing->input, true, sent->time_ns), computing->least_ns);
-    return arrival_ns >= to_first_ns(computing->input, false, receiver->first_ns) &&
-           arrival_ns <= to_first_ns(computing->input, false, receiver->last_ns);
+    return arrival_ns < to_first_ns(computing->input, false, computing->input->receiver->first_ns);
+}
+
+/* Whether a packet that did not arrive may have been on its way when the receiver's capture ended: no longer than
+   others were, and what delays grow by from one arrival to the next. */
+static bool may_be_on_its_way(const struct computing *computing, guint index) {
+    int64_t sent_ns = to_first_ns(computing->input, true, sent_at(computing, index)->time_ns);
+    int64_t arrival_ns = ue_time_ns_add(sent_ns, computing->most_ns + computing->growth_ns);
+    return index >= computing->proven &&
+           arrival_ns > to_first_ns(computing->input, false, computing->input->receiver->last_ns);
 }
 
 static void add_loss(const struct computing *computing, const struct end_datagram *sent, bool is_next) {
@@ -270,11 +346,12 @@ static void count_sent(struct computing *computing) {
         if (!is_in_range(computing, true, sent->time_ns)) {
             continue;
         }
-        if (arrived == NULL && !is_in_receiver(computing, sent)) {
+        bool is_outside = arrived == NULL && is_before_receiver(computing, sent);
+        enum one_way_fate fate = is_outside ? ONE_WAY_LOST : find_fate(computing, i, id_shift, &place);
+        if (is_outside || (fate == ONE_WAY_LOST && may_be_on_its_way(computing, i))) {
             computing->way->counts.outside++;
             continue;
         }
-        enum one_way_fate fate = find_fate(computing, i, id_shift, &place);
         count_fate(computing, sent, fate, is_next);
         if (computing->way->paths != NULL) {
             add_path(computing, sent, place != PACKET_MATCH_NONE ? arrived_at(computing, place) : NULL, fate);
@@ -284,27 +361,6 @@ static void count_sent(struct computing *computing) {
 }
 
 /* ---- what arrived ---- */
-
-/* An arrival that is later than all before it, in the order of sending. */
-struct newest {
-    guint sent;
-    int64_t time_ns;
-};
-
-/* How long after the first packet that was sent later; -1: there is none. */
-static int64_t reordered_by_ns(const GArray *newest, guint sent, int64_t time_ns) {
-    guint begin = 0, end = newest->len;
-    while (begin < end) {
-        guint middle = begin + (end - begin) / 2;
-        if (g_array_index(newest, struct newest, middle).sent <= sent) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin < newest->len ? MAX(0, ue_time_ns_since(time_ns, g_array_index(newest, struct newest, begin).time_ns))
-                               : -1;
-}
 
 /* Whether the sender's capture lasted when the packet can have left. */
 static bool is_in_sender(const struct computing *computing, const struct end_datagram *arrived) {
@@ -327,14 +383,10 @@ static void count_unmatched(const struct computing *computing, guint index) {
     }
 }
 
-static void count_match(const struct computing *computing, guint index, guint sent, GArray *newest) {
+static void count_match(const struct computing *computing, guint index, guint sent) {
     struct one_way *way = computing->way;
     const struct end_datagram *arrived = arrived_at(computing, index);
-    int64_t by_ns = reordered_by_ns(newest, sent, arrived->time_ns);
-    if (by_ns < 0) {
-        const struct newest next = {sent, arrived->time_ns};
-        g_array_append_val(newest, next);
-    }
+    int64_t by_ns = computing->reordered_by_ns[index];
     if (!is_in_range(computing, true, sent_at(computing, sent)->time_ns)) {
         return;
     }
@@ -369,13 +421,12 @@ static void finish_delays(struct one_way *way, bool is_known) {
 }
 
 static void count_arrived(struct computing *computing) {
-    g_autoptr(GArray) newest = g_array_new(FALSE, FALSE, sizeof(struct newest));
     for (guint i = 0; i < computing->input->arrived->len; i++) {
         guint sent = g_array_index(computing->arrivals, struct packet_arrival, i).sent;
         if (sent == PACKET_MATCH_NONE) {
             count_unmatched(computing, i);
         } else {
-            count_match(computing, i, sent, newest);
+            count_match(computing, i, sent);
         }
     }
     finish_delays(computing->way, computing->input->fit->result == CLOCK_FIT_KNOWN);
@@ -389,12 +440,15 @@ void one_way_compute(struct one_way *way, const struct one_way_input *input) {
     }
     g_array_sort(computing.reports, compare_reports);
     match(&computing);
+    find_growth(&computing);
+    find_proven(&computing);
     count_sent(&computing);
     count_arrived(&computing);
     g_array_unref(computing.reports);
     g_array_unref(computing.arrivals);
     g_free(computing.places);
     g_free(computing.is_changed);
+    g_free(computing.reordered_by_ns);
 }
 
 int64_t one_way_delay_ns(const struct one_way *way, unsigned percent) {

@@ -31,16 +31,17 @@ struct one_way_path {
 };
 
 struct one_way_counts {
-    uint64_t sent, sent_bytes;       /* in the sender's capture, while the receiver's capture lasted */
+    uint64_t sent, sent_bytes;       /* in the sender's capture, without those that are outside */
     uint64_t arrived, arrived_bytes; /* of them, those in the receiver's capture */
     uint64_t changed;                /* of them, those that it seems to have with other bytes */
     uint64_t lost;                   /* of them, those that it lacks, and that the receiver did not acknowledge */
     uint64_t not_captured; /* of them, those that it lacks, although the receiver acknowledged them: its capture is
                               incomplete */
-    uint64_t outside;      /* sent when the receiver's capture had not begun or was over; not in sent */
-    uint64_t copies;       /* arrivals of packets that had arrived before */
-    uint64_t unsent;       /* arrivals that the sender's capture does not have, while it lasted */
-    uint64_t dropped;      /* arrived, but the receiver reported them as not received */
+    uint64_t outside; /* they did not arrive, and were sent before the receiver's capture began, or may have been on
+                         their way when it ended; not in sent */
+    uint64_t copies;  /* arrivals of packets that had arrived before */
+    uint64_t unsent;  /* arrivals that the sender's capture does not have, while it lasted */
+    uint64_t dropped; /* arrived, but the receiver reported them as not received */
     uint64_t dropped_late; /* of dropped, those that arrived after a packet that was sent later */
     uint64_t reordered;    /* arrived after a packet that was sent later */
 };
