@@ -11,6 +11,7 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         ue_reliable_gaps_init(&findings->gaps);
         ue_head_of_line_init(&findings->head_of_line);
         ue_packet_loss_init(findings);
+        ue_silence_init(findings);
         ue_handshake_login_init(&findings->login);
     }
     return findings;
@@ -24,6 +25,7 @@ void ue_findings_free(struct ue_findings *findings) {
         ue_reliable_gaps_clear(findings);
         ue_head_of_line_clear(findings);
         ue_packet_loss_clear(findings);
+        ue_silence_clear(findings);
         ue_handshake_login_clear(findings);
         allocator.resize(allocator.user, findings, 0);
     }
@@ -36,6 +38,7 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_reliable_gaps_finish(findings);
     ue_head_of_line_begin_tracker(findings);
     ue_packet_loss_end_bursts(findings);
+    ue_ack_gaps_begin_tracker(findings);
     ue_silence_begin_tracker(findings, is_attempt);
     findings->login.is_restarting = false;
     ue_side_totals_end_tracker(&findings->totals[0]);
@@ -60,6 +63,7 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
                            const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks) {
     findings->callbacks = callbacks;
     ue_side_totals_on_result(findings, datagram, result);
+    ue_ack_gaps_on_result(findings, datagram, result);
     ue_silence_on_result(findings, datagram, result);
     ue_reliable_stalls_on_result(findings, datagram, result);
 }
@@ -79,7 +83,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_MESSAGE: ue_handshake_login_on_message(findings, event, context); break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK:
-        ue_silence_on_event(findings, event);
+        ue_ack_gaps_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_side_totals_on_event(findings, event);
         ue_packet_loss_on_report(findings, event);
@@ -106,6 +110,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_reliable_gaps_on_event(findings, event, context);
         ue_packet_loss_on_packet(findings, event);
         ue_side_totals_on_event(findings, event);
+        ue_ack_gaps_on_event(findings, event);
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);
@@ -153,6 +158,7 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
     ue_reliable_stalls_finish(findings);
     ue_reliable_gaps_finish(findings);
     ue_head_of_line_finish(findings);
+    ue_ack_gaps_finish(findings);
     ue_silence_finish(findings);
     ue_timing_finish(findings);
     ue_handshake_login_finish(findings);

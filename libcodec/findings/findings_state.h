@@ -97,24 +97,43 @@ struct ue_head_of_line {
 struct ue_silence_side {
     uint64_t packets;
     struct ue_last_packet last;
-    bool is_last_unsure; /* the latest packet does not tell which ids are missing beside it */
-    uint64_t missing;    /* packet ids missing before the next packet */
-    int64_t newest_id;
-    int64_t report_ns; /* last report about its packets; or its first packet, if none was waiting */
-    uint64_t report_frame;
-    bool is_waiting;                    /* packets are not reported yet */
-    uint64_t peer_packets_since_report; /* packets of the other side since report_ns */
-
-    uint64_t captured_frame; /* of the latest packet, or other capture of one */
-    struct ue_finding held;  /* until the next packet shows whether the missing packets exist; valid if is_held */
-    bool is_held;
-
-    uint64_t gap_frame; /* the packet that ends a gap between reports, while it is handled; 0: none */
-    uint64_t gap_from_frame;
-    uint64_t gap_nacked;
+    bool is_last_unsure;      /* the latest packet does not tell which ids are missing beside it */
+    uint64_t missing;         /* packet ids missing before the next packet */
+    int64_t missing_first_id; /* the first of them; valid if missing is not 0 */
+    uint64_t captured_frame;  /* of the latest packet, or other capture of one */
     uint64_t handshake_frame; /* of the latest handshake message; 0: none */
-    struct ue_finding_value gap_ns;
-    int64_t gap_from_ns;
+};
+
+/* A silence in which packets are missing, until it is known which of them come late, and whether they exist. */
+struct ue_held_silence {
+    struct ue_finding finding;
+    int64_t first_id, last_id; /* of the missing packets */
+    uint64_t missing, late;    /* late: captured after the packet that ended the silence */
+};
+
+/* Packets of a side wait for an ack. What a packet of the other side that was not captured or could not be read
+   reported is not known, unless a later one shows it. */
+struct ue_ack_wait {
+    bool is_waiting; /* packets are not reported yet */
+    int64_t newest_id;
+    int64_t begin_ns; /* the last report about its packets; or its first packet, if none was waiting */
+    uint64_t begin_frame;
+    uint64_t peer_packets; /* captured since then, of the other side */
+    int64_t silent_ns;     /* in silences of the other side since then */
+    int64_t known_from_ns; /* since then all packets of the other side are known, until unread_ns if is_unread */
+    int64_t known_ns;      /* the longest earlier time for which they are known */
+    bool is_unread;        /* a packet is not known */
+    bool is_read_again;    /* one after it is, without a report so far */
+    int64_t unread_ns;     /* the last packet before it */
+};
+
+/* A gap between reports, while the packet that ends it is handled. */
+struct ue_ack_gap {
+    struct ue_finding_value span_ns;
+    int64_t begin_ns;
+    uint64_t begin_frame, frame; /* frame 0: there is none */
+    uint64_t others;             /* packets of the other side without an ack */
+    uint64_t nacked;
 };
 
 /* A burst of packets of a side that were not delivered. */
@@ -164,6 +183,9 @@ struct ue_findings {
     struct ue_reliable_gaps gaps;
     struct ue_head_of_line head_of_line;
     struct ue_silence_side silence[2];
+    struct ue_array held_silences[2];       /* struct ue_held_silence, in the order of packet ids */
+    struct ue_ack_wait ack_waits[2];        /* [side] whose packets wait */
+    struct ue_ack_gap ack_gaps[2];          /* likewise */
     struct ue_last_packet last_at_close[2]; /* valid if course.is_closed */
     struct ue_loss_burst bursts[2];         /* the current one of each side */
     struct ue_array unseen_bursts[2]; /* struct ue_loss_burst: ended ones with packets that may be captured later */
@@ -252,14 +274,23 @@ void ue_reliable_gaps_on_event(struct ue_findings *findings, const struct ue_obs
 void ue_reliable_gaps_finish(struct ue_findings *findings);
 void ue_reliable_gaps_clear(struct ue_findings *findings);
 
-/* Silence of a side, and gaps in the acks of its packets. A live side sends a packet every 0.2 s (KeepAliveTime;
-   embedding.md 8). Silence after a close is no finding. */
+/* Silence of a side. A live side sends a packet every 0.2 s (KeepAliveTime; embedding.md 8). Silence after a close is
+   no finding. */
+void ue_silence_init(struct ue_findings *findings);
+void ue_silence_clear(struct ue_findings *findings);
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 /* A packet of which no event told, because it is malformed or its id is not known. */
 void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                           const struct ue_decode_result *result);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);
 void ue_silence_finish(struct ue_findings *findings);
+
+/* Gaps in the acks of a side's packets. Call before the silence of the same event ends. */
+void ue_ack_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_ack_gaps_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                           const struct ue_decode_result *result);
+void ue_ack_gaps_begin_tracker(struct ue_findings *findings);
+void ue_ack_gaps_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */
 void ue_packet_loss_init(struct ue_findings *findings);

@@ -10,49 +10,49 @@ static void on_clock(struct ue_side_jitter *jitter, int64_t time_ns, uint16_t cl
     }
 }
 
-static void add_frame_time(struct ue_findings *findings, unsigned side, uint8_t frame_time_ms) {
-    if (side == 1) {
-        ue_histogram_add(&findings->memory, &findings->timing.frame_time_ms, frame_time_ms);
+/* Of each packet of the server: from its header, or up to 4.21 from its acks. */
+static void add_frame_time(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_timing *timing = &findings->timing;
+    const struct ue_packet *packet = event->packet.decoded;
+    if (event->side == 1 && !event->packet.is_duplicate && (packet->has_frame_time || timing->has_item_frame_time)) {
+        ue_histogram_add(&findings->memory, &timing->frame_time_ms,
+                         packet->has_frame_time ? packet->frame_time_ms : timing->item_frame_time_ms);
     }
 }
 
-/* Milliseconds from one clock to the next, which wraps every second; elapsed_ns chooses among whole seconds. */
-static int64_t interval_ms(uint16_t from_ms, uint16_t to_ms, int64_t elapsed_ns) {
-    int64_t within_ms = (to_ms - from_ms + 1000) % 1000, elapsed_ms = elapsed_ns / UE_NS_PER_MS;
-    int64_t seconds = elapsed_ms > within_ms ? (elapsed_ms - within_ms + 500) / 1000 : 0;
-    return within_ms + seconds * 1000;
+static void add_interval(struct ue_findings *findings, struct ue_send_pace *pace, uint64_t frame, int64_t ms) {
+    if (pace->interval_ms.count == 0 || ms > pace->interval_ms.max) {
+        pace->longest_frame = frame;
+        pace->longest_ns = pace->time_ns;
+    }
+    ue_histogram_add(&findings->memory, &pace->interval_ms, ms);
+    pace->last_interval_ms = ms;
 }
 
+/* The clock wraps every second; after a second or more it has no value (endpoint.md 31.1). */
 static void pace_frame(struct ue_findings *findings, struct ue_send_pace *pace, const struct ue_observed_event *event) {
     uint16_t clock_ms = event->packet.decoded->jitter_ms;
-    if (pace->has_clock) {
-        int64_t ms =
-            interval_ms(pace->clock_ms, clock_ms, ue_findings_span(findings, pace->time_ns, event->time_ns).at_least);
-        if (pace->interval_ms.count == 0 || ms > pace->interval_ms.max) {
-            pace->longest_frame = event->frame;
-            pace->longest_ns = pace->time_ns;
-        }
-        ue_histogram_add(&findings->memory, &pace->interval_ms, ms);
-        pace->last_interval_ms = ms;
+    bool has_clock = clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
+    if (pace->has_info && !has_clock) {
+        add_interval(findings, pace, event->frame, UE_SEND_INTERVAL_LIMIT_MS);
+    } else if (pace->has_info && pace->has_clock) {
+        add_interval(findings, pace, event->frame, (clock_ms - pace->clock_ms + 1000) % 1000);
     }
-    pace->has_clock = true;
+    pace->has_info = true;
+    pace->has_clock = has_clock;
     pace->clock_ms = clock_ms;
     pace->time_ns = event->time_ns;
 }
 
 static void on_pace(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_send_pace *pace = &findings->timing.pace[event->side];
-    const struct ue_packet *packet = event->packet.decoded;
     if (event->packet.is_duplicate) {
         return;
     }
-    bool is_next = event->packet_id == pace->last_id + 1;
-    pace->has_clock = pace->has_clock && is_next;
+    pace->has_info = pace->has_info && event->packet_id == pace->last_id + 1;
     pace->last_id = event->packet_id;
-    if (packet->has_info && packet->jitter_ms < UE_CLOCK_JITTER_UNUSABLE_MS) {
+    if (event->packet.decoded->has_info && findings->timing.has_clocks) {
         pace_frame(findings, pace, event);
-    } else if (packet->has_info) {
-        pace->has_clock = false;
     }
 }
 
@@ -64,14 +64,12 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
             on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
         }
     }
-    if (packet->has_frame_time) {
-        add_frame_time(findings, event->side, packet->frame_time_ms);
-    }
+    add_frame_time(findings, event);
 }
 
 static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
-    if (event->ack.frame == 0 || event->ack.span_ns < 0) {
+    if (event->ack.frame == 0 || event->ack.span_ns < 0 || event->ack.may_be_repeated) {
         return;
     }
     int64_t sent_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
@@ -104,15 +102,21 @@ void ue_timing_on_event(struct ue_findings *findings, const struct ue_observed_e
 
 /* Up to 4.21 the server's frame time is in the items. */
 static void visit_item(void *user, const struct ue_item *item) {
+    struct ue_timing *timing = user;
     if (item->is_ack && item->ack.has_frame_time) {
-        add_frame_time(user, 1, item->ack.frame_time_ms);
+        timing->has_item_frame_time = true;
+        timing->item_frame_time_ms = item->ack.frame_time_ms;
     }
 }
 
 void ue_timing_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
-    struct ue_visitor visitor = {.item = visit_item, .user = findings};
+    enum ue_packet_layout layout = datagram->context.profile.packet;
+    struct ue_timing *timing = &findings->timing;
+    struct ue_visitor visitor = {.item = visit_item, .user = timing};
     struct ue_decode_result result;
-    if (datagram->context.profile.packet == UE_PACKET_LEGACY && datagram->role == 1) {
+    timing->has_clocks = layout != UE_PACKET_LEGACY && layout != UE_PACKET_KBPS;
+    timing->has_item_frame_time = false;
+    if (layout == UE_PACKET_LEGACY && datagram->role == 1) {
         ue_datagram_decode(&datagram->context, datagram->bytes, datagram->size_bytes, NULL, &visitor, &result);
     }
 }
@@ -132,7 +136,8 @@ static void clear_spans(struct ue_findings *findings) {
 
 void ue_timing_clear_spans(struct ue_findings *findings) {
     clear_spans(findings);
-    findings->timing = (struct ue_timing){.frame_time_ms = findings->timing.frame_time_ms};
+    findings->timing =
+        (struct ue_timing){.frame_time_ms = findings->timing.frame_time_ms, .has_clocks = findings->timing.has_clocks};
 }
 
 void ue_timing_clear(struct ue_findings *findings) {
@@ -158,12 +163,13 @@ static void report_ping(const struct ue_findings *findings) {
 #define FRAME_TIMES_MIN 10
 
 static void report_frame_time(const struct ue_findings *findings) {
-    int64_t p90_ns = ue_histogram_percentile(&findings->timing.frame_time_ms, 90) * UE_NS_PER_MS;
-    if (findings->timing.frame_time_ms.count >= FRAME_TIMES_MIN &&
-        p90_ns >= ue_finding_threshold_ns(UE_FINDING_FRAME_TIME)) {
-        struct ue_finding finding = ue_finding_of_span(UE_FINDING_FRAME_TIME, 1, p90_ns, 0, 0);
-        ue_finding_set(&finding, UE_VALUE_LEAST,
-                       ue_histogram_percentile(&findings->timing.frame_time_ms, 50) * UE_NS_PER_MS);
+    const struct ue_histogram *times_ms = &findings->timing.frame_time_ms;
+    enum ue_finding_id id = findings->timing.has_clocks ? UE_FINDING_FRAME_TIME : UE_FINDING_PACKET_FRAME_TIME;
+    int64_t p90_ns = ue_histogram_percentile(times_ms, 90) * UE_NS_PER_MS, p50 = ue_histogram_percentile(times_ms, 50);
+    if (times_ms->count >= FRAME_TIMES_MIN && p90_ns >= ue_finding_threshold_ns(id)) {
+        struct ue_finding finding = ue_finding_of_span(id, 1, p90_ns, 0, 0);
+        ue_finding_set(&finding, UE_VALUE_LEAST, p50 * UE_NS_PER_MS);
+        ue_finding_set(&finding, UE_VALUE_OTHERS, p50 == UINT8_MAX); /* longer frames have no other value */
         ue_findings_report(findings, &finding);
     }
 }

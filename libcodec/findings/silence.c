@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/findings/findings_state.h"
 
-/* So many missing packets may be an error in the sequence of the next one, which the packet after that shows. */
-#define DOUBTFUL_MISSING_MIN 64
+/* Packets are reordered by less than this: a missing one that does not come before the one so far ahead stays missing,
+   and a damaged sequence before it would be known. */
+#define LATE_PACKETS_MAX 64
 
 /* Packets of one side that prove that it was alive while the other was silent. */
 #define PEER_PACKETS_MIN 2
@@ -39,8 +40,8 @@ static bool is_unsure(const struct ue_observed_event *event) {
     return event->type == UE_OBSERVED_OPAQUE || event->packet.is_late || event->packet.is_duplicate;
 }
 
-static void report_silence(const struct ue_findings *findings, const struct ue_observed_event *event,
-                           struct ue_silence_side *self, struct ue_finding_value gap_ns) {
+static void report_silence(struct ue_findings *findings, const struct ue_observed_event *event,
+                           const struct ue_silence_side *self, struct ue_finding_value gap_ns) {
     if (self->handshake_frame > self->last.frame) {
         return; /* it was not silent: it sent messages of a handshake meanwhile, during which it sends no packets */
     }
@@ -50,22 +51,81 @@ static void report_silence(const struct ue_findings *findings, const struct ue_o
     struct ue_finding finding =
         ue_finding_of_bounded_span(id, event->side, widened(gap_ns, &self->last), self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
-    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->missing);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
-    self->is_held = self->missing >= DOUBTFUL_MISSING_MIN;
-    if (self->is_held) {
-        self->held = finding;
-    } else {
+    struct ue_array *held = &findings->held_silences[event->side];
+    const struct ue_held_silence silence = {finding, self->missing_first_id, event->packet_id - 1, self->missing, 0};
+    if (self->missing == 0 || !ue_array_insert(&findings->memory, held, held->count, &silence)) {
         ue_findings_report(findings, &finding);
     }
 }
 
-static void report_held(const struct ue_findings *findings, struct ue_silence_side *self) {
-    if (self->is_held) {
-        self->is_held = false;
-        ue_findings_report(findings, &self->held);
+/* ---- silences in which packets are missing ---- */
+
+void ue_silence_init(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        findings->held_silences[side].element_bytes = sizeof(struct ue_held_silence);
     }
 }
+
+void ue_silence_clear(struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        ue_array_clear(&findings->memory, &findings->held_silences[side]);
+    }
+}
+
+static void report_held(struct ue_findings *findings, const struct ue_held_silence *held) {
+    struct ue_finding finding = held->finding;
+    bool are_late = finding.id == UE_FINDING_LOST_SILENCE && held->missing == 0;
+    finding.id = are_late ? UE_FINDING_LATE_SILENCE : finding.id;
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)(are_late ? held->late : held->missing));
+    ue_findings_report(findings, &finding);
+}
+
+/* Reports those whose missing packets have come by this one, if they come at all. */
+static void report_decided(struct ue_findings *findings, unsigned side, int64_t packet_id) {
+    struct ue_array *array = &findings->held_silences[side];
+    size_t count = 0;
+    for (; count < array->count; count++) {
+        const struct ue_held_silence *held = ue_array_at(array, count);
+        if (ue_time_ns_since(packet_id, held->last_id) <= LATE_PACKETS_MAX) {
+            break;
+        }
+        report_held(findings, held);
+    }
+    ue_array_remove(&findings->memory, array, 0, count);
+}
+
+/* A packet that seemed to be missing comes late. */
+static void find_late(struct ue_array *array, int64_t packet_id) {
+    for (size_t i = 0; i < array->count; i++) {
+        struct ue_held_silence *held = ue_array_at(array, i);
+        if (held->missing != 0 && packet_id >= held->first_id && packet_id <= held->last_id) {
+            held->missing--;
+            held->late++;
+        }
+    }
+}
+
+/* The ids before a packet were never sent: its sequence was damaged. */
+static void forget_held(struct ue_findings *findings, unsigned side, int64_t last_id) {
+    struct ue_array *array = &findings->held_silences[side];
+    for (size_t i = array->count; i-- > 0;) {
+        const struct ue_held_silence *held = ue_array_at(array, i);
+        if (held->last_id == last_id) {
+            ue_array_remove(&findings->memory, array, i, 1);
+        }
+    }
+}
+
+static void update_held(struct ue_findings *findings, const struct ue_observed_event *event) {
+    if (event->packet.is_late) {
+        find_late(&findings->held_silences[event->side], event->packet_id);
+    } else {
+        report_decided(findings, event->side, event->packet_id);
+    }
+}
+
+/* ---- packets ---- */
 
 /* Captures of several queues are not in the order of time: the silence begins at the latest time. */
 static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns) {
@@ -90,7 +150,6 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     bool is_pause =
         ue_time_ns_since(event->time_ns, other->last.time_ns) >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
         alone_ns < ue_finding_threshold_ns(UE_FINDING_SILENCE);
-    report_held(findings, self);
     if (self->packets != 0 && is_pause && gap_ns.at_most >= ue_finding_threshold_ns(UE_FINDING_PAUSE)) {
         struct ue_last_packet latest = other->last.frame > self->last.frame ? other->last : self->last;
         latest.time_ns = alone_ns > 0 ? other->last.time_ns : self->last.time_ns;
@@ -103,7 +162,6 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     end_silence(self, event->frame, event->time_ns, is_unsure(event));
     /* a packet of new addresses is an event only when a handshake shows whose it is */
     other->last.peer_packets += !is_duplicate && event->frame > other->last.frame;
-    other->peer_packets_since_report += !is_duplicate;
 }
 
 /* Nothing is known of the packets before this one, and their acks. */
@@ -114,87 +172,25 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
     }
     end_silence(&findings->silence[datagram->role], datagram->frame, findings->course.now_ns, true);
     findings->silence[!datagram->role].last.peer_packets++;
-    findings->silence[!datagram->role].is_waiting = false;
 }
 
-/* ---- gaps between acks ---- */
-
-static void report_gap(const struct ue_findings *findings, struct ue_silence_side *self, unsigned side) {
-    struct ue_finding finding =
-        ue_finding_of_bounded_span(UE_FINDING_ACK_GAP, side, self->gap_ns, self->gap_from_frame, self->gap_frame);
-    ue_finding_set_time(&finding, self->gap_from_ns);
-    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)self->gap_nacked);
-    self->gap_frame = 0;
-    ue_findings_report(findings, &finding);
-}
-
-static void end_gap(struct ue_findings *findings, uint64_t frame) {
-    for (unsigned side = 0; side < 2; side++) {
-        struct ue_silence_side *self = &findings->silence[side];
-        if (self->gap_frame != 0 && self->gap_frame != frame) {
-            report_gap(findings, self, side);
-        }
-    }
-}
-
-static void begin_wait(struct ue_silence_side *self, const struct ue_observed_event *event) {
-    self->report_ns = event->time_ns;
-    self->report_frame = event->frame;
-    self->peer_packets_since_report = 0;
-}
-
-static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
-    struct ue_silence_side *self = &findings->silence[!event->side];
-    struct ue_finding_value gap_ns = ue_findings_span(findings, self->report_ns, event->time_ns);
-    /* the packet with the ack is itself counted in peer_packets_since_report */
-    if (self->is_waiting && gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
-        self->peer_packets_since_report > PEER_PACKETS_MIN) {
-        self->gap_ns = gap_ns;
-        self->gap_from_frame = self->report_frame;
-        self->gap_from_ns = self->report_ns;
-        self->gap_frame = event->frame;
-        self->gap_nacked = 0;
-    }
-    self->gap_nacked += event->type == UE_OBSERVED_NAK;
-    self->is_waiting = event->ack.packet_id < self->newest_id;
-    begin_wait(self, event);
-}
-
-/* Starts waiting for an ack when a packet is sent. */
-static void start_waiting(struct ue_findings *findings, const struct ue_observed_event *event) {
-    struct ue_silence_side *self = &findings->silence[event->side];
-    self->newest_id = event->packet_id > self->newest_id ? event->packet_id : self->newest_id;
-    if (!self->is_waiting) {
-        self->is_waiting = true;
-        begin_wait(self, event);
-    }
-}
+/* ---- events ---- */
 
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
-    end_gap(findings, event->frame);
     switch (event->type) {
     case UE_OBSERVED_LOST:
         findings->silence[event->side].missing += event->lost.missing - event->lost.damaged;
-        findings->silence[!event->side].is_waiting = false; /* they may have held the acks */
+        findings->silence[event->side].missing_first_id = event->lost.first_id;
         break;
-    case UE_OBSERVED_NOT_LOST: findings->silence[event->side].is_held = false; break;
+    case UE_OBSERVED_NOT_LOST: forget_held(findings, event->side, event->lost.last_id); break;
     case UE_OBSERVED_OTHER_VIEW: /* its side did not send it again, but the silence in the capture begins after it */
         begin_silence(&findings->silence[event->side], event->frame, event->time_ns);
         break;
     case UE_OBSERVED_HANDSHAKE: findings->silence[event->side].handshake_frame = event->frame; break;
-    case UE_OBSERVED_OPAQUE:
-        on_packet(findings, event);
-        findings->silence[!event->side].is_waiting = false; /* the packet may hold the ack */
-        break;
+    case UE_OBSERVED_OPAQUE: on_packet(findings, event); break;
     case UE_OBSERVED_PACKET:
+        update_held(findings, event);
         on_packet(findings, event);
-        start_waiting(findings, event);
-        break;
-    case UE_OBSERVED_ACK:
-    case UE_OBSERVED_NAK:
-        if (!event->ack.is_withdrawn) {
-            on_report(findings, event);
-        }
         break;
     default: break;
     }
@@ -202,13 +198,10 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
 
 /* Another attempt to connect is another conversation. */
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
-    end_gap(findings, 0);
     for (unsigned side = 0; side < 2; side++) {
         struct ue_silence_side *self = &findings->silence[side];
-        report_held(findings, self);
-        self->newest_id = 0;
+        report_decided(findings, side, INT64_MAX);
         self->missing = 0;
-        self->is_waiting = false;
         if (is_attempt) {
             *self = (struct ue_silence_side){0};
         }
@@ -229,9 +222,8 @@ struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *finding
 }
 
 void ue_silence_finish(struct ue_findings *findings) {
-    end_gap(findings, 0);
-    report_held(findings, &findings->silence[0]);
-    report_held(findings, &findings->silence[1]);
+    report_decided(findings, 0, INT64_MAX);
+    report_decided(findings, 1, INT64_MAX);
     for (unsigned side = 0; !findings->course.is_closed && side < 2; side++) {
         const struct ue_silence_side *self = &findings->silence[side];
         struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);

@@ -194,7 +194,6 @@ static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other
     }
     begin_decision(p, other, last_id);
     ue_tracker_mark_unreported(other, last_id);
-    side->repeating_frame = side->unread_since_ack != 0 ? p->in->frame : side->repeating_frame;
     side->unread_since_ack = 0;
 }
 
@@ -248,12 +247,19 @@ static void end_decision(struct ue_tracker_step *p, struct ue_tracker_side *othe
     }
 }
 
+static void report_repeated(struct ue_tracker_step *p, int64_t id) {
+    bool may_repeat_acks = p->may_repeat_acks;
+    p->may_repeat_acks = true;
+    ue_tracker_report_ack(p, id, true);
+    p->may_repeat_acks = may_repeat_acks;
+}
+
 /* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read. */
 static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (is_undecided(packet)) {
         other->counts.unsure--;
-        ue_tracker_report_ack(p, id, true);
+        report_repeated(p, id);
     } else if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED && id > other->skipped_last_id) {
         end_decision(p, other);
     }
@@ -287,6 +293,7 @@ static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *sid
 static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_first = !other->has_reported;
+    p->may_repeat_acks |= side->missing_since_ack != 0 || side->unread_since_ack != 0;
     other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
     if (id > other->reported_id) {
@@ -320,6 +327,7 @@ static bool is_plausible(struct ue_tracker_step *p, struct ue_tracker_side *othe
     bool is_confirmed = other->has_suspect && step > 0 && step <= UE_TRACKER_STEP_MAX;
     if (is_confirmed) {
         other->has_suspect = false;
+        p->may_repeat_acks = true;
         process_ack(p, other, other->suspect_id);
         return true;
     }

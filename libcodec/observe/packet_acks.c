@@ -41,13 +41,12 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, other, id);
     struct ue_observed_event event = {.type = delivered ? UE_OBSERVED_ACK : UE_OBSERVED_NAK,
-                                      .ack = {.packet_id = id, .span_ns = -1}};
+                                      .ack = {.packet_id = id, .span_ns = -1, .may_be_repeated = p->may_repeat_acks}};
     bool is_seen = packet != NULL && packet->is_seen;
     if (is_seen) {
         bool is_before = packet->frame < p->in->frame; /* else it was captured after an ack that was held */
-        bool is_first = p->in->frame != p->tracker->sides[p->in->side].repeating_frame;
         event.ack.frame = packet->frame;
-        event.ack.span_ns = is_before && is_first ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
+        event.ack.span_ns = is_before ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
         event.ack.may_be_refused = !delivered && ue_packet_dependencies_may_fail_unreliable(other, id);
     } else {
         event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
@@ -125,6 +124,7 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     bool is_first = !other->has_reported;
     other->acked_first_id = is_first ? newest : other->acked_first_id;
     ue_tracker_begin_acks(other, before);
+    p->may_repeat_acks = !is_continuous;
     int64_t reach = ue_history_reach(packet);
     if (is_continuous) {
         ue_tracker_report_naks(p, newest - reach, newest, is_first);

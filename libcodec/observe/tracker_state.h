@@ -213,8 +213,6 @@ struct ue_tracker_side {
     int64_t recent_id;
     int64_t unreadable_id;     /* the highest id that a packet with unknown acks or bunches can have */
     uint32_t unread_since_ack; /* packets with unknown acks since the last known ack */
-    uint64_t
-        repeating_frame; /* legacy: of the newest packet whose acks may repeat those of packets with unknown acks */
     bool has_unread;
     bool has_newest;
     bool has_reported;
@@ -266,7 +264,8 @@ struct ue_tracker_step {
     bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
     size_t captured_bits; /* of a cut datagram */
     uint32_t item;
-    int64_t naks_left; /* limits the number of implied naks per datagram */
+    int64_t naks_left;    /* limits the number of implied naks per datagram */
+    bool may_repeat_acks; /* see may_be_repeated of struct ue_observed_ack */
 };
 
 UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {

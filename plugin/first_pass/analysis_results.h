@@ -24,7 +24,7 @@ enum uerudp_analysis_result_type {
     UERUDP_RESULT_JITTER,            /* span_ns: smoothed jitter of the sender's clock against the capture's */
     UERUDP_RESULT_HANDSHAKE_RTT,     /* span_ns: since the handshake message that this one answers */
     UERUDP_RESULT_ACK, /* id: of the packet that is reported as delivered; frame: of it (0: not captured); span_ns:
-                          since it */
+                          since it, if no earlier packet that was not captured may have reported it */
     UERUDP_RESULT_NAK, /* likewise, not delivered; is_set: inferred, because its ack never reached the sender */
     UERUDP_RESULT_NEVER_SENT, /* id: the last of the packets that this one acknowledges although they were never sent
                                  before; frame: takes that back */

@@ -125,7 +125,7 @@ static void add_ack(struct uerudp_frame_state *current, const struct ue_observed
     const struct uerudp_analysis_result result = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
                                                   .frame = (uint32_t)event->ack.frame,
                                                   .id = event->ack.packet_id,
-                                                  .span_ns = event->ack.span_ns,
+                                                  .span_ns = event->ack.may_be_repeated ? -1 : event->ack.span_ns,
                                                   .is_set = event->ack.is_withdrawn};
     uerudp_analysis_results_add(state, &result);
     if (event->ack.is_withdrawn) {

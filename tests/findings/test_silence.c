@@ -179,7 +179,8 @@ static void test_handshake_beside_a_lost_silence(void **state) {
     findings_fixture_packet(400, SERVER, 2);
     findings_fixture_lost(CLIENT, 2, 3);
     findings_fixture_packet(510, CLIENT, 4);
-    assert_int_equal(2, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_OTHERS].at_least);
+    findings_fixture_finish(520, true);
+    assert_int_equal(2, findings_fixture_find(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
 /* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
@@ -204,44 +205,6 @@ static void test_end_of_timeout(void **state) {
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_TIMEOUT)->side);
 }
 
-/* The server sends every 200 ms and acknowledges nothing until ack_ms. */
-static void acknowledge_late(int64_t ack_ms) {
-    findings_fixture_packet(0, CLIENT, 1);
-    int64_t id = 1;
-    for (int64_t ms = 100; ms < ack_ms; ms += 100) {
-        findings_fixture_packet(ms, SERVER, id++);
-    }
-    findings_fixture_packet(ack_ms, SERVER, id);
-    findings_fixture_nak(1, 1);
-    findings_fixture_packet(ack_ms + 10, CLIENT, 2);
-}
-
-static void test_ack_gap(void **state) {
-    (void)state;
-    acknowledge_late(500);
-    assert_int_equal(1, findings_fixture_count(UE_FINDING_ACK_GAP));
-}
-
-static void test_acks_in_time(void **state) {
-    (void)state;
-    acknowledge_late(499);
-    assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
-}
-
-/* Packets of the server that are missing may have held the acks. */
-static void test_ack_gap_with_missing_packets(void **state) {
-    (void)state;
-    findings_fixture_packet(0, CLIENT, 1);
-    for (int64_t id = 1; id < 5; id++) {
-        findings_fixture_packet(id * 100, SERVER, id);
-    }
-    findings_fixture_lost(SERVER, 5, 5);
-    findings_fixture_packet(600, SERVER, 6);
-    findings_fixture_nak(1, 1);
-    findings_fixture_packet(610, CLIENT, 2);
-    assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
-}
-
 /* So many missing packets that the sequence after the silence may be damaged. */
 static void after_a_jump(bool is_damaged) {
     server_is_silent(600, 600, 100);
@@ -252,9 +215,52 @@ static void after_a_jump(bool is_damaged) {
     findings_fixture_packet(610, SERVER, is_damaged ? 2 : 103);
 }
 
+/* Packets 2 to 4 of the server are missing before the packet that ends its silence. */
+static void lose_three(void) {
+    server_is_silent(600, 600, 3);
+    findings_fixture_expect_none();
+}
+
+static void test_missing_packets_that_come_late(void **state) {
+    (void)state;
+    lose_three();
+    for (int64_t id = 2; id <= 4; id++) {
+        findings_fixture_late_packet(620, SERVER, id);
+    }
+    findings_fixture_finish(630, true);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_LATE_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void test_missing_packets_of_which_one_comes_late(void **state) {
+    (void)state;
+    lose_three();
+    findings_fixture_late_packet(620, SERVER, 3);
+    findings_fixture_finish(630, true);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void test_late_packet_from_before_a_silence(void **state) {
+    (void)state;
+    lose_three();
+    findings_fixture_late_packet(620, SERVER, 1);
+    findings_fixture_finish(630, true);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+/* They do not come any more when much later ones do. */
+static void test_missing_packets_that_never_come(void **state) {
+    (void)state;
+    lose_three();
+    findings_fixture_packet(610, SERVER, 68);
+    findings_fixture_expect_none();
+    findings_fixture_packet(611, SERVER, 69);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
 static void test_silence_before_a_jump(void **state) {
     (void)state;
     after_a_jump(false);
+    findings_fixture_finish(620, true);
     assert_int_equal(100, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
 }
 
@@ -296,7 +302,8 @@ static void be_silent_after_a_malformed_packet(bool is_one_lost) {
     }
     findings_fixture_lost_or_damaged(SERVER, 3, 3);
     findings_fixture_packet(800, SERVER, 4);
-    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
+    findings_fixture_finish(810, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_UNSURE_SILENCE));
 }
 
 static void test_malformed_packet_before_a_silence(void **state) {
@@ -381,7 +388,8 @@ static void test_copy_before_a_silence(void **state) {
     }
     findings_fixture_lost(SERVER, 2, 2);
     findings_fixture_packet(610, SERVER, 4);
-    findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
+    findings_fixture_finish(620, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_UNSURE_SILENCE));
 }
 
 /* An id before or after the silence cannot be read: packets may be missing. */
@@ -438,8 +446,13 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point_in_time, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_ack_gap_with_missing_packets, findings_fixture_set_up,
+        cmocka_unit_test_setup_teardown(test_missing_packets_that_come_late, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packets_of_which_one_comes_late, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_packet_from_before_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packets_that_never_come, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_silence_before_a_jump, findings_fixture_set_up,
                                         findings_fixture_tear_down),
@@ -464,7 +477,6 @@ int main(void) {
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_after_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

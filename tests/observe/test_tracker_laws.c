@@ -49,7 +49,7 @@ static void check_report(struct tracker_law *w, const struct ue_observed_event *
     *emitted = result;
     assert_true(is_legacy || !w->had_bunch);
     bool is_before = event->ack.frame != 0 && event->ack.frame < event->frame;
-    assert_true(event->ack.span_ns == -1 ? !is_before || is_legacy : is_before);
+    assert_true((event->ack.span_ns >= 0) == is_before);
     assert_true(event->ack.frame == 0 || !event->ack.is_excused);
     assert_true(event->ack.frame != event->frame);
 }

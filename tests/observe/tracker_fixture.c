@@ -126,7 +126,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
                               : event->ack.is_excused ? " excused"
                                                       : " unseen",
                               event->ack.frame);
-        say_span(fixture, event->ack.span_ns);
+        say_span(fixture, event->ack.may_be_repeated ? -1 : event->ack.span_ns);
         break;
     case UE_OBSERVED_BUNCH: say_bunch(fixture, event); break;
     case UE_OBSERVED_CHANNEL_OPENED:

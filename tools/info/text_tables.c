@@ -142,7 +142,7 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
-    print_percentiles(out, "server frame", &timing->frame_time_ms, 1);
+    print_percentiles(out, timing->has_clocks ? "server frame" : "server frame (packets)", &timing->frame_time_ms, 1);
     if (timing->frame_time_ms.max == UINT8_MAX) {
         text_buffer_add(out, "    a server frame of 255 ms took 255 ms or longer\n");
     }
@@ -160,6 +160,10 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
 
 /* ---- pace ---- */
 
+static struct phrase interval_text(int64_t ms) {
+    return phrase_format("%" PRId64 " ms%s", ms, ms < UE_SEND_INTERVAL_LIMIT_MS ? "" : " or more");
+}
+
 /* Intervals between the frames of a side that sent, and the longest of them. */
 static void print_intervals(struct text_buffer *out, const struct info_connection *info, unsigned side) {
     const struct ue_send_pace *pace = &info->timing->pace[side];
@@ -167,10 +171,14 @@ static void print_intervals(struct text_buffer *out, const struct info_connectio
     if (intervals->count == 0) {
         return;
     }
-    text_buffer_add_format(out,
-                           "    the %s sends every %" PRId64 " ms, 99 %% within %" PRId64 " ms, at most %" PRId64 " ms",
-                           phrase_side(side), ue_histogram_percentile(intervals, 50),
-                           ue_histogram_percentile(intervals, 99), intervals->max);
+    int64_t p99_ms = ue_histogram_percentile(intervals, 99);
+    text_buffer_add_format(out, "    the %s sends every %s", phrase_side(side),
+                           interval_text(ue_histogram_percentile(intervals, 50)).text);
+    if (p99_ms < UE_SEND_INTERVAL_LIMIT_MS) {
+        text_buffer_add_format(out, ", 99 %% within %" PRId64 " ms", p99_ms);
+    }
+    text_buffer_add_format(out, ", %s %s", intervals->max < UE_SEND_INTERVAL_LIMIT_MS ? "at most" : "the longest",
+                           interval_text(intervals->max).text);
     text_buffer_add_format(out, " (before frame %" PRIu64, pace->longest_frame);
     if (info->course->implausible == 0) {
         text_buffer_add_format(out, ", from %.3f s on", phrase_seconds(pace->longest_ns - info->course->first_ns));

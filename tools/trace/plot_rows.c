@@ -181,7 +181,8 @@ static void on_ack(struct trace_plot *plot, const struct ue_observed_event *even
 
 static void add_round_trip(struct trace_plot *plot, const struct ue_observed_event *event) {
     const struct ue_timing *timing = plot->info->timing;
-    bool is_sample = event->ack.frame != 0 && event->ack.span_ns >= 0 && timing->halves[event->side].count != 0;
+    bool is_sample = event->ack.frame != 0 && event->ack.span_ns >= 0 && !event->ack.may_be_repeated &&
+                     timing->halves[event->side].count != 0;
     if (is_sample) {
         const struct trace_plot_rtt rtt = {event->time_ns,
                                            ue_time_ns_add(timing->last_half_ns[0], timing->last_half_ns[1])};

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define UE_CLOCK_JITTER_UNUSABLE_MS 1000 /* senders without a usable clock write 1023 */
+#define UE_CLOCK_JITTER_UNUSABLE_MS 1000 /* 1023: a second or more since the last clock */
 #define UE_CLOCK_JITTER_NOISE 16         /* JitterNoiseReduction */
 
 /* The jitter of the packets of one side. A zeroed struct is initialised. */

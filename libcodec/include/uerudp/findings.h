@@ -174,6 +174,9 @@ struct ue_side_jitter {
     uint64_t samples;
 };
 
+/* An interval of this length took so long or longer. */
+#define UE_SEND_INTERVAL_LIMIT_MS 1000
+
 /* The time between frames (ticks) of a side in which it sent: the first packet of a frame has the millisecond part of
    the sender's clock, so that delays of the network do not matter (endpoint.md 31.1). Frames that sent nothing, and
    frames with packets that were not captured, have no interval. */
@@ -182,7 +185,8 @@ struct ue_send_pace {
     int64_t last_interval_ms;
     uint64_t longest_frame; /* the packet after the longest interval */
     int64_t longest_ns;     /* capture time of the packet before it */
-    bool has_clock; /* the three below are of the last first packet of a frame, and no packet after it is missing */
+    bool has_info;  /* the three below are of the last first packet of a frame, and no packet after it is missing */
+    bool has_clock; /* clock_ms is set */
     uint16_t clock_ms;
     int64_t time_ns;
     int64_t last_id; /* of the last packet */
@@ -195,7 +199,11 @@ struct ue_timing {
     int64_t last_half_ns[2];
     int64_t handshake_ns[2]; /* from this side's handshake message to the answer; 0: unknown */
     struct ue_side_jitter jitter[2];
-    struct ue_histogram frame_time_ms; /* as reported by the server */
+    struct ue_histogram frame_time_ms; /* as reported by the server; UINT8_MAX: so long or longer. If has_clocks, by
+                                          the first packet of each frame, else by each packet */
+    bool has_clocks;                   /* the generation's packets have jitter clocks */
+    bool has_item_frame_time;          /* up to 4.21: an ack of the current datagram has this frame time */
+    uint8_t item_frame_time_ms;
     struct ue_send_pace pace[2];
 };
 

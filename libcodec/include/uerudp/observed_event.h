@@ -94,12 +94,13 @@ struct ue_observed_never_sent {
 };
 
 struct ue_observed_ack {
-    int64_t packet_id; /* of the packet that is reported */
-    uint64_t frame;    /* of that packet; 0: not captured */
-    int64_t span_ns; /* since that packet; -1: not captured, or captured later, or (up to 4.21) its first ack may be in
-                        a packet that could not be read */
-    bool is_excused; /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
-                        ACK, the packet was sent before the first one */
+    int64_t packet_id;    /* of the packet that is reported */
+    uint64_t frame;       /* of that packet; 0: not captured */
+    int64_t span_ns;      /* since that packet; -1: not captured, or captured later */
+    bool may_be_repeated; /* a packet that was not captured or could not be read may have reported it before, so that
+                             span_ns is no round-trip time */
+    bool is_excused;     /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
+                            ACK, the packet was sent before the first one */
     bool is_withdrawn;   /* NAK: retracts an earlier ACK, because the acks were lost */
     bool may_be_refused; /* NAK: the packet may have arrived, and one of its unreliable bunches have been refused; then
                             its reliable bunches were delivered (endpoint.md 16) */

@@ -72,6 +72,29 @@ class FrameTime(Case):
         self.assertEqual((50, 50, 150), (times["min"], times["p50"], times["max"]))
         self.assertIn("server_frame_time", {finding["kind"] for finding in self.info()["findings"]})
 
+    def test_packets_of_a_frame(self):
+        """Before 4.25 each packet has the frame time, not only the first of a frame: what is said is of packets."""
+        for generation in GENERATIONS:
+            self.generate("frame-time", "--tick=20", f"--generation={generation}")
+            of_packets = sum(any(value is not None for _, value in frame_times(datagram))
+                             for datagram in uerudp.decode(f"--generation={generation}", self.path))
+            text = uerudp.run("info", self.path, status=None).stdout.decode()
+            self.assertEqual(of_packets, self.info()["server_frame_time_ms"]["samples"], generation)
+            self.assertEqual(generation < "4.25", "its packets report" in text and "server frame (packets)" in text, generation)
+            self.assertEqual(generation >= "4.25", "one in ten takes" in text, generation)
+
+    def test_copies(self):
+        """A copy that the network made is no other frame."""
+        for generation in ("4.20", "4.22", "5.1"):
+            self.generate("frame-time", "--tick=20", f"--generation={generation}", "--dup=0.3", "--capture-at=client")
+            info = self.info()
+            numbers = {int(each["frame"]): each for each in uerudp.decode(f"--generation={generation}", self.path)}
+            copies = {number: each["packet_id"] for each in json.loads(self.sent.read_text())["datagrams"]
+                      for number in [each["frame"]] if number in numbers and each["dir"] == "s2c" and each["packet_id"] is not None
+                      and any(value is not None for _, value in frame_times(numbers[number]))}
+            self.assertGreater(info["duplicates"]["s2c"], 0)
+            self.assertEqual(len(set(copies.values())), info["server_frame_time_ms"]["samples"], generation)
+
     def test_longest(self):
         """A byte holds 255 ms at most; the text says that such a frame may have taken longer."""
         for tick, is_said in (("10", True), ("20", False)):

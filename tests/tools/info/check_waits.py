@@ -275,27 +275,26 @@ class Pace(unittest.TestCase):
         self.assertEqual({"c2s": None, "s2c": None}, run.info["send_interval_ms"])
 
     def test_longest_interval(self):
-        """A server that hangs for 400 ms; packets that are missing make no interval."""
+        """A server that hangs for 400 ms; packets that are missing make no interval, and neither do delays of the network. A clock
+        that has no value shows a second or more."""
         def packets(clocks, ids=None):
             for i, clock in enumerate(clocks):
                 number = i if ids is None else ids[i]
+                is_old = i > 0 and clock - clocks[i - 1] >= 1000
                 yield {"generation": "5.5", "src": "10.0.0.2:7777", "dst": "10.0.0.1:50000", "time": str(10**18 + clock * 10**6),
-                       "packet": {"seq": 100 + number, "ack": 500, "history": [1], "has_info": True, "jitter_ms": clock % 1000},
+                       "packet": {"seq": 100 + number, "ack": 500, "history": [1], "has_info": True, "jitter_ms": 1023 if is_old else clock % 1000},
                        "bunches": []}
 
-        def of_client(end_ms):
-            """A client that sends all the time, so that the clock of the capture was not set in a pause."""
-            for i in range(end_ms // 33):
-                yield {"generation": "5.5", "src": "10.0.0.1:50000", "dst": "10.0.0.2:7777", "time": str(10**18 + i * 33 * 10**6),
-                       "packet": {"seq": 500 + i, "ack": 100, "history": [1]}, "bunches": []}
-
-        def interval(*arguments, beside=()):
-            lines = sorted([*packets(*arguments), *beside], key=lambda line: int(line["time"]))
-            text = "\n".join(map(json.dumps, lines)).encode()
+        def reports(*arguments):
+            text = "\n".join(map(json.dumps, packets(*arguments))).encode()
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "a.pcapng"
                 path.write_bytes(uerudp.run("encode", "-", data=text).stdout)
-                info, = map(json.loads, uerudp.run("info", "--json", "--generation=5.5", path, status=None).stdout.splitlines())
+                text, line = (uerudp.run("info", *options, "--generation=5.5", path, status=None).stdout.decode() for options in ((), ("--json",)))
+            return text, json.loads(line)
+
+        def interval(*arguments):
+            _, info = reports(*arguments)
             return info["send_interval_ms"]["s2c"], info["longest_send_interval"]["s2c"]
         steady = list(range(0, 3300, 33))
         hung = steady[:50] + [each + 400 for each in steady[50:]]
@@ -303,10 +302,14 @@ class Pace(unittest.TestCase):
         found, where = interval(hung)
         self.assertEqual((33, 433, 51), (found["p50"], found["max"], where["frame"]))
         self.assertAlmostEqual(hung[49] / 1000, where["time_s"], 3)
-        alone, _ = interval([0, 33, 2466, 2499])
-        self.assertEqual(433, alone["max"])
-        found, _ = interval([0, 33, 2466, 2499], beside=of_client(2499))
-        self.assertEqual(2433, found["max"])
+        found, where = interval([0, 33, 1032, 2031, 2064])
+        self.assertEqual((999, 4, 3), (found["max"], found["samples"], where["frame"]))
+        late = [0, 33, 2466, 2499]
+        found, where = interval(late)
+        self.assertEqual((1000, 2, 3), (found["max"], found["samples"], where["frame"]))
+        self.assertIn("the server sends every 33 ms, the longest 1000 ms or more (before frame 3,", reports(late)[0])
+        self.assertIn("at most 433 ms (before frame 51,", reports(hung)[0])
+        self.assertEqual(3, interval([0, 33, 2466, 4899])[0]["samples"])
         found, _ = interval(hung, [i + 5 * (i >= 50) for i in range(100)])
         self.assertEqual((33, 98), (found["max"], found["samples"]))
 

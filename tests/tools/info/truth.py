@@ -127,9 +127,17 @@ class Run:
     def last_silence(self, text, _):
         check(not self.captured(SIDES[text["side"]], int(text["frame"])), "it sent packets after that")
 
+    def late_silence(self, text, _):
+        way, last = SIDES[text["side"]], int(text["last"])
+        check(not self.captured(way, int(text["frame"]), last), "it sent packets in between")
+        after = [each for frame, each in self.by_frame.items() if frame > last and each.way == way and each.packet_id is not None]
+        late = sum(each.packet_id < self.by_frame[last].packet_id for each in after) if last in self.by_frame else len(after)
+        self.at_most(text, late, "came after it")
+
     def ack_gap(self, text, _):
         way = SIDES[text["side"]]
-        check(self.captured(OTHER[way], int(text["frame"]), int(text["last"])), "the other side did not keep sending")
+        captured = len(self.captured(OTHER[way], int(text["frame"]), int(text["last"])))
+        check(captured >= int(text["others"]), f"only {captured} packets of the other side were captured")
         self.at_most(text, len(self.refused[way]), "were not accepted")
 
     def pause(self, text, _):
@@ -251,12 +259,14 @@ SENTENCES = (
     ("reliable_stall", rf"stall of at least [\d.]+ (?:ms|s) {BUNCHES}: missing before frame (?P<frame>\d+), came in frame (?P<last>\d+); ", Run.stall_seen),
     ("repeated_loss", rf"{BUNCHES}: {FRAMES}, arrived with frame (?P<last>\d+)", Run.stall),
     ("undelivered", rf"{BUNCHES}", Run.always),
+    ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while .*; (?P<count>\d+) packets? that it sent before frame",
+     Run.late_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
      Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
                 r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
-    ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+),.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
+    ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
     ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
     ("loss_burst", rf"(?P<count>\d+) packets .* {WAY}, ids (?P<first>\d+) to (?P<last>\d+)", Run.burst),
     ("spurious_resends", WAY, Run.spurious),

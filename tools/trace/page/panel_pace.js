@@ -10,6 +10,8 @@
     return values.length === 0 ? null : { median: values[(values.length - 1) >> 1], most: values[values.length - 1], count: values.length };
   }));
 
+  const interval = ms => duration(ms) + (ms < 1000 ? "" : " or more"); // the clock has no longer ones
+
   function visible(view, rows) {
     const first = lowerBound(rows.t, view.from), last = lowerBound(rows.t, view.to, first);
     return { first, last, isNear: last - first <= DOTS_MAX };
@@ -56,10 +58,10 @@
         const name = side === 0 ? "client" : "server", { first, last, isNear } = visible(view, rows);
         const at = lowerBound(rows.t, t, first, last);
         if (isNear) {
-          return at < last ? `${name}: ${duration(rows.ms[at])} before frame ${rows.frame[at]}` : "";
+          return at < last ? `${name}: ${interval(rows.ms[at])} before frame ${rows.frame[at]}` : "";
         }
         const bins = view.bins(3), value = summaries[side](bins, Math.floor(t / bins.ms));
-        return value ? `${name}: median ${duration(value.median)}, longest ${duration(value.most)}, of ${number(value.count)}` : "";
+        return value ? `${name}: median ${interval(value.median)}, longest ${interval(value.most)}, of ${number(value.count)}` : "";
       }).filter(Boolean);
     },
   });

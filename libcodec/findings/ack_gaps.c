@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Gaps between the acks of a side's packets, while the other side sent. */
+#include "libcodec/findings/findings_state.h"
+
+/* Packets of the other side without an ack that make a gap. */
+#define PEER_PACKETS_MIN 2
+
+static void begin_wait(struct ue_ack_wait *wait, const struct ue_observed_event *event) {
+    *wait = (struct ue_ack_wait){.is_waiting = wait->is_waiting,
+                                 .newest_id = wait->newest_id,
+                                 .begin_ns = event->time_ns,
+                                 .begin_frame = event->frame,
+                                 .known_from_ns = event->time_ns};
+}
+
+/* Starts waiting for an ack when a packet is sent. One that comes late may be reported already. */
+static void on_sent(struct ue_ack_wait *wait, const struct ue_observed_event *event) {
+    wait->newest_id = event->packet_id > wait->newest_id ? event->packet_id : wait->newest_id;
+    if (!wait->is_waiting && !event->packet.is_late) {
+        wait->is_waiting = true;
+        begin_wait(wait, event);
+    }
+}
+
+/* A packet of `side` that was not captured, or could not be read, may have an ack. */
+static void skip_packet(struct ue_findings *findings, unsigned side) {
+    struct ue_ack_wait *wait = &findings->ack_waits[!side];
+    if (!wait->is_unread || wait->is_read_again) {
+        wait->is_unread = true;
+        wait->is_read_again = false;
+        wait->unread_ns = findings->silence[side].last.time_ns;
+    }
+}
+
+static int64_t known_ns(const struct ue_findings *findings, const struct ue_ack_wait *wait, int64_t end_ns) {
+    int64_t span_ns = ue_findings_span(findings, wait->known_from_ns, end_ns).at_least;
+    return span_ns > wait->known_ns ? span_ns : wait->known_ns;
+}
+
+/* From 4.22 on each packet has all acks, so that one without a new ack shows that those before it had none. Up to 4.21
+   what a packet had that cannot be read need not be repeated. */
+static void on_readable(const struct ue_findings *findings, struct ue_ack_wait *wait, int64_t now_ns) {
+    if (!wait->is_unread) {
+        return;
+    }
+    if (findings->gaps.is_legacy) {
+        wait->known_ns = known_ns(findings, wait, wait->unread_ns);
+        wait->known_from_ns = now_ns;
+    }
+    wait->is_unread = !findings->gaps.is_legacy && !wait->is_read_again;
+    wait->is_read_again = wait->is_unread;
+}
+
+/* Time in which the other side sent nothing is a silence of it. */
+static void add_silence(struct ue_ack_wait *wait, int64_t before_ns, int64_t now_ns) {
+    int64_t span_ns = ue_time_ns_since(now_ns, before_ns > wait->begin_ns ? before_ns : wait->begin_ns);
+    wait->silent_ns += span_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) ? span_ns : 0;
+}
+
+static void on_peer_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_ack_wait *wait = &findings->ack_waits[!event->side];
+    add_silence(wait, findings->silence[event->side].last.time_ns, event->time_ns);
+    if (event->type == UE_OBSERVED_OPAQUE) {
+        skip_packet(findings, event->side);
+    } else if (!event->packet.is_late) {
+        on_readable(findings, wait, event->time_ns);
+    }
+    wait->peer_packets++;
+}
+
+static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_ack_gap *gap = &findings->ack_gaps[!event->side];
+    struct ue_ack_wait *wait = &findings->ack_waits[!event->side];
+    struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, event->time_ns);
+    uint64_t others = wait->peer_packets - (wait->peer_packets != 0); /* the last one has the ack */
+    span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : event->time_ns);
+    if (wait->is_waiting &&
+        ue_time_ns_since(span_ns.at_least, wait->silent_ns) >= ue_finding_threshold_ns(UE_FINDING_ACK_GAP) &&
+        others >= PEER_PACKETS_MIN) {
+        *gap = (struct ue_ack_gap){span_ns, wait->begin_ns, wait->begin_frame, event->frame, others, 0};
+    }
+    gap->nacked += event->type == UE_OBSERVED_NAK;
+    wait->is_waiting = event->ack.packet_id < wait->newest_id;
+    begin_wait(wait, event);
+}
+
+/* ---- reports ---- */
+
+static void report_gap(const struct ue_findings *findings, unsigned side, struct ue_ack_gap *gap) {
+    struct ue_finding finding =
+        ue_finding_of_bounded_span(UE_FINDING_ACK_GAP, side, gap->span_ns, gap->begin_frame, gap->frame);
+    ue_finding_set_time(&finding, gap->begin_ns);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)gap->nacked);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)gap->others);
+    gap->frame = 0;
+    ue_findings_report(findings, &finding);
+}
+
+/* Reports a gap when all reports of the packet that ends it are known. */
+static void end_gaps(struct ue_findings *findings, uint64_t frame) {
+    for (unsigned side = 0; side < 2; side++) {
+        struct ue_ack_gap *gap = &findings->ack_gaps[side];
+        if (gap->frame != 0 && gap->frame != frame) {
+            report_gap(findings, side, gap);
+        }
+    }
+}
+
+/* ---- events ---- */
+
+void ue_ack_gaps_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
+    end_gaps(findings, event->frame);
+    switch (event->type) {
+    case UE_OBSERVED_LOST: skip_packet(findings, event->side); break;
+    case UE_OBSERVED_OPAQUE: on_peer_packet(findings, event); break;
+    case UE_OBSERVED_PACKET:
+        if (!event->packet.is_duplicate) {
+            on_peer_packet(findings, event);
+            on_sent(&findings->ack_waits[event->side], event);
+        }
+        break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
+        if (!event->ack.is_withdrawn) {
+            on_report(findings, event);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* A packet of which no event told, or one that is cut: up to 4.21 an ack may be beyond the cut. */
+void ue_ack_gaps_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                           const struct ue_decode_result *result) {
+    bool is_event = findings->silence[datagram->role].captured_frame == datagram->frame;
+    if (datagram->is_cut && is_event) {
+        findings->ack_waits[!datagram->role].is_waiting &= !findings->gaps.is_legacy;
+    } else if (!result->is_handshake && !is_event) {
+        skip_packet(findings, datagram->role);
+    }
+}
+
+void ue_ack_gaps_begin_tracker(struct ue_findings *findings) {
+    end_gaps(findings, 0);
+    for (unsigned side = 0; side < 2; side++) {
+        findings->ack_waits[side] = (struct ue_ack_wait){0};
+    }
+}
+
+void ue_ack_gaps_finish(struct ue_findings *findings) {
+    end_gaps(findings, 0);
+}

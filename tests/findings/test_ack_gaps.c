@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/findings/findings_fixture.h"
+
+#define MS INT64_C(1000000)
+
+/* The client sends packet 1 at 0 ms, which the server reports as not delivered with the last of its packets. */
+static void client_sends(void) {
+    findings_fixture_packet(0, CLIENT, 1);
+}
+
+static void server_reports(int64_t ms, int64_t id) {
+    findings_fixture_packet(ms, SERVER, id);
+    findings_fixture_nak(1, 1);
+    findings_fixture_packet(ms + 10, CLIENT, 2);
+}
+
+/* The server sends every 100 ms and acknowledges nothing until ack_ms. */
+static void acknowledge_late(int64_t ack_ms) {
+    client_sends();
+    int64_t id = 1;
+    for (int64_t ms = 100; ms < ack_ms; ms += 100) {
+        findings_fixture_packet(ms, SERVER, id++);
+    }
+    server_reports(ack_ms, id);
+}
+
+static void expect_gap(int64_t at_least_ms, int64_t at_most_ms, int64_t others) {
+    const struct ue_finding *gap = findings_fixture_find(UE_FINDING_ACK_GAP);
+    assert_int_equal(CLIENT, gap->side);
+    assert_int_equal(at_least_ms * MS, gap->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(at_most_ms * MS, gap->values[UE_VALUE_SPAN].at_most);
+    assert_int_equal(others, gap->values[UE_VALUE_OTHERS].at_least);
+    assert_int_equal(1, gap->values[UE_VALUE_COUNT].at_least);
+}
+
+static void expect_no_gap(void) {
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_ACK_GAP));
+}
+
+static void test_ack_gap(void **state) {
+    (void)state;
+    acknowledge_late(500);
+    expect_gap(500, 500, 4);
+}
+
+static void test_acks_in_time(void **state) {
+    (void)state;
+    acknowledge_late(499);
+    expect_no_gap();
+}
+
+/* ---- a server that did not keep sending ---- */
+
+static void test_silence_in_a_gap(void **state) {
+    (void)state;
+    client_sends();
+    findings_fixture_packet(10, SERVER, 1);
+    findings_fixture_packet(20, SERVER, 2);
+    server_reports(620, 3);
+    expect_no_gap();
+}
+
+/* It sent for 500 ms of the gap, and was silent for another 500 ms. */
+static void test_short_silence_in_a_long_gap(void **state) {
+    (void)state;
+    client_sends();
+    for (int64_t id = 1; id <= 4; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    findings_fixture_packet(650, CLIENT, 2);
+    findings_fixture_packet(900, SERVER, 5);
+    server_reports(1000, 6);
+    expect_gap(1000, 1000, 5);
+}
+
+/* ---- packets that are not known ---- */
+
+static void begin_history(void) {
+    findings_fixture_layout(UE_PACKET_JITTER);
+}
+
+/* The server sends packets every 100 ms up to the one before `lost`, which is missing. */
+static void send_until_lost(int64_t lost) {
+    client_sends();
+    for (int64_t id = 1; id < lost; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    findings_fixture_lost(SERVER, lost, lost);
+}
+
+/* The packet after the missing one has the report, which may have been in the missing one, too. */
+static void test_missing_packet_that_may_report(void **state) {
+    (void)state;
+    begin_history();
+    send_until_lost(5);
+    server_reports(600, 6);
+    expect_no_gap();
+}
+
+static void test_missing_packet_that_may_report_late(void **state) {
+    (void)state;
+    begin_history();
+    send_until_lost(6);
+    server_reports(700, 7);
+    expect_gap(500, 700, 5);
+}
+
+/* The packet after the missing one has no report: the missing one had none. */
+static void test_missing_packet_without_report(void **state) {
+    (void)state;
+    begin_history();
+    send_until_lost(3);
+    for (int64_t id = 4; id <= 6; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    server_reports(700, 7);
+    expect_gap(700, 700, 5);
+}
+
+/* Up to 4.21 the packet after the missing one need not have its acks. */
+static void test_legacy_missing_packet(void **state) {
+    (void)state;
+    send_until_lost(3);
+    for (int64_t id = 4; id <= 8; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    server_reports(900, 9);
+    expect_gap(500, 900, 7);
+}
+
+static void test_legacy_missing_packet_amid(void **state) {
+    (void)state;
+    send_until_lost(4);
+    for (int64_t id = 5; id <= 7; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    server_reports(800, 8);
+    expect_no_gap();
+}
+
+/* An encrypted packet among others may have a report. */
+static void test_opaque_packet(void **state) {
+    (void)state;
+    begin_history();
+    client_sends();
+    for (int64_t id = 1; id <= 5; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    findings_fixture_opaque(600, SERVER);
+    server_reports(700, 7);
+    expect_gap(500, 700, 6);
+}
+
+/* A packet that comes late was reported before, and waits for nothing. */
+static void test_late_packet_waits_for_nothing(void **state) {
+    (void)state;
+    begin_history();
+    uint64_t frame = findings_fixture_packet(0, CLIENT, 2);
+    findings_fixture_packet(10, SERVER, 1);
+    findings_fixture_nak(1, 0);
+    findings_fixture_ack(2, frame, 10);
+    findings_fixture_late_packet(20, CLIENT, 1);
+    for (int64_t id = 2; id <= 6; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    frame = findings_fixture_packet(650, CLIENT, 3);
+    findings_fixture_packet(700, SERVER, 7);
+    findings_fixture_ack(3, frame, 50);
+    findings_fixture_packet(710, CLIENT, 4);
+    expect_no_gap();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silence_in_a_gap, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_short_silence_in_a_long_gap, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packet_that_may_report, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packet_that_may_report_late, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packet_without_report, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_missing_packet, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_missing_packet_amid, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_opaque_packet, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_packet_waits_for_nothing, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
