@@ -42,7 +42,9 @@ static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct u
         return false;
     }
     uint8_t *at = ue_array_at(array, place);
-    memmove(at + size, at, (array->count - place) * size);
+    if (place < array->count) { /* most are appended */
+        memmove(at + size, at, (array->count - place) * size);
+    }
     memcpy(at, element, size);
     array->count++;
     return true;

@@ -39,21 +39,11 @@ static bool grow_entries(struct ue_channel_entries *table, struct ue_limited_all
 }
 
 /* Not inline: most channels find room, and need no registers for this. */
-static __attribute__((noinline)) bool make_room(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
-                                                uint32_t channel, size_t entry_bytes) {
+__attribute__((noinline)) bool ue_channel_entries_make_room(struct ue_channel_entries *table,
+                                                            struct ue_limited_allocator *memory, uint32_t channel,
+                                                            size_t entry_bytes) {
     return channel <= UE_CHANNEL_MAX && (channel < table->channels || grow_places(table, memory, channel)) &&
            (table->count < table->capacity || grow_entries(table, memory, entry_bytes));
-}
-
-void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory, uint32_t channel,
-                             size_t entry_bytes) {
-    bool has_room = channel < table->channels && table->count < table->capacity;
-    if (!has_room && !make_room(table, memory, channel, entry_bytes)) {
-        return NULL;
-    }
-    void *entry = (char *)table->entries + table->count * entry_bytes;
-    table->places[channel] = (uint16_t)++table->count;
-    return memset(entry, 0, entry_bytes);
 }
 
 void ue_channel_entries_clear(struct ue_channel_entries *table, struct ue_limited_allocator *memory,

@@ -3,6 +3,8 @@
 #ifndef UERUDP_LIBCODEC_OBSERVE_CHANNEL_ENTRIES_H
 #define UERUDP_LIBCODEC_OBSERVE_CHANNEL_ENTRIES_H
 
+#include <string.h>
+
 #include <uerudp/bunch.h>
 #include "libcodec/base/memory_limit.h"
 
@@ -20,9 +22,23 @@ UE_INLINE void *ue_channel_entries_find(const struct ue_channel_entries *table, 
     return place != 0 ? (char *)table->entries + (place - 1) * entry_bytes : NULL;
 }
 
-/* Adds a zeroed entry for a channel that has none; NULL when there is no memory, or no engine uses the index. */
-void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory, uint32_t channel,
-                             size_t entry_bytes);
+/* Makes room for the entry of a channel that has none. Returns false when there is no memory, or no engine uses the
+   index. */
+bool ue_channel_entries_make_room(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
+                                  uint32_t channel, size_t entry_bytes);
+
+/* Adds a zeroed entry for a channel that has none; NULL as ue_channel_entries_make_room. Inline: entry_bytes is a
+   constant. */
+UE_INLINE void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
+                                       uint32_t channel, size_t entry_bytes) {
+    bool has_room = channel < table->channels && table->count < table->capacity;
+    if (!has_room && !ue_channel_entries_make_room(table, memory, channel, entry_bytes)) {
+        return NULL;
+    }
+    void *entry = (char *)table->entries + table->count * entry_bytes;
+    table->places[channel] = (uint16_t)++table->count;
+    return memset(entry, 0, entry_bytes);
+}
 
 /* Finds or adds the entry of a channel; NULL as ue_channel_entries_add. */
 UE_INLINE void *ue_channel_entries_ensure(struct ue_channel_entries *table, struct ue_limited_allocator *memory,

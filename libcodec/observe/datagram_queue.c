@@ -54,23 +54,22 @@ static void push_out(struct ue_observer *observer) {
 
 bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *connection,
                            const struct ue_captured_datagram *captured, const struct ue_decode_state *decode) {
-    const struct ue_waiting_datagram datagram = {.connection = connection,
-                                                 .decode = *decode,
-                                                 .frame = captured->frame,
-                                                 .time_ns = captured->time_ns,
-                                                 .tag = captured->tag,
-                                                 .point = captured->point,
-                                                 .captured_bytes = captured->captured_bytes,
-                                                 .length_bytes = captured->length_bytes,
-                                                 .bytes = captured->bytes};
+    observer->direct = (struct ue_waiting_datagram){.connection = connection,
+                                                    .decode = *decode,
+                                                    .frame = captured->frame,
+                                                    .time_ns = captured->time_ns,
+                                                    .tag = captured->tag,
+                                                    .point = captured->point,
+                                                    .captured_bytes = captured->captured_bytes,
+                                                    .length_bytes = captured->length_bytes,
+                                                    .bytes = captured->bytes};
     bool is_cut = captured->captured_bytes < captured->length_bytes;
     bool is_first = (is_in_order(observer) ? &observer->datagrams : &connection->datagrams)->count == 0;
     if (is_first && !is_cut && ue_connection_is_ready(observer, connection)) {
-        observer->direct = datagram;
         observer->has_direct = true;
         return true;
     }
-    struct ue_waiting_datagram *waiting = copy(observer, &datagram);
+    struct ue_waiting_datagram *waiting = copy(observer, &observer->direct);
     if (waiting == NULL) {
         return false;
     }

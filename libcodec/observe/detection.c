@@ -67,16 +67,18 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
 
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection,
                                              const struct ue_decode_state *state) {
+    if (state->number == 0) {
+        return state->packet_ids;
+    }
     const struct ue_detection_result *result = ue_detection_result_of(detection, state);
-    if (detection->settings.internal_ack && state->number != 0) {
+    if (detection->settings.internal_ack) {
         return (struct ue_packet_ids){.has_id = true, .packet_id = state->number - 1};
     }
     enum ue_header_position position = ue_detection_header_position(result->profile, result->ids);
     bool is_known = !(detection->handlers.is_applied && state->is_held) && state->packet_ids.has_id &&
                     position == ue_detection_header_position(state->result.profile, state->result.ids);
     struct ue_detection_side sides[2];
-    return is_known || state->number == 0 ? state->packet_ids
-                                          : ue_detection_expand_first(detection, position, state->number, sides);
+    return is_known ? state->packet_ids : ue_detection_expand_first(detection, position, state->number, sides);
 }
 
 /* ---- evidence from handshakes ---- */

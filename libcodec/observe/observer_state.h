@@ -98,8 +98,8 @@ struct ue_observer {
     struct ue_list datagrams;      /* waiting ones (IN_CAPTURE_ORDER) */
     struct ue_list waiting, ready; /* connections with waiting datagrams (BY_CONNECTION) */
     size_t waiting_count;
-    struct ue_waiting_datagram direct; /* need not wait, and was not copied */
-    bool has_direct;
+    struct ue_waiting_datagram direct;      /* the latest one that was added */
+    bool has_direct;                        /* it need not wait, and was not copied */
     struct ue_datagram_start start;         /* of the latest datagram, with the context of its connection */
     struct ue_waiting_datagram *latest_out; /* returned last, to be freed */
     struct ue_observed_datagram out;

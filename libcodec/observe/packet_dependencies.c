@@ -16,12 +16,15 @@ static const struct ue_packet_dependencies *find(const struct ue_tracker_side *s
 /* Finds or adds those of the current packet; NULL when there is no memory. */
 static struct ue_packet_dependencies *ensure(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    struct ue_packet_dependencies *entry =
-        ue_tracker_window_ensure(p->tracker, side, &side->dependencies, sizeof *entry, p->packet_id);
-    if (entry != NULL && entry->id != (uint32_t)p->packet_id) {
-        *entry = (struct ue_packet_dependencies){.id = (uint32_t)p->packet_id};
+    if (p->dependencies == NULL) {
+        struct ue_packet_dependencies *entry =
+            ue_tracker_window_ensure(p->tracker, side, &side->dependencies, sizeof *entry, p->packet_id);
+        if (entry != NULL && entry->id != (uint32_t)p->packet_id) {
+            *entry = (struct ue_packet_dependencies){.id = (uint32_t)p->packet_id};
+        }
+        p->dependencies = entry;
     }
-    return entry;
+    return p->dependencies;
 }
 
 bool ue_packet_dependencies_may_fail_unreliable(const struct ue_tracker_side *side, int64_t packet_id) {

@@ -426,15 +426,10 @@ static enum ue_content_kind learn_kind(struct ue_reassembly *reassembly, const s
     return kind;
 }
 
-void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_context *context,
-                        const struct ue_observed_event *event, const struct ue_observer_callbacks *callbacks) {
-    if (event->type == UE_OBSERVED_PACKET) {
-        mark_captured(&reassembly->sides[event->side], event->packet_id);
-        return;
-    }
-    if (event->type != UE_OBSERVED_BUNCH || event->bunch.copy > 1) {
-        return;
-    }
+/* Not inline: other events need no registers for this. */
+static __attribute__((noinline)) void feed_bunch(struct ue_reassembly *reassembly, const struct ue_context *context,
+                                                 const struct ue_observed_event *event,
+                                                 const struct ue_observer_callbacks *callbacks) {
     const struct ue_bunch *bunch = event->bunch.decoded;
     struct reassembly_step p = {.reassembly = reassembly,
                                 .callbacks = callbacks,
@@ -449,6 +444,15 @@ void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_contex
                                 .number = bunch->reliable ? event->bunch.reliable_id : event->packet_id};
     p.kind = learn_kind(reassembly, context, bunch, &p.is_kind_guessed);
     handle_bunch(&p, bunch);
+}
+
+void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_context *context,
+                        const struct ue_observed_event *event, const struct ue_observer_callbacks *callbacks) {
+    if (event->type == UE_OBSERVED_PACKET) {
+        mark_captured(&reassembly->sides[event->side], event->packet_id);
+    } else if (event->type == UE_OBSERVED_BUNCH && event->bunch.copy <= 1) {
+        feed_bunch(reassembly, context, event, callbacks);
+    }
 }
 
 /* ---- late packets ---- */

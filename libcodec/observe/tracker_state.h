@@ -263,6 +263,7 @@ struct ue_tracker_step {
     bool is_late;
     bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
     size_t captured_bits; /* of a cut datagram */
+    struct ue_packet_dependencies *dependencies; /* of the packet; NULL: none so far */
     uint32_t item;
     int64_t naks_left;    /* limits the number of implied naks per datagram */
     bool may_repeat_acks; /* see may_be_repeated of struct ue_observed_ack */

@@ -151,17 +151,11 @@ static uint64_t frame_distance(const struct uerudp_frame_state *state, uint32_t 
     return frame == 0 ? 0 : zigzag_encode((int64_t)frame - state->frame_number) + 1;
 }
 
-/* Most results of a bunch have a small item and number: these are written directly. */
 static size_t encode_result(const struct uerudp_frame_state *state, const struct uerudp_analysis_result *result,
                             uint8_t bytes[RESULT_BYTES_MAX]) {
     unsigned has = members[result->type];
     uint8_t *to = bytes;
     *to++ = (uint8_t)(result->type | (result->is_set ? SET_BIT : 0));
-    if (has == (ITEM | NUMBER) && (result->item | result->number) < 0x80) {
-        to[0] = (uint8_t)result->item;
-        to[1] = (uint8_t)result->number;
-        return 3;
-    }
     to = (has & ITEM) != 0 ? write_number(to, result->item) : to;
     to = (has & FRAME) != 0 ? write_number(to, frame_distance(state, result->frame)) : to;
     to = (has & FIRST) != 0 ? write_number(to, frame_distance(state, result->first_frame)) : to;
@@ -200,6 +194,18 @@ void uerudp_analysis_results_add(struct uerudp_frame_state *state, const struct 
     }
 }
 
+void uerudp_analysis_results_add_kind(struct uerudp_frame_state *state, enum uerudp_analysis_result_type type,
+                                      uint32_t item, enum ue_content_kind kind) {
+    if (state != current || current_size > CHUNK_BYTES_MAX - RESULT_BYTES_MAX || item >= 0x80) {
+        uerudp_analysis_results_add(
+            state, &(struct uerudp_analysis_result){.type = type, .item = item, .number = (uint32_t)kind});
+        return;
+    }
+    current_bytes[current_size++] = (uint8_t)type;
+    current_bytes[current_size++] = (uint8_t)item;
+    current_bytes[current_size++] = (uint8_t)kind;
+}
+
 /* ---- reading ---- */
 
 /* Results in the order in which they were added. */
@@ -231,7 +237,7 @@ static struct uerudp_analysis_result decode_result(const struct uerudp_frame_sta
     struct uerudp_analysis_result result = {.is_set = (**from & SET_BIT) != 0};
     result.type = (enum uerudp_analysis_result_type)(*(*from)++ & ~SET_BIT);
     unsigned has = members[result.type];
-    if (has == (ITEM | NUMBER) && ((*from)[0] | (*from)[1]) < 0x80) { /* see encode_result */
+    if (has == (ITEM | NUMBER) && ((*from)[0] | (*from)[1]) < 0x80) { /* most results of a bunch */
         result.item = *(*from)++;
         result.number = *(*from)++;
         return result;

@@ -103,18 +103,27 @@ static struct ue_observer *require_observer(void) {
 
 /* ---- streams ---- */
 
+static void grow_streams(uint32_t number) {
+    uint32_t capacity = MAX(number + 1, 2 * stream_capacity);
+    streams = wmem_realloc(wmem_file_scope(), streams, capacity * sizeof(*streams));
+    memset(streams + stream_capacity, 0, (capacity - stream_capacity) * sizeof(*streams));
+    stream_capacity = capacity;
+}
+
+static struct stream_results *new_stream(const struct ue_observed_connection *connection) {
+    struct stream_results *stream = wmem_new0(wmem_file_scope(), struct stream_results);
+    uerudp_known_objects_init(&stream->objects, observer, connection);
+    return stream;
+}
+
 static struct stream_results *require_stream(const struct ue_observed_connection *connection) {
     uint32_t number = connection->stream;
     if (number >= stream_capacity) {
-        uint32_t capacity = MAX(number + 1, 2 * stream_capacity);
-        streams = wmem_realloc(wmem_file_scope(), streams, capacity * sizeof(*streams));
-        memset(streams + stream_capacity, 0, (capacity - stream_capacity) * sizeof(*streams));
-        stream_capacity = capacity;
+        grow_streams(number);
     }
     stream_count = MAX(stream_count, number + 1);
     if (streams[number] == NULL) {
-        streams[number] = wmem_new0(wmem_file_scope(), struct stream_results);
-        uerudp_known_objects_init(&streams[number]->objects, observer, connection);
+        streams[number] = new_stream(connection);
     }
     streams[number]->objects.connection = connection; /* the names are those of the latest attempt to connect */
     return streams[number];
@@ -155,10 +164,8 @@ static void store_reassembly(const struct observed_datagram *pass, const struct 
 static void add_message(struct observed_datagram *pass, const struct ue_observed_event *event) {
     pass->has_spawn |= uerudp_known_objects_add_message(&pass->stream->objects, &pass->observed->context, event);
     if (!event->message.is_joined) {
-        uerudp_analysis_results_add(pass->state,
-                                    &(struct uerudp_analysis_result){.type = UERUDP_RESULT_MESSAGE,
-                                                                     .item = event->message.item,
-                                                                     .number = event->message.content.kind});
+        uerudp_analysis_results_add_kind(pass->state, UERUDP_RESULT_MESSAGE, event->message.item,
+                                         event->message.content.kind);
         pass->has_kind = true;
     }
 }
@@ -180,9 +187,9 @@ static void handle_message(struct observed_datagram *pass, const struct ue_obser
 static void add_channel_kind(const struct observed_datagram *pass, const struct ue_bunch *bunch, uint32_t item) {
     if (!bunch->has_name && bunch->ch_type == 0) {
         bool is_guessed;
-        uint32_t kind = ue_observer_channel_kind(pass->observed->record.connection, bunch->channel, &is_guessed);
-        uerudp_analysis_results_add(pass->state, &(struct uerudp_analysis_result){
-                                                     .type = UERUDP_RESULT_CHANNEL_KIND, .item = item, .number = kind});
+        enum ue_content_kind kind =
+            ue_observer_channel_kind(pass->observed->record.connection, bunch->channel, &is_guessed);
+        uerudp_analysis_results_add_kind(pass->state, UERUDP_RESULT_CHANNEL_KIND, item, kind);
     }
 }
 
