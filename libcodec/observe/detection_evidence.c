@@ -402,7 +402,6 @@ static void repeat_detection(struct ue_detection *detection, unsigned side, cons
 
 void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                   size_t size_bytes) {
-    const struct ue_detection_result before = detection->result;
     if (detection->pause != 0) {
         detection->pause--;
         return;
@@ -414,12 +413,14 @@ void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side,
     if (!has_tried_enough(detection)) {
         return;
     }
-    ue_detection_decide(detection);
-    if (detection->evidence >= UE_DETECTION_CERTAIN_MATCHES) {
+    struct ue_detection tried = *detection;
+    ue_detection_decide(&tried);
+    if (tried.evidence >= UE_DETECTION_CERTAIN_MATCHES) {
+        *detection = tried;
         detection->result.is_undecoded = false;
         memset(detection->sides, 0, sizeof detection->sides);
     } else {
-        detection->result = before;
+        ue_detection_restart(detection);
     }
     close_detection(detection);
 }

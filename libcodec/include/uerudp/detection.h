@@ -141,7 +141,8 @@ struct ue_detection {
     const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
     struct ue_detection_result result;
     struct ue_detection_result released;
-    struct ue_detection_result uncut; /* what the result would be without cut packets */
+    struct ue_detection_result uncut; /* the latest result with another reason than UE_DETECTION_REASON_CUT: cut packets
+                                         exclude some of its candidates */
     bool is_given;                    /* the generation is a setting */
     bool has_packets;
     bool has_proof;        /* a handshake message with a body, or with versions, was fed */
