@@ -148,6 +148,8 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
     struct ue_finding finding = ue_finding_of_count(is_full ? UE_FINDING_BUFFER_FULL : UE_FINDING_BUFFER_HIGH, side,
                                                     peak, totals->reliable_peak_frame);
     ue_finding_set_time(&finding, totals->reliable_peak_ns);
+    finding.values[UE_VALUE_COUNT].at_most =
+        totals->reliable_peak.at_most != UE_OBSERVED_UNBOUNDED ? (int64_t)totals->reliable_peak.at_most : INT64_MAX;
     ue_finding_set(&finding, UE_VALUE_OF, limit);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)count_late(findings));
     ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak_channel);
@@ -157,6 +159,7 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
 static void report_spurious(const struct ue_findings *findings, unsigned side) {
     const struct ue_tracker_counts *counts = &findings->totals[side].counts;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_SPURIOUS, side, counts->spurious, 0);
+    finding.values[UE_VALUE_COUNT].at_most = (int64_t)counts->resends;
     ue_finding_set(&finding, UE_VALUE_OF, (int64_t)counts->resends);
     if (counts->spurious != 0 && ue_finding_is_share_reached(UE_FINDING_SPURIOUS, counts->spurious, counts->reliable)) {
         ue_findings_report(findings, &finding);

@@ -50,6 +50,8 @@ static json_t *way_object(const struct info_connection *info, unsigned role) {
                   info_count(counts->dropped), "not_accepted_late", info_count(counts->dropped_late), "arrived_again",
                   info_count(counts->copies), "not_seen_leaving", info_count(counts->unsent), "not_comparable",
                   info_count(counts->outside), "out_of_order", info_count(counts->reordered));
+    json_object_set_new(object, "out_of_order_by_ms",
+                        counts->reordered != 0 ? milliseconds((double)way->reordered_by_ns) : json_null());
     json_object_set_new(object, "delay_ms", delays(way));
     json_object_set_new(object, "jitter_ms", counts->arrived > 1 ? milliseconds(way->jitter_ns) : json_null());
     json_object_set_new(object, "losses", losses(info, way));

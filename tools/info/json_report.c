@@ -50,6 +50,11 @@ static json_t *lost(const struct info_connection *info, unsigned side) {
     return info_connection_lost_packets(info, side, &number) ? info_count(number) : json_null();
 }
 
+static json_t *lost_is_least(const struct info_connection *info, unsigned side) {
+    uint64_t number;
+    return json_boolean(info_connection_lost_packets(info, side, &number) && info->sides[side].totals->unplaced != 0);
+}
+
 static json_t *peak(const struct info_side *side) {
     const struct ue_observed_bounds *bounds = &side->totals->reliable_peak;
     return json_pack("{s:o, s:o, s:o, s:o}", "at_least", info_count(bounds->at_least), "at_most",
@@ -69,6 +74,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
     json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
     json_object_set_new(object, "lost", info_both(lost(info, 0), lost(info, 1)));
+    json_object_set_new(object, "lost_at_least", info_both(lost_is_least(info, 0), lost_is_least(info, 1)));
     json_object_set_new(object, "lost_unsure", counts(up->missing_damaged, down->missing_damaged));
     json_object_set_new(object, "late", counts(up->late, down->late));
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));
@@ -95,6 +101,10 @@ static json_t *jitter(const struct ue_side_jitter *jitter) {
     return jitter->samples == 0 ? json_null() : real(phrase_milliseconds(jitter->clock.average_ns));
 }
 
+static json_t *jitter_max(const struct ue_side_jitter *jitter) {
+    return jitter->samples == 0 ? json_null() : real(phrase_milliseconds(jitter->max_ns));
+}
+
 static void add_times(json_t *object, const struct info_connection *info) {
     const struct ue_timing *timing = info->timing;
     int64_t handshake_ns = ue_timing_handshake_ns(timing);
@@ -104,6 +114,8 @@ static void add_times(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "handshake_rtt_ms",
                         handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
     json_object_set_new(object, "jitter_ms", info_both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
+    json_object_set_new(object, "jitter_max_ms",
+                        info_both(jitter_max(&timing->jitter[0]), jitter_max(&timing->jitter[1])));
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
 
@@ -241,43 +253,52 @@ static const char *value_name(const struct ue_finding *finding, enum ue_finding_
     }
 }
 
-/* Values by the keys of JSON, and how they are written: as a number in a unit, or as a text. TYPE is left out, because
-   the sentence alone shows whether it is one of the handshake. */
+static json_t *finding_number(int64_t value, double unit_ns) {
+    return unit_ns > 0 ? real((double)value / unit_ns) : json_integer(value);
+}
+
+/* Values by the keys of JSON, and how they are written: as a number in a unit, or as a text. A number that is a lower
+   bound has a second key. TYPE is left out, because the sentence alone shows whether it is one of the handshake. */
 static void add_values(json_t *object, const struct ue_finding *finding) {
     static const struct {
         enum ue_finding_value_id id;
         const char *key;
-        double unit_ns; /* 0: a number without unit */
+        double unit_ns;       /* 0: a number without unit */
+        const char *most_key; /* NULL: always exact */
     } values[] = {
-        {UE_VALUE_COUNT, "count", 0},
-        {UE_VALUE_OF, "of", 0},
-        {UE_VALUE_OTHERS, "others", 0},
-        {UE_VALUE_OTHERS_OF, "others_of", 0},
-        {UE_VALUE_SPAN, "duration_ms", UE_NS_PER_MS},
-        {UE_VALUE_LEAST, "least_ms", UE_NS_PER_MS},
-        {UE_VALUE_CHANNEL, "channel", 0},
-        {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0},
-        {UE_VALUE_LAST_SEQ, "last_ch_seq", 0},
-        {UE_VALUE_FIRST_ID, "first_packet_id", 0},
-        {UE_VALUE_LAST_ID, "last_packet_id", 0},
-        {UE_VALUE_CLIENT_ID, "client_id", 0},
-        {UE_VALUE_HANDSHAKE_CLIENT_ID, "handshake_client_id", 0},
-        {UE_VALUE_BYTES, "bytes", 0},
-        {UE_VALUE_FIELD, "field", 0},
-        {UE_VALUE_BIT, "bit", 0},
-        {UE_VALUE_STATUS, "status", 0},
-        {UE_VALUE_MAYBE_REFUSED, "maybe_refused", 0},
+        {UE_VALUE_COUNT, "count", 0, "count_at_most"},
+        {UE_VALUE_OF, "of", 0, NULL},
+        {UE_VALUE_OTHERS, "others", 0, "others_at_most"},
+        {UE_VALUE_OTHERS_OF, "others_of", 0, NULL},
+        {UE_VALUE_SPAN, "duration_ms", UE_NS_PER_MS, "duration_at_most_ms"},
+        {UE_VALUE_LEAST, "least_ms", UE_NS_PER_MS, NULL},
+        {UE_VALUE_CHANNEL, "channel", 0, NULL},
+        {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0, NULL},
+        {UE_VALUE_LAST_SEQ, "last_ch_seq", 0, NULL},
+        {UE_VALUE_FIRST_ID, "first_packet_id", 0, NULL},
+        {UE_VALUE_LAST_ID, "last_packet_id", 0, NULL},
+        {UE_VALUE_CLIENT_ID, "client_id", 0, NULL},
+        {UE_VALUE_HANDSHAKE_CLIENT_ID, "handshake_client_id", 0, NULL},
+        {UE_VALUE_BYTES, "bytes", 0, NULL},
+        {UE_VALUE_FIELD, "field", 0, NULL},
+        {UE_VALUE_BIT, "bit", 0, NULL},
+        {UE_VALUE_STATUS, "status", 0, NULL},
+        {UE_VALUE_MAYBE_REFUSED, "maybe_refused", 0, NULL},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-        int64_t value = finding->values[values[i].id].at_least;
-        const char *name = value_name(finding, values[i].id);
         if (ue_finding_has_value(finding->id, values[i].id)) {
-            bool is_unknown = values[i].id == UE_VALUE_SPAN && finding->values[values[i].id].at_most == 0;
+            const struct ue_finding_value *value = &finding->values[values[i].id];
+            const char *name = value_name(finding, values[i].id);
+            bool is_unknown = values[i].id == UE_VALUE_SPAN && value->at_most == 0;
             json_object_set_new(object, values[i].key,
-                                is_unknown              ? json_null()
-                                : name != NULL          ? json_string(name)
-                                : values[i].unit_ns > 0 ? real((double)value / values[i].unit_ns)
-                                                        : json_integer(value));
+                                is_unknown     ? json_null()
+                                : name != NULL ? json_string(name)
+                                               : finding_number(value->at_least, values[i].unit_ns));
+            if (values[i].most_key != NULL && value->at_most > value->at_least) {
+                json_object_set_new(object, values[i].most_key,
+                                    value->at_most == INT64_MAX ? json_null()
+                                                                : finding_number(value->at_most, values[i].unit_ns));
+            }
         }
     }
 }

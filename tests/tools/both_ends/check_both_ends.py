@@ -49,6 +49,16 @@ class Truth(Folder):
             for key in ("sent", "arrived", "lost", "not_accepted", "out_of_order", "arrived_again"):
                 self.assertEqual(one["both_ends"][way][key], two["both_ends"][way][key], key)
 
+    def test_out_of_order_by(self):
+        """As in the text; null where no packet is."""
+        for options, is_reordered in ((("--reorder=0.2", "--jitter=60"), True), (("--reorder=0", "--jitter=0"), False)):
+            ends = self.generate("lossy", "--loss=0", *options)
+            (one,), _ = info(ends.client, ends.server)
+            found = [one["both_ends"][way]["out_of_order_by_ms"] for way in WAYS]
+            self.assertEqual([is_reordered] * 2, [by_ms is not None for by_ms in found])
+            self.assertEqual([f"{by_ms:.1f}" for by_ms in found if is_reordered],
+                             re.findall(r", by up to ([\d.]+) ms", text_of(ends.client, ends.server)))
+
 
 class Clocks(Folder):
     def test_offset(self):

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from xml.etree import ElementTree
 
+import traffic
 import uerudp
 from conversation import SERVER, hello_sent
 
@@ -157,6 +158,36 @@ class Numbers(unittest.TestCase):
         self.assertEqual(expected, {key: stall[key] for key in expected})
         for word in ("700 ms", "channel 2", "ChSequence 834", "5 other", "server to client"):
             self.assertIn(word, stall["text"])
+
+    def bounds(self, finding):
+        return {key: value for key, value in finding.items() if "at_most" in key}
+
+    def test_lower_bounds(self):
+        """A number that may be higher has an upper bound beside it, also where there is none (null); an exact one has not."""
+        for _, finding in findings(LOSSY):
+            self.assertEqual({}, self.bounds(finding), finding)
+        capture = traffic.generate("lossy", "--loss=0.1", "--duration=3", "--generation=4.18")
+        info, = traffic.lines("info", "--json", frames=capture.frames) # an ack that was lost reports nothing
+        losses = [finding for finding in info["findings"] if finding["kind"] == "loss"]
+        self.assertEqual(2, len(losses))
+        for finding in losses:
+            way = finding["direction"]
+            self.assertGreater(info["not_acked_unsure"][way], 0)
+            self.assertEqual({"count_at_most": finding["count"] + info["not_acked_unsure"][way]}, self.bounds(finding))
+        sender = traffic.generate("lossy", "--loss=0.1", "--duration=3", "--generation=4.18", "--capture-at=sender")
+        info, = traffic.lines("info", "--json", frames=sender.frames)
+        needless, = [finding for finding in info["findings"] if finding["kind"] == "spurious_resends"]
+        self.assertIn(f"at least {needless['count']} of {needless['of']} resends", needless["text"])
+        self.assertEqual({"count_at_most": needless["of"]}, self.bounds(needless))
+
+    def test_highest_jitter(self):
+        """As in the text."""
+        text = uerudp.run("info", LOSSY, status=None).stdout.decode()
+        info = json.loads(uerudp.run("info", "--json", LOSSY, status=None).stdout)
+        for way, side in (("c2s", "client"), ("s2c", "server")):
+            now, most = re.search(rf"jitter of the {side} +([\d.]+) now, ([\d.]+) at most", text).groups()
+            self.assertEqual((float(now), float(most)),
+                             (round(info["jitter_ms"][way], 1), round(info["jitter_max_ms"][way], 1)))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ class Complete(unittest.TestCase):
             for key in ("packets", "lost", "resends", *(["not_acked"] if generation in NEW else [])):
                 self.assertEqual(sent[key], connection[key], (generation, key))
             self.assertGreater(connection["lost"]["s2c"], 5)
+            self.assertEqual({"c2s": False, "s2c": False}, connection["lost_at_least"])
             self.assertFalse(UNCERTAIN & set(kinds(info(generated(LOSSLESS, generation).frames))))
 
 
@@ -206,6 +207,7 @@ class Opaque(unittest.TestCase):
             found = self.info(traffic.opaque(frames, lambda number, direction: number > first and direction == 2), "5.5")
             self.assertEqual(sent["c2s"], found["lost"]["c2s"])
             self.assertEqual(is_known, found["lost"]["s2c"] is not None, found["lost"])
+            self.assertEqual({"c2s": False, "s2c": is_known}, found["lost_at_least"])
             self.assertLess(found["lost"]["s2c"] or 0, sent["s2c"])
 
     def test_no_silence(self):
