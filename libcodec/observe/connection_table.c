@@ -23,6 +23,13 @@ static void free_pair(struct ue_observer *observer, struct ue_address_pair *pair
     ue_observer_deallocate(observer, pair);
 }
 
+static void end_guess(struct ue_connection *connection) {
+    if (connection->guessed_earlier != NULL) {
+        connection->guessed_earlier->guessed_later = NULL;
+        connection->guessed_earlier = NULL;
+    }
+}
+
 /* The pair is forgotten, too: its next datagram begins another connection. */
 static void forget(struct ue_observer *observer, struct ue_connection *connection) {
     ue_list_remove(connection->shown.is_proven ? &observer->proven : &observer->unproven, &connection->used);
@@ -32,6 +39,10 @@ static void forget(struct ue_observer *observer, struct ue_connection *connectio
     if (connection->pair != NULL) {
         free_pair(observer, connection->pair);
         connection->pair = NULL;
+    }
+    end_guess(connection);
+    if (connection->guessed_later != NULL) {
+        end_guess(connection->guessed_later);
     }
     connection->is_forgotten = true;
     connection->references++;
@@ -307,9 +318,24 @@ static void request_restart(struct ue_observer *observer, struct ue_connection *
     struct ue_connection *earlier = find_by_sequences(observer, connection, !server_side, UE_CONNECTION_COOKIES);
     if (earlier != NULL) {
         continue_earlier(observer, connection, earlier);
+        connection->guessed_earlier = earlier;
+        earlier->guessed_later = connection;
     } else {
         connection->patience = PATIENCE;
     }
+}
+
+/* Ends what sequences joined, if a cookie proves that the connection continues this one. */
+static void check_guess(struct ue_observer *observer, struct ue_connection *connection,
+                        const struct ue_connection *proven) {
+    struct ue_connection *guessed = connection->guessed_earlier;
+    if (guessed != NULL && proven->shown.is_proven && proven->shown.stream != connection->shown.stream &&
+        !connection->is_continued) {
+        connection->is_moved = false;
+        guessed->is_continued = false;
+        observer->moved -= !connection->is_repeated;
+    }
+    end_guess(connection);
 }
 
 /* A client that moved to other addresses sends the cookie of the connection that it continues. Until it does, which a
@@ -323,6 +349,9 @@ static void feed_restart(struct ue_observer *observer, struct ue_connection *con
         return;
     }
     struct ue_connection *earlier = find_by_cookie(observer, match->orig_cookie);
+    if (earlier != NULL) {
+        check_guess(observer, connection, earlier);
+    }
     earlier = earlier != NULL ? earlier : find_by_sequences(observer, connection, side, 0);
     connection->patience = 0;
     connection->is_linked = true;

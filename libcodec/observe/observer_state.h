@@ -68,6 +68,8 @@ struct ue_connection {
     unsigned cookie_next;  /* index of the next one, which replaces the oldest */
     unsigned references;   /* of waiting datagrams and callers */
     unsigned patience;     /* datagrams to wait for proof, or for the cookie of the connection that it continues */
+    /* What only sequences join, until a cookie proves it or something else; NULL: nothing. */
+    struct ue_connection *guessed_earlier, *guessed_later;
     bool is_forgotten;
     bool has_challenge; /* the server sent a handshake message */
     bool has_joined;    /* the server sent a packet */

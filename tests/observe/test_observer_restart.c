@@ -245,6 +245,59 @@ static void a_request_joins_by_sequences(void **state) {
     }
 }
 
+/* Client 9, which the sequences join to client 1, sends a cookie. Returns its stream. */
+static uint32_t stream_after_guess(struct observer_fixture *f, struct traffic *t, unsigned cookie) {
+    struct traffic other;
+    observer_fixture_begin(f, UE_OBSERVER_BY_CONNECTION);
+    traffic_init(t, "4.25", STOCK, 1);
+    traffic_init(&other, "4.25", STOCK, 2);
+    connect_with(f, t, 1, 1);
+    feed_packets(f, t, 1, 40);
+    connect_with(f, &other, 2, 2);
+    feed_packets(f, t, 9, 1);
+    observer_fixture_feed(f, 0, 9, f->bytes, traffic_restart_request(t, f->bytes));
+    observer_fixture_drain(f);
+    assert_int_equal(f->record.connection->stream, 0);
+    assert_int_equal(ue_observer_stream_count(f->observer), 2);
+    move(f, t, 9, cookie, 9);
+    assert_int_equal(ue_observer_stream_count(f->observer), 2);
+    return f->record.connection->stream;
+}
+
+/* The cookie is proof. The connection that the sequences named goes on, and its client may move. */
+static void a_cookie_replaces_what_sequences_joined(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t;
+    assert_int_equal(stream_after_guess(&f, &t, 2), 1);
+    feed_packets(&f, &t, 9, 2);
+    assert_int_equal(f.record.connection->stream, 1);
+    feed_packets(&f, &t, 1, 2);
+    assert_int_equal(f.record.connection->stream, 0);
+    move(&f, &t, 10, 1, 10);
+    assert_int_equal(f.record.connection->stream, 0);
+    move(&f, &t, 11, 9, 11);
+    assert_int_equal(f.record.connection->stream, 1);
+    assert_int_equal(ue_observer_stream_count(f.observer), 2);
+    observer_fixture_end(&f);
+}
+
+/* The cookie of the connection that the sequences named, after which another one changes nothing; and an unknown one.
+ */
+static void a_cookie_confirms_what_sequences_joined(void **state) {
+    (void)state;
+    for (unsigned cookie = 1; cookie <= 3; cookie += 2) {
+        struct observer_fixture f;
+        struct traffic t;
+        assert_int_equal(stream_after_guess(&f, &t, cookie), 0);
+        if (cookie == 1) {
+            move(&f, &t, 9, 2, 12);
+            assert_int_equal(f.record.connection->stream, 0);
+        }
+        observer_fixture_end(&f);
+    }
+}
+
 /* ---- decryption ---- */
 
 struct decryption_calls {
@@ -327,6 +380,8 @@ int main(void) {
         cmocka_unit_test(sequences_that_do_not_decide_join_nothing),
         cmocka_unit_test(a_known_cookie_is_not_replaced_by_sequences),
         cmocka_unit_test(a_request_joins_by_sequences),
+        cmocka_unit_test(a_cookie_replaces_what_sequences_joined),
+        cmocka_unit_test(a_cookie_confirms_what_sequences_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
