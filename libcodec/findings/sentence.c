@@ -151,7 +151,7 @@ static void add_value(struct ue_text_writer *out, enum ue_finding_value_id id, i
 }
 
 static void add_span(struct ue_text_writer *out, const struct ue_finding_value *span_ns) {
-    bool is_at_most = span_ns->at_least == 0 && span_ns->at_most != 0 && span_ns->at_most != INT64_MAX;
+    bool is_at_most = span_ns->at_least <= 0 && span_ns->at_most > 0 && span_ns->at_most != INT64_MAX;
     if (is_at_most) {
         ue_text_writer_add(out, "up to ");
         add_duration(out, span_ns->at_most);
@@ -274,10 +274,12 @@ static void add_place(struct ue_text_writer *out, const struct ue_finding *findi
     }
 }
 
-/* Whether a part "[name:...]" is printed. */
+/* Whether a part "[name:...]" is printed. A negative span is none. */
 static bool has_part(const struct ue_finding *finding, struct placeholder name) {
     enum ue_finding_value_id id = find_value(name);
-    return id == UE_VALUE_ID_COUNT ? finding->text != NULL : finding->values[id].at_most != 0;
+    return id == UE_VALUE_ID_COUNT ? finding->text != NULL
+           : id == UE_VALUE_SPAN   ? ue_finding_is_span_known(finding)
+                                   : finding->values[id].at_most > 0;
 }
 
 size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size_bytes) {

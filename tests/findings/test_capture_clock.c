@@ -66,21 +66,32 @@ static const struct ue_finding *lose_twice(int64_t step_ms) {
 }
 
 /* A span that is not known has no number. */
-static void test_set_back_in_a_delay(void **state) {
-    (void)state;
+static void expect_unknown_delay(int64_t step_ms) {
     char text[UE_FINDING_TEXT_BYTES];
-    const struct ue_finding *delay = lose_twice(10000);
-    assert_int_equal(0, delay->values[UE_VALUE_SPAN].at_most);
+    const struct ue_finding *delay = lose_twice(step_ms);
+    assert_false(ue_finding_is_span_known(delay));
     ue_finding_text(delay, text, sizeof text);
     assert_string_equal("reliable delay on channel 3, ChSequence 70 (client to server): not delivered twice (frames 1 "
                         "and 3), arrived with frame 5",
                         text);
 }
 
+static void test_set_back_in_a_delay(void **state) {
+    (void)state;
+    expect_unknown_delay(10000);
+}
+
+/* By less than is a finding itself. */
+static void test_small_step_in_a_delay(void **state) {
+    (void)state;
+    expect_unknown_delay(400);
+}
+
 static void test_delay(void **state) {
     (void)state;
     char text[UE_FINDING_TEXT_BYTES];
     const struct ue_finding *delay = lose_twice(0);
+    assert_true(ue_finding_is_span_known(delay));
     assert_int_equal(60 * MS, delay->values[UE_VALUE_SPAN].at_least);
     ue_finding_text(delay, text, sizeof text);
     assert_string_equal("reliable delay of 60 ms on channel 3, ChSequence 70 (client to server): not delivered twice "
@@ -224,6 +235,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN(test_set_back_in_a_silence),
         IN(test_set_back_in_a_delay),
+        IN(test_small_step_in_a_delay),
         IN(test_delay),
         IN(test_silence),
         IN(test_set_back),

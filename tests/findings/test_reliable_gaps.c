@@ -40,6 +40,29 @@ static void test_late(void **state) {
     findings_fixture_expect_none();
 }
 
+/* The bunches waited from gap_ms on, by a clock that may have been set back before they came. */
+static void expect_wait(int64_t gap_ms, const char *end) {
+    char text[UE_FINDING_TEXT_BYTES];
+    lose_second_packet();
+    findings_fixture_packet(gap_ms, SERVER, 4);
+    findings_fixture_bunch(5, 4);
+    findings_fixture_packet(200, SERVER, 5);
+    findings_fixture_bunch(5, 2);
+    findings_fixture_bunch(5, 3);
+    ue_finding_text(findings_fixture_expect(UE_FINDING_STALL_SEEN), text, sizeof text);
+    assert_string_equal(strstr(text, "; later"), end);
+}
+
+static void test_wait(void **state) {
+    (void)state;
+    expect_wait(120, "; later bunches of the channel waited for it, the first for 80 ms");
+}
+
+static void test_wait_while_set_back(void **state) {
+    (void)state;
+    expect_wait(500, "; later bunches of the channel waited for it");
+}
+
 static void test_reordered(void **state) {
     (void)state;
     fill_late(109);
@@ -382,6 +405,8 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_late, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_wait, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_wait_while_set_back, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reordered, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_since_latest_loss, findings_fixture_set_up, findings_fixture_tear_down),

@@ -126,6 +126,11 @@ static void test_span_in_doubt(void **state) {
     assert_sentence(&finding,
                     "no packet from the client for 500 ms to 30.5 s, between frames 4 and 6, while the server "
                     "sent 0; no packet id is missing: the client did not send");
+    finding = ue_finding_of_span(UE_FINDING_REPEATED, 0, -300 * INT64_C(1000000), 4, 6);
+    finding.values[UE_VALUE_SPAN].at_most = 40 * INT64_C(1000000);
+    ue_finding_set(&finding, UE_VALUE_COUNT, 1);
+    assert_sentence(&finding, "reliable delay of up to 40 ms on channel 0, ChSequence 0 (client to server): not "
+                              "delivered once (frame 4), arrived with frame 6");
 }
 
 static void test_has_value(void **state) {

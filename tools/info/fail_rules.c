@@ -43,7 +43,7 @@ static bool kind_has_measure(enum ue_finding_id kind, enum measure measure) {
 
 static bool is_known(const struct ue_finding *finding, enum measure measure) {
     bool is_span = measure == MEASURE_SPAN;
-    return has_measure(finding->id, measure) && (!is_span || finding->values[UE_VALUE_SPAN].at_most != 0);
+    return has_measure(finding->id, measure) && (!is_span || ue_finding_is_span_known(finding));
 }
 
 static double measured(const struct ue_finding *finding, enum measure measure) {

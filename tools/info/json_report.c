@@ -289,7 +289,9 @@ static void add_values(json_t *object, const struct ue_finding *finding) {
         if (ue_finding_has_value(finding->id, values[i].id)) {
             const struct ue_finding_value *value = &finding->values[values[i].id];
             const char *name = value_name(finding, values[i].id);
-            bool is_unknown = values[i].id == UE_VALUE_SPAN && value->at_most == 0;
+            bool is_unknown = values[i].id == UE_VALUE_SPAN    ? !ue_finding_is_span_known(finding)
+                              : values[i].id == UE_VALUE_LEAST ? value->at_most < 0
+                                                               : false;
             json_object_set_new(object, values[i].key,
                                 is_unknown     ? json_null()
                                 : name != NULL ? json_string(name)

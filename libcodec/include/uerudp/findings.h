@@ -101,6 +101,11 @@ static inline void ue_finding_set(struct ue_finding *finding, enum ue_finding_va
     finding->values[id] = value;
 }
 
+/* Whether the span of time that the finding is about is known: it is not, where the clock was set back meanwhile. */
+static inline bool ue_finding_is_span_known(const struct ue_finding *finding) {
+    return finding->values[UE_VALUE_SPAN].at_most > 0;
+}
+
 static inline void ue_finding_set_time(struct ue_finding *finding, int64_t time_ns) {
     finding->has_time = true;
     finding->time_ns = time_ns;
