@@ -110,11 +110,37 @@ static void test_later_packets_readmit_a_generation(void **state) {
     }
 }
 
+static const char *name_of_result(const struct flow *f) {
+    return ue_profile_at(f->detection.result.profile)->name;
+}
+
+/* Of the generations that are left, the oldest that decodes most datagrams, as the sentence of the reason says: not the
+   oldest of all, and with as many faults not the newest. */
+static void test_fewest_faults(void **state) {
+    (void)state;
+    for (uint8_t faults = 0; faults < 2; faults++) {
+        struct flow f;
+        flow_init(&f);
+        feed_whole_packets(&f, 8);
+        assert_true(is_candidate(&f.detection.result, "5.1"));
+        f.detection.faults[ue_profile_index(ue_profile_find("5.1"))] = faults;
+        feed_cut_packets(&f, NEWER, 2);
+        check(&f, true, false);
+        assert_true(is_candidate(&f.detection.result, "5.1"));
+        assert_int_equal(f.detection.result.reason, UE_DETECTION_REASON_CUT);
+        assert_string_equal(name_of_result(&f), faults == 0 ? "5.1" : OLDER);
+    }
+    assert_non_null(strstr(ue_detection_reason_text(UE_DETECTION_REASON_CUT), "the oldest that decodes most"));
+    assert_non_null(
+        strstr(ue_detection_reason_text(UE_DETECTION_REASON_DECODING_MATCH), "the oldest that decodes most"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_packets_exclude_a_generation),
         cmocka_unit_test(test_one_packet_among_many_decides_nothing),
         cmocka_unit_test(test_later_packets_readmit_a_generation),
+        cmocka_unit_test(test_fewest_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
