@@ -12,9 +12,14 @@
 
 /* ---- text and numbers ---- */
 
+/* The nearest multiple. */
+static uint64_t round_to(uint64_t number, uint64_t step) {
+    return (number / step + (number % step >= step - step / 2)) * step;
+}
+
 /* A number of tenths, rounded. */
 static void add_tenths(struct ue_text_writer *out, uint64_t number, uint64_t unit) {
-    uint64_t tenth = unit / 10, tenths = number / tenth + (number % tenth >= tenth - tenth / 2);
+    uint64_t tenth = unit / 10, tenths = round_to(number, tenth) / tenth;
     ue_text_writer_add_unsigned(out, tenths / 10);
     ue_text_writer_add(out, ".");
     ue_text_writer_add_unsigned(out, tenths % 10);
@@ -24,17 +29,23 @@ static void add_ms(struct ue_text_writer *out, int64_t span_ns) {
     ue_text_writer_add_signed(out, span_ns / UE_NS_PER_MS + (span_ns % UE_NS_PER_MS >= UE_NS_PER_MS / 2));
 }
 
+/* What the last digit of a span stands for. */
+static uint64_t duration_step_ns(uint64_t span_ns) {
+    return span_ns < 10 * UE_NS_PER_MS  ? UE_NS_PER_MS / 10
+           : span_ns < 10 * UE_NS_PER_S ? UE_NS_PER_MS
+                                        : UE_NS_PER_S / 10;
+}
+
 static void add_duration(struct ue_text_writer *out, int64_t span_ns) {
     if (span_ns < 0) {
         ue_text_writer_add(out, "-");
         span_ns = span_ns == INT64_MIN ? INT64_MAX : -span_ns;
     }
-    if (span_ns < 10 * UE_NS_PER_MS) {
-        add_tenths(out, (uint64_t)span_ns, UE_NS_PER_MS);
-    } else if (span_ns < 10 * UE_NS_PER_S) {
+    const uint64_t step_ns = duration_step_ns((uint64_t)span_ns);
+    if (step_ns == UE_NS_PER_MS) {
         add_ms(out, span_ns);
     } else {
-        add_tenths(out, (uint64_t)span_ns, UE_NS_PER_S);
+        add_tenths(out, (uint64_t)span_ns, 10 * step_ns);
     }
     ue_text_writer_add(out, span_ns < 10 * UE_NS_PER_S ? " ms" : " s");
 }
@@ -48,9 +59,12 @@ static void add_times(struct ue_text_writer *out, int64_t count) {
     }
 }
 
+static uint64_t per_mille(int64_t count, int64_t whole) {
+    return whole > 0 ? ((uint64_t)count * 1000 + (uint64_t)whole / 2) / (uint64_t)whole : 0;
+}
+
 static void add_percent(struct ue_text_writer *out, int64_t count, int64_t whole) {
-    const uint64_t per_mille = whole > 0 ? ((uint64_t)count * 1000 + (uint64_t)whole / 2) / (uint64_t)whole : 0;
-    add_tenths(out, per_mille, 10);
+    add_tenths(out, per_mille(count, whole), 10);
 }
 
 /* "none of 81", "only 3 of 81", "only 3 to 5 of 81". */
@@ -296,6 +310,22 @@ size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size
         }
     }
     return ue_text_writer_finish(&out);
+}
+
+/* ---- what a sentence prints ---- */
+
+int64_t ue_finding_printed_span_ns(const struct ue_finding *finding) {
+    const int64_t span_ns = finding->values[UE_VALUE_SPAN].at_least;
+    bool is_in_ms = strstr(ue_finding_rows[finding->id].sentence, "{span|ms}") != NULL;
+    return span_ns <= 0
+               ? span_ns
+               : (int64_t)round_to((uint64_t)span_ns, is_in_ms ? UE_NS_PER_MS : duration_step_ns((uint64_t)span_ns));
+}
+
+double ue_finding_printed_percent(const struct ue_finding *finding) {
+    const int64_t count = value_of(finding, UE_VALUE_COUNT), whole = value_of(finding, UE_VALUE_OF);
+    bool is_rounded = strstr(ue_finding_rows[finding->id].sentence, "{share}") != NULL;
+    return whole <= 0 ? 0 : is_rounded ? (double)per_mille(count, whole) / 10 : 100 * (double)count / (double)whole;
 }
 
 /* ---- what a sentence names ---- */

@@ -173,6 +173,33 @@ static void test_duration(void **state) {
     assert_duration(INT64_MIN, "-9223372036.9 s");
 }
 
+static void assert_printed(enum ue_finding_id id, int64_t span_ns, int64_t expected_ns) {
+    const struct ue_finding finding = ue_finding_of_span(id, 0, span_ns, 4, 6);
+    assert_int_equal(ue_finding_printed_span_ns(&finding), expected_ns);
+}
+
+/* As in the sentences, of which that of PING always has milliseconds. */
+static void test_printed_span(void **state) {
+    (void)state;
+    assert_printed(UE_FINDING_STALL, 7349999, 7300000);
+    assert_printed(UE_FINDING_STALL, 7350000, 7400000);
+    assert_printed(UE_FINDING_STALL, 311500000, 312000000);
+    assert_printed(UE_FINDING_STALL, INT64_C(12449999999), INT64_C(12400000000));
+    assert_printed(UE_FINDING_PING, INT64_C(12449999999), INT64_C(12450000000));
+    assert_printed(UE_FINDING_STALL, -1, -1);
+}
+
+static void test_printed_percent(void **state) {
+    (void)state;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_LOSS, 0, 44, 0);
+    ue_finding_set(&finding, UE_VALUE_OF, 1009);
+    assert_true(ue_finding_printed_percent(&finding) == 4.4);
+    finding.id = UE_FINDING_BUFFER_HIGH; /* prints both numbers */
+    assert_true(ue_finding_printed_percent(&finding) < 4.37);
+    finding.values[UE_VALUE_OF] = (struct ue_finding_value){0, 0};
+    assert_true(ue_finding_printed_percent(&finding) == 0);
+}
+
 /* A text that is too long ends at a character. */
 static void test_no_room(void **state) {
     (void)state;
@@ -189,10 +216,13 @@ static void test_no_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_words),         cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_range),        cmocka_unit_test(test_span_in_doubt), cmocka_unit_test(test_has_value),
-        cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_duration),      cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_other_share),  cmocka_unit_test(test_buffer),
+        cmocka_unit_test(test_table),           cmocka_unit_test(test_words),
+        cmocka_unit_test(test_parts),           cmocka_unit_test(test_range),
+        cmocka_unit_test(test_span_in_doubt),   cmocka_unit_test(test_has_value),
+        cmocka_unit_test(test_hostile_text),    cmocka_unit_test(test_duration),
+        cmocka_unit_test(test_no_room),         cmocka_unit_test(test_other_share),
+        cmocka_unit_test(test_buffer),          cmocka_unit_test(test_printed_span),
+        cmocka_unit_test(test_printed_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/fail_rules.h"
 
+#include <math.h>
 #include <string.h>
 #include <uerudp/time_ns.h>
 
@@ -46,12 +47,12 @@ static bool is_known(const struct ue_finding *finding, enum measure measure) {
     return has_measure(finding->id, measure) && (!is_span || ue_finding_is_span_known(finding));
 }
 
+/* As printed, so that the limit does not contradict the sentence. */
 static double measured(const struct ue_finding *finding, enum measure measure) {
-    double count = (double)finding->values[UE_VALUE_COUNT].at_least, of = (double)finding->values[UE_VALUE_OF].at_least;
     switch (measure) {
-    case MEASURE_COUNT: return count;
-    case MEASURE_PERCENT: return of > 0 ? 100 * count / of : 0;
-    default: return (double)finding->values[UE_VALUE_SPAN].at_least;
+    case MEASURE_COUNT: return (double)finding->values[UE_VALUE_COUNT].at_least;
+    case MEASURE_PERCENT: return ue_finding_printed_percent(finding);
+    default: return (double)ue_finding_printed_span_ns(finding);
     }
 }
 
@@ -113,7 +114,7 @@ static bool parse_unit(const char *unit, struct fail_rule *rule) {
     for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
         if (strcmp(unit, units[i].unit) == 0) {
             rule->measure = units[i].measure;
-            rule->limit *= units[i].factor;
+            rule->limit = units[i].factor > 1 ? round(rule->limit * units[i].factor) : rule->limit;
             return true;
         }
     }

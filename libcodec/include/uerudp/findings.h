@@ -135,6 +135,11 @@ bool ue_finding_has_side(enum ue_finding_id id);
 /* Writes a span of time as sentences have it: "7.3 ms", "312 ms", "12.4 s". Returns the length. */
 size_t ue_duration_text(int64_t span_ns, char *text, size_t size_bytes);
 
+/* The span that a finding is about, and the share that COUNT is of OF, as its sentence prints them: rounded, except a
+   share that it prints as two numbers. */
+int64_t ue_finding_printed_span_ns(const struct ue_finding *finding);
+double ue_finding_printed_percent(const struct ue_finding *finding);
+
 /* The first row of a finding's kind. */
 enum ue_finding_id ue_finding_kind(enum ue_finding_id id);
 

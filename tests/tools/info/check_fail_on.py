@@ -40,6 +40,19 @@ class FailOn(unittest.TestCase):
             with self.subTest(rules):
                 self.assertEqual(expected, status(*rules))
 
+    def test_printed_share(self):
+        """A limit is compared with what the sentence prints, whether that is rounded up or down."""
+        rounded = set()
+        for seed in range(1, 7):
+            frames = traffic.generate("lossy", "--loss=0.1", "--duration=3", "--generation=5.5", f"--seed={seed}").frames
+            info, = traffic.lines("info", "--json", frames=frames)
+            worst = max((f for f in info["findings"] if f["kind"] == "loss"), key=lambda f: f["count"] / f["of"])
+            printed = float(worst["text"].split(" %")[0])
+            rounded.add(printed > 100 * worst["count"] / worst["of"])
+            for limit, expected in ((printed, 1), (printed + 0.01, 0)):
+                uerudp.run("info", f"--fail-on=loss:{limit:.2f}%", "-", data=traffic.write(frames), status=expected)
+        self.assertEqual({True, False}, rounded)
+
     def test_limit_of_every_finding(self):
         """A limit holds for all findings, also for those that are not printed."""
         output = uerudp.run("info", "--json", "--findings=1", "--fail-on=stall:300ms", LOSSY, status=1).stdout
