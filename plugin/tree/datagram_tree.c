@@ -383,24 +383,29 @@ static void add_malformed(const struct datagram_tree *t, const struct ue_fault *
                                               t->buffer.tvb, 0, 0, ENC_NA));
 }
 
+static void add_remark(const struct datagram_tree *t, const char *remark) {
+    wmem_strbuf_append(t->info.line, wmem_strbuf_get_len(t->info.line) != 0 ? " " : "");
+    wmem_strbuf_append(t->info.line, remark);
+}
+
 static void report_fault(struct datagram_tree *t, const struct ue_fault *fault, enum ue_direction direction) {
     add_fault(t, fault, ue_status_name(fault->status));
     add_malformed(t, fault, direction);
-    wmem_strbuf_append_printf(t->info.line, " [Malformed: %s at bit %zu]", ue_field_row(fault->field)->name,
-                              fault->bit);
+    add_remark(t, wmem_strdup_printf(t->pinfo->pool, "[Malformed: %s at bit %zu]", ue_field_row(fault->field)->name,
+                                     fault->bit));
 }
 
 /* A fault may be due to a wrong generation or wrong bounds while these are not final. */
 static void report_undecided(const struct datagram_tree *t) {
     expert_add_info(t->pinfo, root_item(t), &uerudp_experts.unsettled);
-    wmem_strbuf_append(t->info.line, " [Generation not final]");
+    add_remark(t, "[Generation not final]");
 }
 
 /* A fault beyond the captured bytes is not a fault of the sender. */
 static void report_cut(struct datagram_tree *t, const struct ue_fault *fault) {
     add_fault(t, fault, "size limited");
     expert_add_info(t->pinfo, root_item(t), &uerudp_experts.size_limited);
-    wmem_strbuf_append(t->info.line, " [Packet size limited during capture]");
+    add_remark(t, "[Packet size limited during capture]");
 }
 
 static void report_message(const struct datagram_tree *t, const struct ue_fault *fault) {

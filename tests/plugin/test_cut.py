@@ -16,6 +16,16 @@ CASES = [("utcp-clean", 60, {}), ("utcp-clean", 72, {}), ("utcp-ue418-clean", 64
 GAME = os.path.join(os.path.dirname(__file__), "..", "..", "captures", "game.pcapng")
 
 
+class Remarks(unittest.TestCase):
+    def test_one_space(self):
+        """Also before a remark of the info column that follows the direction, because nothing was decoded."""
+        with harness.Stage() as stage:
+            lines = stage.info(os.path.join(os.path.dirname(GAME), "fuzz.pcapng"), "-2").values()
+            self.assertTrue(any("S [Malformed" in line or "C [Malformed" in line for line in lines))
+            self.assertTrue(any("] [Malformed" in line for line in lines))
+            self.assertEqual([], [line for line in lines if "  " in line])
+
+
 class Cut(unittest.TestCase):
     def test_fields_before_the_cut(self):
         with harness.Stage() as stage:
