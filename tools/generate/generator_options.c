@@ -11,39 +11,17 @@
 #include "tools/generate/scenario_file.h"
 #include "tools/live/endpoint_handlers.h"
 
-#define MS_MAX 60000
-#define BYTES_MAX 1e12
 #define DURATION_S_MAX 1e6
 #define TICK_HZ_MAX 1000.0
 #define CLIENT_PACE 0.998
 #define UNSET (-DBL_MAX) /* not set by an option */
-
-struct network_option {
-    const char *name;
-    const char *about;
-    const char *unit;
-    double max, min;
-};
-
-static const struct network_option network[GENERATE_NETWORK_COUNT] = {
-    [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1, 0},
-    [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses, 1 to 1000", "NUMBER", 1000, 1},
-    [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX, 0},
-    [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX, 0},
-    [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1, 0},
-    [GENERATE_NETWORK_DUP] = {"dup", "duplicate with this probability", "P", 1, 0},
-    [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1, 0},
-    [GENERATE_NETWORK_RATE] = {"rate", "limit the rate to this many bytes per second; 0 no limit", "BYTES", BYTES_MAX,
-                               0},
-    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes of the queue before --rate; 0 no limit", "BYTES", UINT32_MAX, 0},
-};
 
 void generate_options_init(struct generate_options *options) {
     memset(options, 0, sizeof *options);
     options->duration_s = UNSET;
     options->tick_hz = UNSET;
     options->connection_count = 1;
-    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
+    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
         options->network[i] = UNSET;
     }
 }
@@ -118,10 +96,11 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
 }
 
 static void add_network(struct generate_options *o, GOptionContext *context) {
-    GOptionEntry entries[GENERATE_NETWORK_COUNT + 1] = {0};
-    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
-        entries[i] = (GOptionEntry){network[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], network[i].about,
-                                    network[i].unit};
+    GOptionEntry entries[IMPAIRMENT_OPTION_ROWS + 1] = {0};
+    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+        entries[i] = (GOptionEntry){
+            impairment_options[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], impairment_options[i].help,
+            impairment_options[i].unit};
     }
     cli_add_options(context, "Network impairment in both directions; default the scenario's:", entries, NULL);
 }
@@ -135,40 +114,23 @@ void generate_options_add(struct generate_options *options, GOptionContext *cont
 
 /* ---- resolution ---- */
 
-static void apply(struct sim_link_config *path, enum generate_network_option network_option, double value) {
-    switch (network_option) {
-    case GENERATE_NETWORK_LOSS: path->loss = value; break;
-    case GENERATE_NETWORK_BURST: path->loss_burst = value; break;
-    case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * UE_NS_PER_MS); break;
-    case GENERATE_NETWORK_JITTER: path->jitter_ns = (uint64_t)(value * UE_NS_PER_MS); break;
-    case GENERATE_NETWORK_REORDER: path->reorder = value; break;
-    case GENERATE_NETWORK_DUP: path->duplicate = value; break;
-    case GENERATE_NETWORK_CORRUPT: path->corrupt = value; break;
-    case GENERATE_NETWORK_RATE: path->rate_bytes = (uint64_t)value; break;
-    case GENERATE_NETWORK_QUEUE: path->queue_bytes = (uint32_t)value; break;
-    case GENERATE_NETWORK_COUNT: break;
-    }
-}
-
 static bool resolve_network(struct generate_options *o) {
-    for (enum generate_network_option network_option = 0; network_option < GENERATE_NETWORK_COUNT; network_option++) {
-        if (o->network[network_option] == UNSET) {
-            continue;
+    struct sim_link_config *paths = o->scenario.paths;
+    bool is_good = true;
+    for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+        if (o->network[i] != UNSET) {
+            const struct impairment_option *option = &impairment_options[i];
+            is_good = cli_check_range(option->name, o->network[i], option->min, option->max);
+            impairment_options_apply(&paths[UE_ROLE_CLIENT], i, is_good ? o->network[i] : 0);
+            impairment_options_apply(&paths[UE_ROLE_SERVER], i, is_good ? o->network[i] : 0);
         }
-        if (!cli_check_range(network[network_option].name, o->network[network_option], network[network_option].min,
-                             network[network_option].max)) {
-            return false;
-        }
-        apply(&o->scenario.paths[UE_ROLE_CLIENT], network_option, o->network[network_option]);
-        apply(&o->scenario.paths[UE_ROLE_SERVER], network_option, o->network[network_option]);
     }
-    o->scenario.hostile |= o->network[GENERATE_NETWORK_CORRUPT] > 0;
-    const struct sim_link_config *paths = o->scenario.paths;
-    bool any_rate = paths[UE_ROLE_CLIENT].rate_bytes != 0 || paths[UE_ROLE_SERVER].rate_bytes != 0;
-    bool any_loss = paths[UE_ROLE_CLIENT].loss > 0 || paths[UE_ROLE_SERVER].loss > 0;
-    return (o->network[GENERATE_NETWORK_QUEUE] <= 0 || any_rate || cli_error("--queue has no effect without --rate")) &&
-           (o->network[GENERATE_NETWORK_BURST] <= 1 || any_loss ||
-            cli_error("--loss-burst has no effect without --loss"));
+    o->scenario.hostile |= o->network[IMPAIRMENT_CORRUPT] > 0;
+    const struct sim_link_config *const both[] = {&paths[UE_ROLE_CLIENT], &paths[UE_ROLE_SERVER]};
+    for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+        is_good = o->network[i] == UNSET || impairment_options_check("", i, o->network[i], both, 2);
+    }
+    return is_good;
 }
 
 static void report_unknown_scenario(const char *name) {

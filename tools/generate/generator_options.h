@@ -5,20 +5,8 @@
 
 #include <glib.h>
 
+#include "tools/cli/impairment_options.h"
 #include "tools/generate/generator.h"
-
-enum generate_network_option {
-    GENERATE_NETWORK_LOSS,
-    GENERATE_NETWORK_BURST,
-    GENERATE_NETWORK_DELAY,
-    GENERATE_NETWORK_JITTER,
-    GENERATE_NETWORK_REORDER,
-    GENERATE_NETWORK_DUP,
-    GENERATE_NETWORK_CORRUPT,
-    GENERATE_NETWORK_RATE,
-    GENERATE_NETWORK_QUEUE,
-    GENERATE_NETWORK_COUNT
-};
 
 struct generate_options {
     struct sim_scenario scenario;
@@ -32,7 +20,7 @@ struct generate_options {
     char *magic_bits, *magic, *handlers, *netver;
     double tick_hz;                         /* negative: the scenario's */
     double duration_s;                      /* negative: the scenario's */
-    double network[GENERATE_NETWORK_COUNT]; /* negative: the scenario's */
+    double network[IMPAIRMENT_OPTION_ROWS]; /* negative: the scenario's */
     gint64 connection_count;
 };
 

@@ -3,12 +3,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <uerudp/time_ns.h>
 #include <unistd.h>
 
 #include "tools/cli/command_line.h"
 
-#define MS_MAX 60000.0
 #define IDLE_S 60
 #define SECONDS_MAX 1e9
 #define CLIENTS 256
@@ -17,23 +15,6 @@
 #define TICKS_MAX 1000.0
 
 /* ---- impairments ---- */
-
-enum impairment_index { LOSS, LOSS_BURST, CORRUPT, DUPLICATE, REORDER, RATE, QUEUE, DELAY, JITTER };
-
-static const struct impairment {
-    const char *name, *unit, *help;
-    double max, min;
-} impairments[IMPAIR_IMPAIRMENTS] = {
-    [LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, 0},
-    [LOSS_BURST] = {"loss-burst", "N", "mean length of a run of losses, 1 to 1000", 1000, 1},
-    [CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1, 0},
-    [DUPLICATE] = {"dup", "P", "duplicate with this probability", 1, 0},
-    [REORDER] = {"reorder", "P", "reorder with this probability: the next one overtakes", 1, 0},
-    [RATE] = {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12, 0},
-    [QUEUE] = {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX, 0},
-    [DELAY] = {"delay", "MS", "delay each by this many milliseconds", MS_MAX, 0},
-    [JITTER] = {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX, 0},
-};
 
 static const struct form {
     const char *prefix, *title, *group;
@@ -48,20 +29,20 @@ static double *value_of(struct impair_options *options, const char *option) {
     size_t form = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
     const char *name = option + strlen("--") + strlen(forms[form].prefix);
     size_t i = 0;
-    while (strcmp(impairments[i].name, name) != 0) {
+    while (strcmp(impairment_options[i].name, name) != 0) {
         i++;
     }
     return &options->values[form][i];
 }
 
-static const struct impairment *impairment_of(const struct impair_options *options, const double *value) {
-    return &impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS];
+static const struct impairment_option *impairment_of(const struct impair_options *options, const double *value) {
+    return &impairment_options[(size_t)(value - &options->values[0][0]) % IMPAIRMENT_OPTION_ROWS];
 }
 
 static gboolean set_impairment(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     double *value = value_of(options, option);
-    const struct impairment *impairment = impairment_of(options, value);
+    const struct impairment_option *impairment = impairment_of(options, value);
     if (!cli_parse_real(text, impairment->max, value) || *value < impairment->min) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between %.15g and %.15g", option, text,
                     impairment->min, impairment->max);
@@ -70,43 +51,27 @@ static gboolean set_impairment(const char *option, const char *text, void *user,
     return TRUE;
 }
 
-static double value_in(const struct impair_options *options, size_t direction, enum impairment_index index) {
-    double own = options->values[1 + direction][index];
-    return isnan(own) ? options->values[0][index] : own;
-}
-
-/* Whether a direction to which the form of options applies has an impairment. */
-static bool has_impairment(const struct impair_options *options, size_t form, enum impairment_index index) {
-    return form != 0 ? value_in(options, form - 1, index) > 0
-                     : value_in(options, 0, index) > 0 || value_in(options, 1, index) > 0;
-}
-
 /* An option that only changes another one has no effect alone. */
-static bool check_dependence(const struct impair_options *options, enum impairment_index index, double neutral,
-                             enum impairment_index needed) {
+static bool check_effects(const struct impair_options *options) {
+    const struct sim_link_config *const paths[] = {&options->stages[0][1], &options->stages[1][1]};
+    bool is_good = true;
     for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
-        if (options->values[form][index] > neutral && !has_impairment(options, form, needed)) {
-            return cli_error("--%s%s has no effect without --%s%s", forms[form].prefix, impairments[index].name,
-                             forms[form].prefix, impairments[needed].name);
+        for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+            is_good = isnan(options->values[form][i]) ||
+                      impairment_options_check(forms[form].prefix, i, options->values[form][i],
+                                               form == 0 ? paths : &paths[form - 1], form == 0 ? 2 : 1);
         }
     }
-    return true;
+    return is_good;
 }
 
 static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
-    double values[IMPAIR_IMPAIRMENTS];
-    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
-        values[i] = value_in(options, direction, (enum impairment_index)i);
+    struct sim_link_config path = {0};
+    for (enum impairment i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+        double own = options->values[1 + direction][i];
+        impairment_options_apply(&path, i, isnan(own) ? options->values[0][i] : own);
     }
-    return (struct sim_link_config){.loss = values[LOSS],
-                                    .loss_burst = values[LOSS_BURST],
-                                    .corrupt = values[CORRUPT],
-                                    .duplicate = values[DUPLICATE],
-                                    .reorder = values[REORDER],
-                                    .rate_bytes = (uint64_t)values[RATE],
-                                    .queue_bytes = (uint32_t)values[QUEUE],
-                                    .delay_ns = (uint64_t)(values[DELAY] * UE_NS_PER_MS),
-                                    .jitter_ns = (uint64_t)(values[JITTER] * UE_NS_PER_MS)};
+    return path;
 }
 
 static void resolve_stages(struct impair_options *options) {
@@ -199,8 +164,8 @@ static bool resolve_rules(struct impair_options *options) {
 
 static void add_impairments(struct impair_options *options, GOptionContext *context, const struct form *form) {
     GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
-    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
-        const struct impairment *impairment = &impairments[i];
+    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+        const struct impairment_option *impairment = &impairment_options[i];
         g_autofree char *name = g_strconcat(form->prefix, impairment->name, NULL);
         g_autofree char *same = g_strconcat("as --", impairment->name, NULL);
         const GOptionEntry entries[] = {
@@ -270,7 +235,7 @@ void impair_options_init(struct impair_options *options) {
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
+    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
         options->values[1][i] = options->values[2][i] = NAN;
     }
 }
@@ -305,6 +270,5 @@ bool impair_options_resolve(struct impair_options *options) {
            cli_check_range("idle", options->idle_s, 0.1, SECONDS_MAX) &&
            cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
            cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
-           check_dependence(options, QUEUE, 0, RATE) && check_dependence(options, LOSS_BURST, 1, LOSS) &&
-           resolve_rules(options) && wire_options_resolve(&options->wire);
+           check_effects(options) && resolve_rules(options) && wire_options_resolve(&options->wire);
 }

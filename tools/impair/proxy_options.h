@@ -4,11 +4,11 @@
 #ifndef UERUDP_TOOLS_IMPAIR_PROXY_OPTIONS_H
 #define UERUDP_TOOLS_IMPAIR_PROXY_OPTIONS_H
 
+#include "tools/cli/impairment_options.h"
 #include "tools/cli/wire_options.h"
 #include "tools/impair/proxy_direction.h"
 #include "tools/sim/network_emulation.h"
 
-#define IMPAIR_IMPAIRMENTS 9
 /* Forms of an option: for both directions, towards the server, towards the clients. */
 #define IMPAIR_OPTION_FORMS 3
 
@@ -25,9 +25,9 @@ struct impair_options {
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 
-    double values[IMPAIR_OPTION_FORMS][IMPAIR_IMPAIRMENTS]; /* NAN: as in both directions */
-    struct sim_emulation engines[2];                        /* of the client and of the server */
-    GPtrArray *rule_texts;                                  /* in order: "=" and a rule, or "@" and a file name */
+    double values[IMPAIR_OPTION_FORMS][IMPAIRMENT_OPTION_ROWS]; /* NAN: as in both directions */
+    struct sim_emulation engines[2];                            /* of the client and of the server */
+    GPtrArray *rule_texts;                                      /* in order: "=" and a rule, or "@" and a file name */
     char *seed_text;
 };
 
