@@ -6,7 +6,7 @@
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
-#include "libcodec/observe/detection_opening.h"
+#include "libcodec/observe/detection_session_start.h"
 #include "libcodec/observe/detection_packet_ids.h"
 #include "libcodec/observe/detection_replay.h"
 #include "libcodec/observe/detection_spawn.h"

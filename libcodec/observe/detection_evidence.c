@@ -2,7 +2,7 @@
 #include "libcodec/observe/detection_evidence.h"
 
 #include <uerudp/seq.h>
-#include "libcodec/observe/detection_opening.h"
+#include "libcodec/observe/detection_session_start.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that must agree on which side is the server: one can match the wrong direction by chance. */

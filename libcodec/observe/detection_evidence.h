@@ -11,13 +11,18 @@
 /* Number of matching datagrams with bunches from which on a single profile is certain. */
 #define UE_DETECTION_CERTAIN_MATCHES 5
 
+/* ---- detection_variants.c ---- */
+
+/* Whether a variant may be tried: a setting that the caller gave is not varied. */
+bool ue_detection_variant_is_allowed(const struct ue_settings *settings, unsigned variant);
+
+/* The settings of a variant. */
+struct ue_settings ue_detection_variant_settings(const struct ue_settings *settings, unsigned variant);
+
 /* ---- detection_result.c ---- */
 
 /* The oldest profile of a mask; 0 for an empty mask. */
 unsigned ue_profile_mask_oldest(uint16_t mask);
-
-/* Whether a variant may be tried: a setting that the caller gave is not varied. */
-bool ue_detection_variant_is_allowed(const struct ue_settings *settings, unsigned variant);
 
 enum ue_direction ue_detection_direction(const struct ue_detection *detection, unsigned side);
 

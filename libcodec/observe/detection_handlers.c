@@ -2,7 +2,7 @@
 #include "libcodec/observe/detection_handlers.h"
 
 #include "libcodec/observe/detection_evidence.h"
-#include "libcodec/observe/detection_opening.h"
+#include "libcodec/observe/detection_session_start.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
 /* Packets that a decryptor opened with a chain: the tag of AES-GCM leaves no doubt. */

@@ -4,35 +4,6 @@
 #include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
-static const uint16_t variant_packet_bytes[] = {0, 512, 1024, 1028, 2048, 4096, 8192};
-#define PACKET_SIZES (sizeof variant_packet_bytes / sizeof *variant_packet_bytes)
-_Static_assert(UE_DETECTION_VARIANT_COUNT == 2 * PACKET_SIZES,
-               "each packet size with the stock and the larger sequence bound");
-#define VARIANT_CH_SEQ_BOUND 4096
-
-static struct ue_settings variant_settings(const struct ue_settings *base, unsigned variant) {
-    struct ue_settings settings = *base;
-    if (variant % PACKET_SIZES != 0) {
-        settings.max_packet_bytes = variant_packet_bytes[variant % PACKET_SIZES];
-    }
-    if (variant / PACKET_SIZES != 0) {
-        settings.ch_seq_bound = VARIANT_CH_SEQ_BOUND;
-    }
-    return settings;
-}
-
-struct ue_detection_bounds ue_detection_bounds(const struct ue_detection_result *result) {
-    const struct ue_settings stock = {0};
-    const struct ue_settings settings = variant_settings(&stock, result->variant);
-    return (struct ue_detection_bounds){settings.max_packet_bytes, settings.ch_seq_bound};
-}
-
-bool ue_detection_variant_is_allowed(const struct ue_settings *base, unsigned variant) {
-    bool other_size = variant % PACKET_SIZES != 0;
-    bool other_bound = variant / PACKET_SIZES != 0;
-    return !(other_size && base->max_packet_bytes != 0) && !(other_bound && base->ch_seq_bound != 0);
-}
-
 enum ue_direction ue_detection_direction(const struct ue_detection *detection, unsigned side) {
     if (detection->server_side < 0) {
         return UE_DIRECTION_UNKNOWN;
@@ -72,7 +43,7 @@ unsigned ue_profile_mask_oldest(uint16_t mask) {
 
 void ue_detection_context_for(const struct ue_detection *detection, const struct ue_detection_result *result,
                               enum ue_direction direction, struct ue_context *context) {
-    struct ue_settings settings = variant_settings(&detection->settings, result->variant);
+    struct ue_settings settings = ue_detection_variant_settings(&detection->settings, result->variant);
     if (result->is_undecoded) {
         settings.handlers[0] = UE_HANDLER_UNKNOWN;
     }

@@ -10,7 +10,7 @@
 
 #include "libcodec/base/hash_table.h"
 #include "libcodec/base/list.h"
-#include "libcodec/observe/recognition.h"
+#include "libcodec/observe/mid_session_recognition.h"
 
 /* Cookies that a connection keeps: a retransmitted Initial leads to several. */
 #define UE_CONNECTION_COOKIES 4

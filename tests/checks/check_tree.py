@@ -72,7 +72,7 @@ CONTRACTS = {
     "tools/sim": {"game.h", "game_classes.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
                   "scenario.h", "sim.h", "voice_packet.h"},
     "tools/print": {"columns.h", "datagram_trace.h", "json.h", "line_wrap.h", "phrase.h", "text_buffer.h",
-                    "text_escape.h", "text_tree.h"},
+                    "text_escape.h", "text_style.h", "text_tree.h"},
 }
 TAGGED = ("libcodec/", "tools/", "plugin/", "tests/")
 NO_DEFINITION = re.compile(r"static\b|extern\b|(__extension__ )?typedef\b|_Static_assert|(struct|union|enum)( \w+)? \{")

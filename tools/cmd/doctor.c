@@ -7,8 +7,8 @@
 #include "tools/cli/command_line.h"
 #include "tools/doctor/load_diagnosis.h"
 #include "tools/print/json.h"
-#include "tools/print/text_buffer.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 struct doctor {
     char *wireshark_name, *plugin;
@@ -61,10 +61,10 @@ static bool resolve(struct doctor *d, int argc) {
 
 static void print_styled(const struct doctor *d, enum text_style style, const char *before, const char *text) {
     struct text_buffer out = {.is_colored = d->is_colored};
-    text_buffer_begin_style(&out, style);
+    text_style_begin(&out, style);
     text_buffer_add(&out, before);
     text_escape_add_utf8(&out, text, TEXT_ESCAPE_MESSAGE);
-    text_buffer_end_style(&out, style);
+    text_style_end(&out, style);
     text_buffer_add_char(&out, '\n');
     text_buffer_flush(&out, stdout);
     text_buffer_free(&out);

@@ -7,6 +7,7 @@
 #include "tools/info/bandwidth_rows.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 #define PART_CHARS 24
 #define RATE_CHARS 16
@@ -46,8 +47,8 @@ static void print_bits(struct text_buffer *out, const char *label, const uint64_
 static void print_kinds(struct text_buffer *out, const struct ue_bandwidth_totals *totals) {
     const struct ue_bandwidth_counts *counts = &totals->counts;
     const uint64_t all[] = {ue_bandwidth_bits(counts, 0), ue_bandwidth_bits(counts, 1)};
-    text_buffer_add_title(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
-                          "share", "s2c bits", "s2c bytes", "share");
+    text_style_add_title(out, "  %-26s %12s %11s %8s %12s %11s %8s", "bandwidth by kind", "c2s bits", "c2s bytes",
+                         "share", "s2c bits", "s2c bytes", "share");
     for (enum ue_bandwidth_kind kind = 0; kind < UE_BANDWIDTH_KIND_COUNT; kind++) {
         if (counts->bits[kind][0] + counts->bits[kind][1] != 0) {
             print_bits(out, kind_label(kind), counts->bits[kind], all);
@@ -119,8 +120,8 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
     size_t more;
     g_autoptr(GArray) rows = info_bandwidth_rows(
         bandwidth, by, options, options->rows_max != 0 ? options->rows_max : INFO_BANDWIDTH_ROWS_TEXT, &more);
-    text_buffer_add_title(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
-                          ue_bandwidth_row_count(bandwidth, by));
+    text_style_add_title(out, "  bandwidth by %s, %zu", info_bandwidth_by_name(by),
+                         ue_bandwidth_row_count(bandwidth, by));
     text_buffer_add_format(out, "    %11s %11s %8s %*s %8s %6s %6s %7s %11s\n", "c2s bytes", "s2c bytes", "share",
                            RATE_CHARS, "most in 1 s", "updates", "per s", "opens", "dormant", "resent");
     for (guint i = 0; i < rows->len; i++) {
@@ -176,8 +177,8 @@ static void print_saturation(struct text_buffer *out, const struct ue_bandwidth 
     if (of[0].packets + of[1].packets == 0) {
         return;
     }
-    text_buffer_add_title(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
-                          "server to client");
+    text_style_add_title(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
+                         "server to client");
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "times", times(&of[0]).text, times(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(&of[0]).text, total(&of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, &of[0]).text,

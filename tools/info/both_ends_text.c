@@ -9,6 +9,7 @@
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 #define PPM 1e6
 
@@ -214,7 +215,7 @@ void info_print_both_ends(struct text_buffer *out, const struct info_connection 
     if (info->both_ends == NULL) {
         return;
     }
-    text_buffer_add_title(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
+    text_style_add_title(out, "  %-24s %24s  %24s", "both ends", "client to server", "server to client");
     if (!info->both_ends->has_ends) {
         text_buffer_add(out, "    the times do not show which capture is the client's end: --vantage says it\n");
         return;

@@ -7,6 +7,7 @@
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 /* Durations and frequencies that differ by a smaller share are the same. */
 #define SAME_SHARE 0.1
@@ -150,7 +151,7 @@ static bool has_finding(const struct info_comparison *comparison, unsigned kind)
 
 static void print_findings(struct text_buffer *out, const struct info_comparison *comparison) {
     bool is_any = false;
-    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "findings, per minute of a connection or by connections");
+    text_style_add(out, TEXT_STYLE_TITLE, "findings, per minute of a connection or by connections");
     text_buffer_add_char(out, '\n');
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
         if (has_finding(comparison, kind)) {
@@ -167,7 +168,7 @@ void info_print_comparison(struct text_buffer *out, const struct info_comparison
     print_capture(out, "before", comparison->names[0], &comparison->figures[0]);
     print_capture(out, "after", comparison->names[1], &comparison->figures[1]);
     print_warning(out, &comparison->figures[0], &comparison->figures[1]);
-    text_buffer_add_title(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
+    text_style_add_title(out, "%-28s %12s %12s %12s", "figures of a connection", "before", "after", "change");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         print_figure(out, comparison, &rows[i]);
     }

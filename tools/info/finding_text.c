@@ -6,6 +6,7 @@
 
 #include "tools/print/line_wrap.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_style.h"
 
 #define SEVERITY_CHARS 8
 #define FINDING_COLUMN (4 + SEVERITY_CHARS + 1) /* where its sentence begins */
@@ -24,7 +25,7 @@ void info_print_severity(struct text_buffer *out, enum ue_finding_id id) {
                                              [UE_SEVERITY_WARNING] = TEXT_STYLE_WARNING,
                                              [UE_SEVERITY_NOTE] = TEXT_STYLE_NOTE};
     enum ue_severity severity = ue_finding_rows[id].severity;
-    text_buffer_add_styled(out, styles[severity], ue_severity_name(severity));
+    text_style_add(out, styles[severity], ue_severity_name(severity));
 }
 
 void info_print_moment(struct text_buffer *out, const struct info_connection *info, int64_t time_ns) {

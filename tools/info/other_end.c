@@ -10,6 +10,7 @@
 #include "tools/info/finding_text.h"
 #include "tools/info/text_tables.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_style.h"
 
 /* Times of the same finding differ by the way between the ends, and by what each end knows of its beginning. */
 #define TIME_DIFFERENCE_NS INT64_C(1000000000)
@@ -228,7 +229,7 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         const struct info_finding *finding = g_ptr_array_index(findings, i);
         if (finding->match == INFO_IN_ONE_CAPTURE) {
             if (count++ == 0) {
-                text_buffer_add_title(out, "  only %s shows, by its frames and its clock", name);
+                text_style_add_title(out, "  only %s shows, by its frames and its clock", name);
             }
             info_print_finding(out, there, finding);
         }
@@ -238,10 +239,10 @@ static void print_findings(struct text_buffer *out, const struct info_connection
         text_buffer_add_format(out, "             and %" PRIu64 " more\n", more);
     }
     if (not_compared != 0) {
-        text_buffer_add_title(out, "  %s shows %s of kinds too frequent to compare", name,
-                              phrase_count(not_compared, "finding").text);
+        text_style_add_title(out, "  %s shows %s of kinds too frequent to compare", name,
+                             phrase_count(not_compared, "finding").text);
     } else if (count == 0) {
-        text_buffer_add_title(out, "  %s shows no other finding", name);
+        text_style_add_title(out, "  %s shows no other finding", name);
     }
 }
 
@@ -281,7 +282,7 @@ void info_other_end_print(struct text_buffer *out, const struct info_connection 
     const struct two_views views = {{info, info->other_end}, info->both_ends->pair.is_flipped};
     g_autofree char *first = info_escape(captures[0]->name), *second = info_escape(captures[1]->name);
     print_findings(out, info->other_end, second);
-    text_buffer_add_title(out, "  %-35s %24s  %24s", "what each capture shows", first, second);
+    text_style_add_title(out, "  %-35s %24s  %24s", "what each capture shows", first, second);
     row(out, &views, "missing packets", info_text_missing);
     row(out, &views, "resends", info_text_resends);
     row(out, &views, "reliable buffer peak", info_text_buffer_peak);

@@ -5,6 +5,7 @@
 
 #include "tools/info/finding_text.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_style.h"
 
 static gint by_worst(gconstpointer a, gconstpointer b) {
     const struct info_connection *const *one = a, *const *two = b;
@@ -34,8 +35,8 @@ void info_print_overview(struct text_buffer *out, const GPtrArray *infos) {
         g_ptr_array_add(sorted, g_ptr_array_index(infos, i));
     }
     g_ptr_array_sort(sorted, by_worst);
-    text_buffer_add_title(out, "%s%s", phrase_count(infos->len, "connection").text,
-                          infos->len > 1 ? ", worst first" : "");
+    text_style_add_title(out, "%s%s", phrase_count(infos->len, "connection").text,
+                         infos->len > 1 ? ", worst first" : "");
     text_buffer_add_format(out, "  %6s  %-21s %11s  %-9s %s\n", "stream", "client", "duration", "closed by",
                            "worst finding");
     for (guint i = 0; i < sorted->len; i++) {

@@ -10,6 +10,7 @@
 #include "tools/print/line_wrap.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 #define LABEL_CHARS 11
 
@@ -25,9 +26,9 @@ static void label(struct text_buffer *out, const char *text) {
 
 static void print_heading(struct text_buffer *out, const struct info_connection *info) {
     bool has_former = info->former[0] != '\0';
-    text_buffer_add_title(out, "connection %" PRIu32 ": client %s%s%s%s, server %s", info->stream,
-                          info->sides[0].address, has_former ? " (before: " : "", info->former, has_former ? ")" : "",
-                          info->sides[1].address);
+    text_style_add_title(out, "connection %" PRIu32 ": client %s%s%s%s, server %s", info->stream,
+                         info->sides[0].address, has_former ? " (before: " : "", info->former, has_former ? ")" : "",
+                         info->sides[1].address);
     if (!info->is_server_known) {
         label(out, "sides");
         text_buffer_add(out,
@@ -155,7 +156,7 @@ static bool is_last_of_kind(const GPtrArray *findings, guint i) {
 
 static void print_findings(struct text_buffer *out, const struct info_connection *info) {
     g_autoptr(GPtrArray) findings = info_findings_sorted(&info->findings);
-    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  diagnosis");
+    text_style_add(out, TEXT_STYLE_TITLE, "  diagnosis");
     text_buffer_add(out, findings->len != 0 ? ", worst first\n" : "  nothing found\n");
     for (guint i = 0; i < findings->len; i++) {
         const struct info_finding *finding = g_ptr_array_index(findings, i);
@@ -207,7 +208,7 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
                                are_cut ? ", or beyond the cut of its snap length" : "");
         return;
     }
-    text_buffer_add_styled(out, TEXT_STYLE_TITLE, "  handshake and control messages");
+    text_style_add(out, TEXT_STYLE_TITLE, "  handshake and control messages");
     text_buffer_add_char(out, '\n');
     for (size_t i = 0; i < steps; i++) {
         print_step(out, info, &login[i]);

@@ -7,6 +7,7 @@
 #include "tools/info/bandwidth_text.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 #define TALKERS_SHOWN 20
 #define CHANNELS_SHOWN 12
@@ -95,7 +96,7 @@ static void print_losses(struct text_buffer *out, const struct info_connection *
 static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
     const struct info_side *client = &info->sides[0], *server = &info->sides[1];
     const struct ue_tracker_counts *up = &client->totals->counts, *down = &server->totals->counts;
-    text_buffer_add_title(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
+    text_style_add_title(out, "  %-24s %24s  %24s", "traffic", "client to server", "server to client");
     info_print_row(out, "datagrams", info_text_number(client->totals->datagrams),
                    info_text_number(server->totals->datagrams));
     info_print_row(out, "bytes", info_text_number(client->bytes), info_text_number(server->bytes));
@@ -137,8 +138,8 @@ static void print_times(struct text_buffer *out, const struct info_connection *i
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
-    text_buffer_add_title(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
-                          "samples");
+    text_style_add_title(out, "  %-24s %8s %8s %8s %8s %8s %9s", "times in ms", "p50", "p90", "p99", "least", "most",
+                         "samples");
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
@@ -206,8 +207,8 @@ static void print_pace(struct text_buffer *out, const struct info_connection *in
         timing->pace[0].interval_ms.count + timing->pace[1].interval_ms.count == 0) {
         return;
     }
-    text_buffer_add_title(out,
-                          "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
+    text_style_add_title(out,
+                         "  pace of both sides: what is sent waits for the next tick, and so does an acknowledgement");
     for (unsigned side = 0; side < 2; side++) {
         print_intervals(out, info, side);
     }
@@ -276,8 +277,8 @@ static void print_waits(struct text_buffer *out, const struct info_connection *i
     }
     g_array_sort(rows, by_total);
     if (rows->len != 0) {
-        text_buffer_add_title(out, "  reliable bunches that arrived, but took effect only after a lost one before them"
-                                   " (what was not acknowledged counts as lost; times at the capture point)");
+        text_style_add_title(out, "  reliable bunches that arrived, but took effect only after a lost one before them"
+                                  " (what was not acknowledged counts as lost; times at the capture point)");
     }
     for (guint i = 0; i < rows->len && i < WAITS_SHOWN; i++) {
         print_wait(out, info, &g_array_index(rows, struct channel_wait_row, i));
@@ -350,7 +351,7 @@ static bool has_actors(const GPtrArray *sorted) {
 static void print_channels(struct text_buffer *out, const struct info_connection *info) {
     g_autoptr(GPtrArray) sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
-        text_buffer_add_title(out, "  channels, %u", sorted->len);
+        text_style_add_title(out, "  channels, %u", sorted->len);
         text_buffer_add_format(out, "    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", "index", "name", "c2s bytes",
                                "s2c bytes", "bunches", "resends", "opened", "closed",
                                has_actors(sorted) ? "reason         actor" : "reason");
@@ -386,8 +387,8 @@ static void print_talkers(struct text_buffer *out, const struct info_connection 
     if (rows == NULL) {
         return;
     }
-    text_buffer_add_title(out, "  talkers, %u (a pause of %d ms or more separates spurts)", rows->len,
-                          (int)(UE_TALKER_PAUSE_NS / 1000000));
+    text_style_add_title(out, "  talkers, %u (a pause of %d ms or more separates spurts)", rows->len,
+                         (int)(UE_TALKER_PAUSE_NS / 1000000));
     text_buffer_add_format(out, "    %-16s %12s %12s %9s %10s  %s\n", "direction", "packets", "bytes", "spurts",
                            "talked", "sender");
     for (guint i = 0; i < rows->len && i < TALKERS_SHOWN; i++) {
@@ -418,7 +419,7 @@ static bool is_same_group(const struct info_cost_part *a, const struct info_cost
 static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     g_autoptr(GArray) array = info_cost_parts(cost);
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
-    text_buffer_add_title(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
+    text_style_add_title(out, "  %-40s %21s %21s", "bits", "client to server", "server to client");
     for (const struct info_cost_part *first = parts; first < end;) {
         const struct info_cost_part *next = first;
         uint64_t sums[2] = {0, 0};

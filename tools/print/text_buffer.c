@@ -16,30 +16,6 @@ void text_buffer_free(struct text_buffer *buffer) {
     *buffer = (struct text_buffer){0};
 }
 
-/* The sixteen colours of every terminal, so that they fit dark and light backgrounds. */
-void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style) {
-    static const char *const sequences[] = {
-        [TEXT_STYLE_PLAIN] = "",           [TEXT_STYLE_TITLE] = "\033[1m",    [TEXT_STYLE_HEADING] = "\033[36m",
-        [TEXT_STYLE_ERROR] = "\033[1;31m", [TEXT_STYLE_WARNING] = "\033[33m", [TEXT_STYLE_NOTE] = "\033[34m",
-        [TEXT_STYLE_DERIVED] = "\033[2m",
-    };
-    if (buffer->is_colored) {
-        text_buffer_add(buffer, sequences[style]);
-    }
-}
-
-void text_buffer_end_style(struct text_buffer *buffer, enum text_style style) {
-    if (buffer->is_colored && style != TEXT_STYLE_PLAIN) {
-        text_buffer_add(buffer, "\033[0m");
-    }
-}
-
-void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text) {
-    text_buffer_begin_style(buffer, style);
-    text_buffer_add(buffer, text);
-    text_buffer_end_style(buffer, style);
-}
-
 void text_buffer_reserve(struct text_buffer *buffer, size_t count) {
     size_t capacity = buffer->capacity < CAPACITY_MIN ? CAPACITY_MIN : buffer->capacity;
     while (capacity - buffer->length < count) {
@@ -54,7 +30,7 @@ void text_buffer_reserve(struct text_buffer *buffer, size_t count) {
     buffer->capacity = capacity;
 }
 
-static void add_arguments(struct text_buffer *buffer, const char *format, va_list arguments) {
+void text_buffer_add_arguments(struct text_buffer *buffer, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int count = vsnprintf(NULL, 0, format, arguments);
@@ -66,17 +42,7 @@ static void add_arguments(struct text_buffer *buffer, const char *format, va_lis
 void text_buffer_add_format(struct text_buffer *buffer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_arguments(buffer, format, arguments);
-    va_end(arguments);
-}
-
-void text_buffer_add_title(struct text_buffer *buffer, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    text_buffer_begin_style(buffer, TEXT_STYLE_TITLE);
-    add_arguments(buffer, format, arguments);
-    text_buffer_end_style(buffer, TEXT_STYLE_TITLE);
-    text_buffer_add_char(buffer, '\n');
+    text_buffer_add_arguments(buffer, format, arguments);
     va_end(arguments);
 }
 

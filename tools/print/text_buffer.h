@@ -3,6 +3,7 @@
 #ifndef UERUDP_TOOLS_PRINT_TEXT_BUFFER_H
 #define UERUDP_TOOLS_PRINT_TEXT_BUFFER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct text_buffer {
     char *text;
     size_t length;
     size_t capacity;
-    bool is_colored;  /* for a terminal: text_buffer_begin_style writes escape sequences */
+    bool is_colored;  /* for a terminal: text_style_begin writes escape sequences */
     unsigned columns; /* of the terminal, for line_wrap; 0: lines are not broken */
 };
 
@@ -51,6 +52,9 @@ static inline void text_buffer_add(struct text_buffer *buffer, const char *text)
 
 void text_buffer_add_format(struct text_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+void text_buffer_add_arguments(struct text_buffer *buffer, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
 void text_buffer_add_unsigned(struct text_buffer *buffer, uint64_t number);
 void text_buffer_add_signed(struct text_buffer *buffer, int64_t number);
 
@@ -59,26 +63,6 @@ void text_buffer_add_hex_view(struct text_buffer *buffer, struct ue_view view, s
 
 /* The shortest decimal that reads back as the same double. */
 void text_buffer_add_real(struct text_buffer *buffer, double value);
-
-enum text_style {
-    TEXT_STYLE_PLAIN,
-    TEXT_STYLE_TITLE,   /* of a connection, a datagram or a table */
-    TEXT_STYLE_HEADING, /* of a part */
-    TEXT_STYLE_ERROR,
-    TEXT_STYLE_WARNING,
-    TEXT_STYLE_NOTE,
-    TEXT_STYLE_DERIVED /* not on the wire */
-};
-
-/* What is added between these calls has the style; they add nothing unless is_colored. Styles do not nest. */
-void text_buffer_begin_style(struct text_buffer *buffer, enum text_style style);
-void text_buffer_end_style(struct text_buffer *buffer, enum text_style style);
-
-/* Adds a line in TEXT_STYLE_TITLE. */
-void text_buffer_add_title(struct text_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Adds a text in a style. */
-void text_buffer_add_styled(struct text_buffer *buffer, enum text_style style, const char *text);
 
 /* Writes the text to the file and empties it; false if writing fails. */
 bool text_buffer_flush(struct text_buffer *buffer, FILE *file);

@@ -5,6 +5,7 @@
 
 #include "tools/print/columns.h"
 #include "tools/print/text_escape.h"
+#include "tools/print/text_style.h"
 
 /* Longer byte strings are cut; JSON shows them in full. */
 #define SHOWN_BYTES 32
@@ -17,7 +18,7 @@ static void indent(struct print_tree *tree) {
 
 static void heading(struct print_tree *tree, const char *text) {
     indent(tree);
-    text_buffer_add_styled(&tree->page, TEXT_STYLE_HEADING, text);
+    text_style_add(&tree->page, TEXT_STYLE_HEADING, text);
     text_buffer_add_char(&tree->page, '\n');
     tree->indent++;
 }
@@ -107,7 +108,7 @@ static enum text_style style_of(const struct ue_record *record) {
 
 static void end_line(struct print_tree *tree, const struct ue_record *record) {
     text_buffer_add(&tree->page, record->generated ? "]" : "");
-    text_buffer_end_style(&tree->page, style_of(record));
+    text_style_end(&tree->page, style_of(record));
     text_buffer_add_char(&tree->page, '\n');
 }
 
@@ -121,7 +122,7 @@ static void on_field(void *user, const struct ue_record *record) {
     } else {
         tree->last = record->field;
         indent(tree);
-        text_buffer_begin_style(out, style_of(record));
+        text_style_begin(out, style_of(record));
         text_buffer_add(out, record->generated ? "[" : "");
         text_buffer_add(out, ue_field_row(record->field)->label);
         text_buffer_add(out, ": ");
@@ -143,7 +144,7 @@ static void end_bunch(struct print_tree *tree, const struct ue_bunch *b) {
     struct text_buffer *h = &tree->heading;
     h->length = 0;
     h->is_colored = tree->page.is_colored;
-    text_buffer_begin_style(h, TEXT_STYLE_HEADING);
+    text_style_begin(h, TEXT_STYLE_HEADING);
     text_buffer_add_format(h, "%*sBunch %zu: channel %" PRIu32, (int)(tree->indent - 1) * 2, "", tree->bunches++,
                            b->channel);
     text_buffer_add_bytes(h, tree->name.text, tree->name.length);
@@ -154,7 +155,7 @@ static void end_bunch(struct print_tree *tree, const struct ue_bunch *b) {
         text_buffer_add_format(h, ", reliable #%" PRIu32, b->ch_seq);
     }
     text_buffer_add_format(h, ", %" PRIu64 " bits", tree->data_bits);
-    text_buffer_end_style(h, TEXT_STYLE_HEADING);
+    text_style_end(h, TEXT_STYLE_HEADING);
     text_buffer_add_char(h, '\n');
     struct text_buffer *page = &tree->page;
     text_buffer_room(page, h->length);
@@ -208,7 +209,7 @@ static void on_message(void *user, const struct print_message *message) {
     uint64_t last = 0;
     tree->indent++;
     indent(tree);
-    text_buffer_begin_style(out, TEXT_STYLE_HEADING);
+    text_style_begin(out, TEXT_STYLE_HEADING);
     text_buffer_add(out, "Content");
     for (uint32_t i = 0; i < message->fragment_count; i++) {
         if (message->fragments[i].frame != last) {
@@ -217,7 +218,7 @@ static void on_message(void *user, const struct print_message *message) {
             text_buffer_add_unsigned(out, last);
         }
     }
-    text_buffer_end_style(out, TEXT_STYLE_HEADING);
+    text_style_end(out, TEXT_STYLE_HEADING);
     text_buffer_add_char(out, '\n');
     tree->indent++;
     tree->last = UE_F_NONE;
@@ -227,7 +228,7 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
     struct print_tree *tree = user;
     if (fault->status != UE_OK) {
         indent(tree);
-        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "Not decoded further");
+        text_style_add(&tree->page, TEXT_STYLE_WARNING, "Not decoded further");
         text_buffer_add_format(&tree->page, ": %s at bit %zu: %s\n", ue_field_row(fault->field)->name, fault->bit,
                                ue_status_text(fault->status));
     }
@@ -244,7 +245,7 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
     }
     struct text_buffer *out = &tree->page;
     double seconds = (double)(datagram->time_ns - tree->first_time_ns) / 1e9;
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_style_begin(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu",
                            (unsigned long long)datagram->frame, seconds, datagram->source, datagram->destination,
                            datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
@@ -256,21 +257,21 @@ static void put_headline(struct print_tree *tree, const struct print_datagram *d
                                datagram->profiles != 0 ? ue_profile_range(datagram->profiles, releases)
                                                        : ue_profile_releases(&datagram->context->profile, releases));
     }
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_style_end(out, TEXT_STYLE_TITLE);
     text_buffer_add_char(out, '\n');
 }
 
 static void put_fault(struct print_tree *tree, const struct print_datagram *datagram) {
     if (print_datagram_is_cut(datagram)) {
-        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "  Size limited");
+        text_style_add(&tree->page, TEXT_STYLE_WARNING, "  Size limited");
         text_buffer_add_format(&tree->page, ": only %zu of %zu bytes were captured\n", datagram->captured_bytes,
                                datagram->length_bytes);
     } else if (datagram->fault.status != UE_OK) {
-        text_buffer_add_styled(&tree->page, TEXT_STYLE_ERROR, "  Malformed");
+        text_style_add(&tree->page, TEXT_STYLE_ERROR, "  Malformed");
         text_buffer_add_format(&tree->page, ": %s at bit %zu: %s\n", ue_field_row(datagram->fault.field)->name,
                                datagram->fault.bit, ue_status_text(datagram->fault.status));
     } else if (!datagram->canonical) {
-        text_buffer_add_styled(&tree->page, TEXT_STYLE_WARNING, "  Not canonical");
+        text_style_add(&tree->page, TEXT_STYLE_WARNING, "  Not canonical");
         text_buffer_add(&tree->page, ": no engine encodes these fields in this form\n");
     }
 }

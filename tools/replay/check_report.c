@@ -3,6 +3,7 @@
 
 #include "tools/print/json.h"
 #include "tools/print/phrase.h"
+#include "tools/print/text_style.h"
 
 static void print_side(struct text_buffer *out, const struct replay_connection *v, unsigned role) {
     const struct replay_side *side = &v->sides[role];
@@ -46,12 +47,12 @@ static const char *result_text(const struct replay_connection *v) {
 
 void check_report_print_text(const struct replay_connection *v, struct text_buffer *out) {
     const struct replay_difference *difference = replay_connection_difference(v);
-    text_buffer_begin_style(out, TEXT_STYLE_TITLE);
+    text_style_begin(out, TEXT_STYLE_TITLE);
     text_buffer_add_format(out, "stream %u: %s to server %s, generation %s", v->stream, v->texts[0], v->texts[1],
                            v->generation);
-    text_buffer_end_style(out, TEXT_STYLE_TITLE);
+    text_style_end(out, TEXT_STYLE_TITLE);
     text_buffer_add(out, ": ");
-    text_buffer_add_styled(out, difference != NULL ? TEXT_STYLE_ERROR : TEXT_STYLE_PLAIN, result_text(v));
+    text_style_add(out, difference != NULL ? TEXT_STYLE_ERROR : TEXT_STYLE_PLAIN, result_text(v));
     text_buffer_add_char(out, '\n');
     print_side(out, v, 0);
     print_side(out, v, 1);

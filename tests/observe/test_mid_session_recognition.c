@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/observe/recognition.h"
+#include "libcodec/observe/mid_session_recognition.h"
 #include "tests/observe/observer_fixture.h"
 
 #define PACKETS 60
@@ -187,5 +187,5 @@ int main(void) {
         cmocka_unit_test(a_flood_does_not_hide_a_connection),
         cmocka_unit_test(memory_may_be_short),
     };
-    return cmocka_run_group_tests_name("recognition", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mid_session_recognition", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognises a connection whose handshake is not in the capture, and whose port is not known, by its packets
    (protocol.md 17.3). */
-#ifndef UERUDP_LIBCODEC_OBSERVE_RECOGNITION_H
-#define UERUDP_LIBCODEC_OBSERVE_RECOGNITION_H
+#ifndef UERUDP_LIBCODEC_OBSERVE_MID_SESSION_RECOGNITION_H
+#define UERUDP_LIBCODEC_OBSERVE_MID_SESSION_RECOGNITION_H
 
 #include <uerudp/observer.h>
 

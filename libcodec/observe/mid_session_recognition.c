@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/observe/recognition.h"
+#include "libcodec/observe/mid_session_recognition.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/observe/detection_opening.h"
+#include "libcodec/observe/detection_session_start.h"
 
 #include <uerudp/seq.h>
 #include "libcodec/observe/detection_packet_ids.h"

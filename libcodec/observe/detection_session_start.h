@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet with which a client begins a session. From 4.22 on it shows what the cookie of the handshake shows: the
    first sequences of both sides (protocol.md 5.7). */
-#ifndef UERUDP_LIBCODEC_OBSERVE_DETECTION_OPENING_H
-#define UERUDP_LIBCODEC_OBSERVE_DETECTION_OPENING_H
+#ifndef UERUDP_LIBCODEC_OBSERVE_DETECTION_SESSION_START_H
+#define UERUDP_LIBCODEC_OBSERVE_DETECTION_SESSION_START_H
 
 #include <uerudp/detection.h>
 
