@@ -132,7 +132,7 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
 /* ---- saturation ---- */
 
 static struct phrase times(const struct ue_saturation *of) {
-    return of->packets != 0 ? phrase_format("%" PRIu64, of->spans) : (struct phrase){"rate not known"};
+    return of->packets != 0 ? phrase_format("%" PRIu64, of->spans) : (struct phrase){"no packet"};
 }
 
 static struct phrase total(const struct ue_saturation *of) {
@@ -159,13 +159,13 @@ static void print_waits(struct text_buffer *out, const struct ue_bandwidth *band
         for (unsigned side = 0; side < 2; side++) {
             if (!row->is_rest && row->waits[side] != 0) {
                 const char *name = info_bandwidth_class_of(row);
-                text_buffer_add_format(out, "    while the %s was saturated, channel %" PRIu32, phrase_side(side),
-                                       row->channel);
+                text_buffer_add_format(out, "    channel %" PRIu32, row->channel);
                 text_buffer_add(out, name != NULL ? " (" : "");
                 text_escape_add_utf8(out, name != NULL ? ue_actor_class_name(name) : "", TEXT_ESCAPE_PLAIN);
-                text_buffer_add_format(out, "%s sent nothing %s, for up to %s\n", name != NULL ? ")" : "",
-                                       phrase_times(row->waits[side]).text,
-                                       phrase_duration(row->longest_wait_ns[side]).text);
+                text_buffer_add_format(
+                    out, "%s waited %s while the %s was saturated, up to %s from one message to the next\n",
+                    name != NULL ? ")" : "", phrase_times(row->waits[side]).text, phrase_side(side),
+                    phrase_duration(row->longest_wait_ns[side]).text);
             }
         }
     }

@@ -15,7 +15,7 @@ void info_print_number_row(struct text_buffer *out, const char *label, uint64_t 
 
 struct phrase info_text_number(uint64_t value);
 
-/* Cells about a side: "12" packets missing in the capture, "7 (at least 2 needless)", "4-6 of 512, channel 3". */
+/* Cells about a side: "12" packets missing in the capture, "7 (at least 2 needless)", "4-6 of 512". */
 struct phrase info_text_missing(const struct info_connection *info, unsigned side);
 struct phrase info_text_resends(const struct info_connection *info, unsigned side);
 struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side);

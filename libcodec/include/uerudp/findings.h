@@ -238,7 +238,8 @@ struct ue_side_rate {
                              after ue_findings_finish */
     uint64_t whole_seconds;
     uint64_t latest_bytes, latest_engine_bytes; /* of the latest datagram */
-    uint64_t saturated_seconds; /* seconds in which captured packets used up the rate that the client requested */
+    uint64_t saturated_seconds; /* seconds in which captured packets used nearly all of the rate that the client
+                                   requested, or more */
 };
 
 /* The use of a reliable buffer at a bunch. */

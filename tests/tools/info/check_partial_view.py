@@ -29,6 +29,10 @@ def info(frames, *options):
     return connection
 
 
+def text(frames):
+    return traffic.program("info", "-", data=traffic.write(frames)).decode()
+
+
 def generation_option(generation):
     """For captures that do not show their generation."""
     return f"--generation={generation}"
@@ -372,6 +376,24 @@ class ReliablePeak(unittest.TestCase):
 
     def test_full_buffer(self):
         self.check("bulk", "--generation=5.4", "--jitter=5", "--loss=0.03", "--seed=3", "--duration=1")
+
+    def test_text(self):
+        """Without the peer's acks the upper bound exceeds the limit, and is not printed; where the bounds differ, none is of
+        the channel of the other."""
+        server = traffic.one_way(generated(("bulk", "--duration=2"), "4.18").frames, "s2c")
+        bounds = peak(self, info(server), "s2c")
+        self.assertTrue(bounds["at_most"] is None or bounds["at_most"] > 256, bounds)
+        self.assertIn(f" {bounds['at_least']} or more of 256, channel {bounds['channel']}\n", text(server))
+        kinds_of_bounds = set()
+        for name in ("login", "lossy"):
+            capture = generated((name, "--duration=2"), "5.5").frames
+            for way in WAYS:
+                bounds = peak(self, info(capture), way)
+                is_exact = bounds["at_least"] == bounds["at_most"]
+                kinds_of_bounds.add(is_exact)
+                self.assertIn(f" {bounds['at_least']} of 512, channel {bounds['channel']}" if is_exact else
+                              f" {bounds['at_least']}-{bounds['at_most']} of 512 ", text(capture).replace("\n", " "))
+        self.assertEqual({False, True}, kinds_of_bounds)
 
     def test_no_ack_lost(self):
         """Without lost acks both bounds are equal: a packet's header has all acks that its sender knew."""
