@@ -387,8 +387,7 @@ static bool may_have_arrived_unseen(struct ue_reliable_stalls *stalls, const str
     int64_t *unseen_id = &stalls->unseen_ids[!event->side], id = event->ack.packet_id;
     bool is_unseen = event->type == UE_OBSERVED_ACK && event->ack.frame == 0;
     bool is_skipped = id > last_id + 1 && stalls->missing_ids[!event->side] > last_id;
-    int64_t newest_id = is_unseen ? id : is_skipped ? id - 1 : *unseen_id;
-    *unseen_id = newest_id > *unseen_id ? newest_id : *unseen_id;
+    *unseen_id = is_unseen && id > *unseen_id ? id : *unseen_id;
     *reported_id = id > last_id ? id : last_id;
     return is_unseen || is_skipped;
 }

@@ -449,8 +449,8 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
             "of the generations whose bunches end at the terminator, the oldest that decodes most datagrams",
         [UE_DETECTION_REASON_ONLY_MATCH] = "only generation whose bunches end at the terminator",
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
-        [UE_DETECTION_REASON_CUT] = "of the generations that fewest cut packets contradict, or one more, the oldest "
-                                    "that decodes most datagrams",
+        [UE_DETECTION_REASON_CUT] =
+            "of those that fewest cut packets contradict, or one more, the oldest that decodes most datagrams",
         [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
         [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets that were tried, not all",
