@@ -122,7 +122,7 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
 
 static const char *describe_token(const struct ue_cipher_session *session, wmem_allocator_t *pool) {
     if (!session->has_token) {
-        return "the Hello with its encryption token was not captured";
+        return "no Hello with its encryption token was read";
     }
     return session->token[0] == '\0' ? "its Hello has no encryption token"
                                      : uerudp_label_text_mask_controls(

@@ -110,12 +110,6 @@ static bool matches_endpoint(const struct ue_key_endpoint *wanted, const struct 
                                            memcmp(wanted->address, end->address, end->address_bytes) == 0));
 }
 
-static bool is_key_for(const struct ue_key *key, const struct ue_cipher_session *session) {
-    return session == NULL ||
-           ((matches_endpoint(&key->end, &session->ends[0]) || matches_endpoint(&key->end, &session->ends[1])) &&
-            (key->token[0] == '\0' || strcmp(key->token, session->token) == 0));
-}
-
 /* The search for the key of one packet. */
 struct decryption_attempt {
     struct ue_cipher *cipher;
@@ -125,9 +119,25 @@ struct decryption_attempt {
     size_t tried;
 };
 
+/* Without Hello, which may be compressed or missing in the capture, a key is tried if its tag confirms it, or if there
+   is no other. */
+static bool matches_token(const struct decryption_attempt *a, const struct ue_key *key) {
+    if (key->token[0] == '\0' || strcmp(key->token, a->session->token) == 0) {
+        return true;
+    }
+    return !a->session->has_token && (a->ciphertext->tag != NULL || ue_keys_count(a->cipher->keys) == 1);
+}
+
+static bool is_key_for(const struct decryption_attempt *a, const struct ue_key *key) {
+    const struct ue_cipher_session *session = a->session;
+    return session == NULL ||
+           ((matches_endpoint(&key->end, &session->ends[0]) || matches_endpoint(&key->end, &session->ends[1])) &&
+            matches_token(a, key));
+}
+
 static bool try_key(struct decryption_attempt *a, size_t index) {
     const struct ue_key *key = ue_keys_at(a->cipher->keys, index);
-    if (!is_key_for(key, a->session)) {
+    if (!is_key_for(a, key)) {
         return false;
     }
     a->tried++;
@@ -274,19 +284,51 @@ struct hello_search {
     const struct ue_context *context;
 };
 
-static void on_item(void *user, const struct ue_item *item) {
-    const struct hello_search *hello_search = user;
+static void read_message(const struct hello_search *hello_search, struct ue_view data) {
     struct ue_message message;
     struct ue_fault fault;
     size_t bit = 0;
-    if (item->is_ack || !ue_bunch_has_messages(hello_search->context, &item->bunch) ||
-        ue_message_decode(hello_search->context, item->bunch.data, &bit, &message, &fault) != UE_OK ||
-        message.type != UE_MESSAGE_HELLO) {
+    if (ue_message_decode(hello_search->context, data, &bit, &message, &fault) == UE_OK &&
+        message.type == UE_MESSAGE_HELLO) {
+        struct ue_cipher_session *session = hello_search->session;
+        session->has_token = true;
+        ue_text_to_utf8(message.params[UE_HELLO_ENCRYPTION_TOKEN].text, session->token, sizeof session->token);
+    }
+}
+
+/* Appends a reliable fragment of the control channel if it is the next one. */
+static void add_fragment(const struct hello_search *hello_search, const struct ue_bunch *bunch) {
+    struct ue_hello_fragments *hello = &hello_search->session->hello;
+    if (bunch->partial_initial) {
+        hello->is_begun = true;
+        hello->bits = 0;
+    } else if (!hello->is_begun || bunch->ch_seq != hello->next_ch_seq) {
         return;
     }
-    struct ue_cipher_session *session = hello_search->session;
-    session->has_token = true;
-    ue_text_to_utf8(message.params[UE_HELLO_ENCRYPTION_TOKEN].text, session->token, sizeof session->token);
+    if (hello->bits + bunch->data.bits > sizeof hello->bytes * 8) {
+        hello->is_begun = false;
+        return;
+    }
+    ue_bits_copy(hello->bytes, hello->bits, bunch->data.base, bunch->data.bit, bunch->data.bits);
+    hello->bits += bunch->data.bits;
+    hello->next_ch_seq = (bunch->ch_seq + 1) % hello_search->context->ch_seq_bound;
+    if (bunch->partial_final) {
+        hello->is_begun = false;
+        read_message(hello_search, (struct ue_view){hello->bytes, 0, hello->bits});
+    }
+}
+
+static void on_item(void *user, const struct ue_item *item) {
+    const struct hello_search *hello_search = user;
+    const struct ue_bunch *bunch = &item->bunch;
+    if (item->is_ack) {
+        return;
+    }
+    if (ue_bunch_has_messages(hello_search->context, bunch)) {
+        read_message(hello_search, bunch->data);
+    } else if (bunch->channel == 0 && bunch->reliable && bunch->partial) {
+        add_fragment(hello_search, bunch);
+    }
 }
 
 /* Hello precedes encryption, and its retransmissions are equal. */

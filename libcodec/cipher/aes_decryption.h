@@ -33,16 +33,27 @@ bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, c
    the first key whose plaintext contains a terminator. The plaintext is valid until the next call of the decryptor. */
 void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor);
 
+#define UE_HELLO_BYTES 2048
+
+/* A Hello that comes in fragments, as far as it was read. */
+struct ue_hello_fragments {
+    bool is_begun;
+    uint32_t next_ch_seq; /* of the next fragment, as on the wire */
+    size_t bits;
+    uint8_t bytes[UE_HELLO_BYTES];
+};
+
 /* The state of decryption for one connection. */
 struct ue_cipher_session {
     struct ue_decryptor decryptor; /* for the settings of this connection; must be first */
     struct ue_cipher *cipher;
     struct ue_key_endpoint ends[2];
     bool is_learning;           /* reads key logs again that may have grown */
-    bool has_token;             /* Hello was seen */
+    bool has_token;             /* Hello was read */
     char token[UE_TOKEN_BYTES]; /* empty: Hello had none */
     size_t tried;               /* number of keys tried for the last encrypted packet */
     size_t last;                /* index of the key of the last packet that was decrypted */
+    struct ue_hello_fragments hello;
 };
 
 /* Decrypts with the keys for one connection, or, when session is NULL, with all keys. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Key logs: generate writes them beside encrypted captures, and decode and info decrypt with them."""
 import collections
+import json
 import pathlib
 import tempfile
 import unittest
@@ -11,6 +12,16 @@ import uerudp
 SCENARIO = uerudp.ROOT / "tests" / "support" / "two_keys.ini"
 HANDLERS = "--handlers=aesgcm"
 PORTS = (50000, 50001)
+
+
+def fragments(bunch, step):
+    """A reliable bunch as two fragments, the second with the channel sequence after that many."""
+    data = bytes.fromhex(bunch["data"])
+    partial = {key: value for key, value in bunch.items() if key not in ("messages", "data", "data_bits")} | {"partial": True}
+    later = {key: value for key, value in partial.items() if key not in ("open", "close", "close_reason")}
+    return [{**partial, "partial_initial": True, "partial_final": False, "data": data[:9].hex()},
+            {**later, "control": False, "ch_seq": (bunch["ch_seq"] + step) % 1024, "partial_initial": False,
+             "partial_final": True, "data": data[9:].hex()}]
 
 
 class Keys(unittest.TestCase):
@@ -75,6 +86,30 @@ class Keys(unittest.TestCase):
         text = uerudp.run("info", HANDLERS, "--key", self.log, self.capture).stdout.decode()
         self.assertNotIn("encrypted", text)
         self.assertIn("encrypted", uerudp.run("info", HANDLERS, self.capture, status=None).stdout.decode())
+
+    def test_hello_in_fragments(self):
+        """The token of a Hello in fragments selects the key, where no tag confirms it. Fragments with a gap between them
+        are no Hello."""
+        whole = self.folder / "whole.pcapng"
+        options = ("--encrypt", "--handlers=aes-ecb", "--connections=2", "--generation=5.4", "--duration=1")
+        uerudp.run("generate", "login", *options, "--output", whole)
+        lines = uerudp.decode("--handlers=aes-ecb", whole)
+        for step, is_read in ((1, True), (2, False)):
+            found = 0
+            text = []
+            for line in lines:
+                bunch = line.get("bunches", [{}])[0]
+                if bunch.get("messages", [{}])[0].get("type") == 0:
+                    found += 1
+                    line = {**line, "bunches": fragments(bunch, step)}
+                text.append(json.dumps(line))
+            self.assertEqual(2, found)
+            path = self.folder / "fragments.pcapng"
+            path.write_bytes(uerudp.run("encode", "--handlers=aes-ecb", data="\n".join(text).encode()).stdout)
+            keys = {(line["stream"], line["handler"].get("key"))
+                    for line in uerudp.decode("--handlers=aes-ecb", "--key", self.folder / "whole.keys", path)
+                    if line.get("handler", {}).get("encrypted")}
+            self.assertEqual({(i, f"line {i + 2} of whole.keys" if is_read else None) for i in (0, 1)}, keys)
 
     def test_unusable(self):
         for text in ("nothing", self.keys[0][0] + " nowhere", self.keys[0][0] + " *:0"):
