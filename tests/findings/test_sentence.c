@@ -36,7 +36,7 @@ static void test_words(void **state) {
                     "1 packet server to client was acknowledged, as reported from frame 5 on, but is not among the "
                     "packets of this connection that were analysed");
     finding = ue_finding_of_count(UE_FINDING_MESSAGE, 0, 3, 8);
-    assert_sentence(&finding, "3 bunches of the control channel have a message that does not decode, the first in "
+    assert_sentence(&finding, "3 messages of the control channel do not decode, the first in "
                               "frame 8");
 }
 

@@ -35,10 +35,7 @@ static void set_name(struct info_channel *channel, const struct ue_bunch *bunch,
         g_strlcpy(channel->name, known, sizeof channel->name);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
         struct text_buffer out = {0};
-        text_escape_add_engine_text(&out, bunch->name.text, TEXT_ESCAPE_PLAIN);
-        if (bunch->name.number != 0) { /* protocol.md 2.6 */
-            text_buffer_add_format(&out, "_%" PRIu32, bunch->name.number - 1);
-        }
+        text_escape_add_engine_name(&out, &bunch->name, TEXT_ESCAPE_PLAIN);
         text_buffer_add_char(&out, '\0');
         const char *end;
         g_strlcpy(channel->name, out.text, sizeof channel->name);

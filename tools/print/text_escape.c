@@ -113,3 +113,10 @@ void text_escape_add_engine_text(struct text_buffer *buffer, struct ue_text text
         text_escape_add_code_point(buffer, ue_text_read_character(text, &unit), escape);
     }
 }
+
+void text_escape_add_engine_name(struct text_buffer *buffer, const struct ue_name *name, enum text_escape escape) {
+    text_escape_add_engine_text(buffer, name->text, escape);
+    if (name->number != 0) {
+        text_buffer_add_format(buffer, "_%" PRIu32, name->number - 1);
+    }
+}

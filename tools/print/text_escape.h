@@ -3,6 +3,7 @@
 #ifndef UERUDP_TOOLS_PRINT_TEXT_ESCAPE_H
 #define UERUDP_TOOLS_PRINT_TEXT_ESCAPE_H
 
+#include <uerudp/bunch.h>
 #include "tools/print/text_buffer.h"
 
 /* How characters that a terminal does not display literally are written, see text_escape_is_hidden. */
@@ -23,5 +24,8 @@ void text_escape_add_utf8(struct text_buffer *buffer, const char *text, enum tex
 
 /* An engine text as UTF-8; an unpaired surrogate becomes U+FFFD. */
 void text_escape_add_engine_text(struct text_buffer *buffer, struct ue_text text, enum text_escape escape);
+
+/* A name with its suffix, as "Actor_4" (protocol.md 2.6), which is not hard-coded. */
+void text_escape_add_engine_name(struct text_buffer *buffer, const struct ue_name *name, enum text_escape escape);
 
 #endif

@@ -57,14 +57,14 @@ void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
 
 /* ---- the trace ---- */
 
-/* What the heading of a bunch shows and its structure does not hold: the name, and the length also of data that are
-   malformed. */
+/* What the heading of a bunch shows and its structure does not hold: the name of an engine's kind of channel, and the
+   length also of data that are malformed. */
 static void store_bunch(struct print_tree *tree, const struct ue_record *record) {
     if (record->field == UE_F_BUNCH_DATA_BITS) {
         tree->data_bits = record->number;
-    } else if (record->field == UE_F_BUNCH_CHANNEL_NAME) {
+    } else if (record->field == UE_F_BUNCH_CHANNEL_NAME && record->string != NULL) {
         text_buffer_add_char(&tree->name, ' ');
-        print_tree_value(&tree->name, record);
+        text_buffer_add(&tree->name, record->string);
     }
 }
 
@@ -148,6 +148,10 @@ static void end_bunch(struct print_tree *tree, const struct ue_bunch *b) {
     text_buffer_add_format(h, "%*sBunch %zu: channel %" PRIu32, (int)(tree->indent - 1) * 2, "", tree->bunches++,
                            b->channel);
     text_buffer_add_bytes(h, tree->name.text, tree->name.length);
+    if (tree->name.length == 0 && b->has_name && !b->name.hardcoded) {
+        text_buffer_add_char(h, ' ');
+        text_escape_add_engine_name(h, &b->name, TEXT_ESCAPE_PLAIN);
+    }
     text_buffer_add(h, b->open ? ", open" : "");
     text_buffer_add(h, b->close ? ", close" : "");
     text_buffer_add(h, b->partial ? ", partial" : "");

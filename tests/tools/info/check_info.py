@@ -155,6 +155,7 @@ class Figures(unittest.TestCase):
                          {channel["channel"]: channel["name"] for channel in conv.idle(100).info()["channels"]})
         contents = uerudp.run("decode", "--content", "-", data=conv.capture()).stdout.decode()
         self.assertEqual(1, len(re.findall(r"^ +Actor$", contents, re.MULTILINE)), contents)
+        self.assertEqual(["7 Actor", "8 Actor_4"], re.findall(r"Bunch \d+: channel (\d+ \w+), open", contents))
 
     def test_close_reasons_without_a_name(self):
         conv = login()
