@@ -270,8 +270,10 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
     if (visible) {
         ue_detection_observe_spawns(detection, x, bytes, size_bytes);
     }
-    /* Without handlers in the settings, a release before the last of these datagrams means that packets match. */
-    if (is_early(detection) && (!detection->is_released || detection->settings.handlers[0] != UE_HANDLER_NONE)) {
+    /* Without handlers or generation in the settings, a release before the last of these datagrams means that packets
+       match. */
+    if (is_early(detection) &&
+        (!detection->is_released || detection->is_given || detection->settings.handlers[0] != UE_HANDLER_NONE)) {
         ue_detection_observe_handlers(detection, side, bytes, size_bytes);
     }
     if (x->settings.decryptor != NULL && is_encrypted(&result)) {

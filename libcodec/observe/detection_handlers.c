@@ -135,22 +135,31 @@ static enum chain_evidence read_with(const struct ue_context *x, const uint8_t *
     return !match.has_bunches ? EVIDENCE_NONE : head.handlers.is_opaque ? EVIDENCE_OPENED : EVIDENCE_READ;
 }
 
-/* The most evidence under any generation that the handshake allows. */
+static enum chain_evidence try_profile(const struct ue_detection *detection, const struct ue_profile *profile,
+                                       const struct ue_settings *settings, unsigned side, const uint8_t *bytes,
+                                       size_t size_bytes) {
+    struct ue_context x;
+    ue_context_init(&x, profile, settings);
+    x.direction = ue_detection_direction(detection, side);
+    x.ids = detection->ids;
+    x.features = profile->features;
+    return read_with(&x, bytes, size_bytes);
+}
+
+/* The most evidence under the generation that the caller gave, or any that the handshake allows. */
 static enum chain_evidence try_chain(struct ue_detection *detection, unsigned index, unsigned side,
                                      const uint8_t *bytes, size_t size_bytes) {
     enum chain_evidence most = EVIDENCE_MISSED;
     struct ue_settings settings = detection->settings;
     chain_at(&detection->settings, index, settings.handlers);
+    if (detection->is_given) {
+        return try_profile(detection, detection->custom, &settings, side, bytes, size_bytes);
+    }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        struct ue_context x;
         if ((detection->possible >> row & 1) == 0) {
             continue;
         }
-        ue_context_init(&x, ue_profile_at(row), &settings);
-        x.direction = ue_detection_direction(detection, side);
-        x.ids = detection->ids;
-        x.features = ue_profile_at(row)->features;
-        enum chain_evidence evidence = read_with(&x, bytes, size_bytes);
+        enum chain_evidence evidence = try_profile(detection, ue_profile_at(row), &settings, side, bytes, size_bytes);
         if (evidence == EVIDENCE_MISSED) {
             detection->handlers.misfits[index] |= (uint16_t)(1u << row);
         }
@@ -163,8 +172,9 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
                                    size_t size_bytes) {
     struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned count = chain_count(&detection->settings);
-    bool is_due = count > 1 && detection->has_sure_form && !detection->is_given && !handlers->is_applied &&
-                  (length_of(detection->settings.handlers) != 0 || !ue_detection_settings_suffice(detection));
+    bool is_due = count > 1 && detection->has_sure_form && !handlers->is_applied &&
+                  (length_of(detection->settings.handlers) != 0 || detection->is_given ||
+                   !ue_detection_settings_suffice(detection));
     if (!is_due) {
         return;
     }

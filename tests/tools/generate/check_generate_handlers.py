@@ -38,9 +38,10 @@ class Case(unittest.TestCase):
     def info(self, *options):
         return json.loads(uerudp.run("info", "--json", *options, self.path, status=None).stdout)
 
-    def hint(self):
+    def hint(self, *options):
         """The order that the program finds."""
-        found = re.search(r"looks like --handlers (\S+)", uerudp.run("info", self.path, status=None).stderr.decode())
+        errors = uerudp.run("info", *options, self.path, status=None).stderr.decode()
+        found = re.search(r"looks like --handlers (\S+)", errors)
         return found and found.group(1)
 
 
@@ -57,6 +58,7 @@ class Encryption(Case):
                 self.assertGreater(min(without["opaque"].values()), 10)
                 self.assertEqual({"c2s": 0, "s2c": 0}, with_key["malformed"])
                 self.assertEqual(order, self.hint())
+                self.assertEqual(order, self.hint("--generation=5.5"))
 
     def test_no_accusation(self):
         """Without the settings nothing is said of packets that were not decrypted."""
@@ -107,7 +109,8 @@ class Encryption(Case):
     def test_clear(self):
         """Without encryption nothing is opaque, and a connection without handlers looks like no handlers."""
         self.generate("login")
-        self.assertIsNone(self.hint())
+        for options in ((), ("--generation=5.5",), ("--generation=4.25",)):
+            self.assertIsNone(self.hint(*options))
         self.assertEqual({"c2s": 0, "s2c": 0}, self.info()["opaque"])
         for order in ("aesgcm", "dtls,oodle", "aesgcm-bytes"):
             self.generate("login", f"--handlers={order}")
