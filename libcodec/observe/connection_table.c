@@ -455,6 +455,9 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
                                     const struct ue_handshake_match *match, struct ue_decode_state *decode) {
     bool is_proven = connection->shown.is_proven;
     detect(observer, connection, captured, side, match, decode);
+    if (decode->is_echo) {
+        return connection;
+    }
     if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
         prove(observer, connection);
     }

@@ -2,6 +2,7 @@
 #include <uerudp/detection.h>
 
 #include <uerudp/seq.h>
+#include "libcodec/base/fnv1a.h"
 #include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_handlers.h"
@@ -304,6 +305,19 @@ static bool prefix_is_known(const struct ue_detection *detection) {
            (detection->is_released && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES);
 }
 
+/* Returns whether this is the Initial of the other side: something returns what a client sends, and is no server. */
+static bool learn_initial(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                          const struct ue_handshake_match *match) {
+    if (match == NULL || match->type != UE_HANDSHAKE_INITIAL) {
+        detection->initial_hashes[0] = detection->initial_hashes[1] = 0;
+        return false;
+    }
+    uint32_t hash = ue_fnv1a_hash(bytes, size_bytes);
+    bool is_same = hash != 0 && detection->initial_hashes[!side] == hash;
+    detection->initial_hashes[side] = is_same ? 0 : hash;
+    return is_same;
+}
+
 void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                        const struct ue_handshake_match *match, struct ue_decode_state *state) {
     *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
@@ -321,7 +335,10 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     bool known = prefix_is_known(detection);
     bool handshake = known ? has_handshake_bit(detection, bytes, size_bytes) : match != NULL;
     handshake = handshake && !detection->settings.internal_ack; /* replays have neither prefix nor handshake */
-    if (handshake && match != NULL) {
+    state->is_echo = learn_initial(detection, side, bytes, size_bytes, handshake ? match : NULL);
+    if (state->is_echo) {
+        state->number = 0; /* no evidence */
+    } else if (handshake && match != NULL) {
         learn_handshake(detection, side, match);
         learn_sequences(detection, match);
         state->restarting = detection->restarting;

@@ -40,8 +40,8 @@ bool ue_detection_is_foreign(const struct ue_detection *detection, const struct 
         detection->datagrams == 1 && detection->has_packets && !detection->has_ids_evidence && !detection->is_given;
     bool is_suspect = ue_detection_is_doubtful(detection, state) || ue_profile_match_is_query(bytes, size_bytes);
     bool matches_few = !detection->has_ids_evidence && ue_detection_result_of(detection, state)->matches_few;
-    if (is_restart_only || matches_few || (!is_suspect && !is_single)) {
-        return is_restart_only || matches_few;
+    if (state->is_echo || is_restart_only || matches_few || (!is_suspect && !is_single)) {
+        return state->is_echo || is_restart_only || matches_few;
     }
     ue_detection_context(detection, state, &x);
     return is_suspect ? ue_datagram_decode(&x, bytes, size_bytes, NULL, NULL, &result) != UE_OK

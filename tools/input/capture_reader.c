@@ -316,7 +316,9 @@ static void warn_malformed(struct capture_summary *summary, uint64_t frame, cons
 static void count(struct capture_summary *summary, struct input_datagram *captured) {
     summary->decoded++;
     captured->listing = capture_summary_on_datagram(summary, captured);
-    if (captured->is_foreign) {
+    if (captured->observed->record.decode.is_echo) {
+        summary->echoes++;
+    } else if (captured->is_foreign) {
         summary->unknown++;
     } else if (captured->is_cut) {
         summary->cut++;

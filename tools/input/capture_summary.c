@@ -180,6 +180,8 @@ static void print_others(const struct capture_summary *summary, const struct dat
     } others[] = {
         {summary->cut, "datagram", "cut by the snap length of the capture"},
         {summary->unknown, "datagram", "on a server port, but not recognised"},
+        {summary->echoes, "datagram",
+         "of a client that came back to it unchanged: something returns them, and is no server"},
         {streams == 0 ? input->others : 0, "frame", "without UDP over IP"},
         {input->tunnels, "frame", "of a tunnel (IP over IP, or GRE), whose content is not read"},
         {input->unreadable, "frame", "with cut or malformed link, IP or UDP headers"},

@@ -29,6 +29,7 @@ struct capture_summary {
     uint64_t malformed;
     uint64_t cut;              /* by a snap length */
     uint64_t unknown;          /* on a server port, not recognised */
+    uint64_t echoes;           /* handshake messages of a client that came back to it */
     uint64_t compared;         /* with a selection of the user */
     uint64_t selected;         /* of them */
     struct ue_project project; /* name NULL: do not derive the engine release */

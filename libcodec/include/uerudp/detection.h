@@ -63,6 +63,7 @@ struct ue_decode_state {
     bool is_held; /* fed before the release: the released result of the detection applies instead */
     bool restarting;
     bool is_other_session; /* see ue_detection_begin_session; the other members are not set */
+    bool is_echo;          /* the first handshake message of the other side, which comes back unchanged */
     uint8_t side;
     uint8_t direction; /* enum ue_direction when this datagram was fed; ue_detection_context returns the current one */
     uint8_t number;    /* position among the datagrams before the release, from 1; 0: after it */
@@ -152,8 +153,9 @@ struct ue_detection {
     bool ids;
     bool is_released;
     bool restarting;
-    int8_t server_side;                          /* -1 unknown */
-    int8_t given_side;                           /* that the caller gave */
+    uint32_t initial_hashes[2]; /* [side] of its latest Initial, while nothing but these was fed; 0: none */
+    int8_t server_side;         /* -1 unknown */
+    int8_t given_side;          /* that the caller gave */
     uint8_t spawn_votes[UE_DETECTION_FORMS_MAX]; /* spawns that match this form of content */
     uint16_t spawn_profiles; /* those with the packet format of the result's profile; 0: not compared yet */
     int8_t server_votes[UE_PROFILE_COUNT]; /* packets that, read as this profile, only side 1 sends as the server, minus

@@ -153,5 +153,34 @@ class OtherFrames(unittest.TestCase):
         self.assertNotIn("tunnel", notes)
 
 
+class Echoes(unittest.TestCase):
+    """Something that is no server returns what it receives."""
+    NOTE = "{} datagrams of a client that came back to it unchanged"
+
+    def returned(self, frame):
+        data = frame.data
+        ports = data[36:38] + data[34:36]
+        return frame._replace(time_ns=frame.time_ns + 1, data=data[:26] + data[30:34] + data[26:30] + ports + data[38:])
+
+    def test_roles(self):
+        """The client stays the one that sent first, and is not answered."""
+        for generation in GENERATIONS:
+            for count in (1, 5):
+                initial = traffic.generate(*LOSSLESS[0], "--generation", generation).frames[0]
+                sent = [initial._replace(time_ns=initial.time_ns + i * 10**9) for i in range(count)]
+                data = traffic.write([each for frame in sent for each in (frame, self.returned(frame))])
+                info, = traffic.lines("info", "--json", frames=traffic.read(data))
+                with self.subTest(generation, count=count):
+                    self.assertEqual((7777, count, 0), (int(info["server"].rpartition(":")[2]), info["packets"]["c2s"], info["packets"]["s2c"]))
+                    self.assertEqual((["no_answer"], None), ([each["kind"] for each in info["findings"]], info["client_before"]))
+                    shown = uerudp.run("info", "-", data=data, status=None).stderr.decode()
+                    self.assertIn(self.NOTE.format(count).replace("1 datagrams", "1 datagram"), shown)
+
+    def test_servers(self):
+        for generation in GENERATIONS:
+            data = traffic.write(traffic.generate(*LOSSY, "--generation", generation).frames)
+            self.assertNotIn("came back", uerudp.run("info", "-", data=data, status=None).stderr.decode())
+
+
 if __name__ == "__main__":
     uerudp.main()
