@@ -111,8 +111,8 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_packet_loss_on_packet(findings, event);
         ue_side_totals_on_event(findings, event);
         ue_ack_gaps_on_event(findings, event);
-        ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
+        ue_silence_on_event(findings, event);
         ue_handshake_login_on_event(findings, event, context);
         ue_client_ids_on_event(findings, event, context);
         ue_data_rate_on_event(findings, event);

@@ -275,7 +275,7 @@ void ue_reliable_gaps_finish(struct ue_findings *findings);
 void ue_reliable_gaps_clear(struct ue_findings *findings);
 
 /* Silence of a side. A live side sends a packet every 0.2 s (KeepAliveTime; embedding.md 8). Silence after a close is
-   no finding. */
+   no finding. Call after the timing knows the sender's clock in the packet. */
 void ue_silence_init(struct ue_findings *findings);
 void ue_silence_clear(struct ue_findings *findings);
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);

@@ -20,23 +20,29 @@ static void add_frame_time(struct ue_findings *findings, const struct ue_observe
     }
 }
 
-static void add_interval(struct ue_findings *findings, struct ue_send_pace *pace, uint64_t frame, int64_t ms) {
-    if (pace->interval_ms.count == 0 || ms > pace->interval_ms.max) {
+static void add_interval(struct ue_findings *findings, struct ue_send_pace *pace, uint64_t frame) {
+    if (pace->interval_ms.count == 0 || pace->last_interval_ms > pace->interval_ms.max) {
         pace->longest_frame = frame;
         pace->longest_ns = pace->time_ns;
     }
-    ue_histogram_add(&findings->memory, &pace->interval_ms, ms);
-    pace->last_interval_ms = ms;
+    ue_histogram_add(&findings->memory, &pace->interval_ms, pace->last_interval_ms);
 }
 
 /* The clock wraps every second; after a second or more it has no value (endpoint.md 31.1). */
+static int64_t interval_ms(const struct ue_send_pace *pace, uint16_t clock_ms) {
+    bool has_clock = clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
+    if (!pace->has_info || (has_clock && !pace->has_clock)) {
+        return -1;
+    }
+    return has_clock ? (clock_ms - pace->clock_ms + 1000) % 1000 : UE_SEND_INTERVAL_LIMIT_MS;
+}
+
 static void pace_frame(struct ue_findings *findings, struct ue_send_pace *pace, const struct ue_observed_event *event) {
     uint16_t clock_ms = event->packet.decoded->jitter_ms;
     bool has_clock = clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
-    if (pace->has_info && !has_clock) {
-        add_interval(findings, pace, event->frame, UE_SEND_INTERVAL_LIMIT_MS);
-    } else if (pace->has_info && pace->has_clock) {
-        add_interval(findings, pace, event->frame, (clock_ms - pace->clock_ms + 1000) % 1000);
+    pace->last_interval_ms = interval_ms(pace, clock_ms);
+    if (pace->last_interval_ms >= 0 && findings->callbacks->wait != NULL) {
+        add_interval(findings, pace, event->frame);
     }
     pace->has_info = true;
     pace->has_clock = has_clock;
@@ -46,6 +52,7 @@ static void pace_frame(struct ue_findings *findings, struct ue_send_pace *pace, 
 
 static void on_pace(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_send_pace *pace = &findings->timing.pace[event->side];
+    pace->last_interval_ms = -1;
     if (event->packet.is_duplicate) {
         return;
     }
@@ -58,11 +65,9 @@ static void on_pace(struct ue_findings *findings, const struct ue_observed_event
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     const struct ue_packet *packet = event->packet.decoded;
-    if (findings->callbacks->wait != NULL) {
-        on_pace(findings, event);
-        if (packet->has_info && !event->packet.is_late) {
-            on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
-        }
+    on_pace(findings, event);
+    if (findings->callbacks->wait != NULL && packet->has_info && !event->packet.is_late) {
+        on_clock(&findings->timing.jitter[event->side], event->time_ns, packet->jitter_ms);
     }
     add_frame_time(findings, event);
 }

@@ -40,18 +40,28 @@ static bool is_unsure(const struct ue_observed_event *event) {
     return event->type == UE_OBSERVED_OPAQUE || event->packet.is_late || event->packet.is_duplicate;
 }
 
+/* What a silence was in which no packet is missing, as far as the sender's clock shows: which part of it is longer, the
+   time that passed before the next packet was sent, or the delay of that packet. */
+static enum ue_finding_id silence_by_clock(int64_t sent_ms, int64_t gap_ns) {
+    int64_t sent_ns = sent_ms * UE_NS_PER_MS;
+    bool is_long = sent_ms >= UE_SEND_INTERVAL_LIMIT_MS || sent_ns >= gap_ns - sent_ns;
+    return sent_ms < 0 ? UE_FINDING_UNCLOCKED_SILENCE : is_long ? UE_FINDING_SILENCE : UE_FINDING_HELD_SILENCE;
+}
+
 static void report_silence(struct ue_findings *findings, const struct ue_observed_event *event,
                            const struct ue_silence_side *self, struct ue_finding_value gap_ns) {
     if (self->handshake_frame > self->last.frame) {
         return; /* it was not silent: it sent messages of a handshake meanwhile, during which it sends no packets */
     }
+    int64_t sent_ms = findings->timing.pace[event->side].last_interval_ms;
     enum ue_finding_id id = self->is_last_unsure || is_unsure(event) ? UE_FINDING_UNSURE_SILENCE
                             : self->missing != 0                     ? UE_FINDING_LOST_SILENCE
-                                                                     : UE_FINDING_SILENCE;
+                                                                     : silence_by_clock(sent_ms, gap_ns.at_least);
     struct ue_finding finding =
         ue_finding_of_bounded_span(id, event->side, widened(gap_ns, &self->last), self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
+    ue_finding_set(&finding, UE_VALUE_LEAST, sent_ms * UE_NS_PER_MS);
     struct ue_array *held = &findings->held_silences[event->side];
     const struct ue_held_silence silence = {finding, self->missing_first_id, event->packet_id - 1, self->missing, 0};
     if (self->missing == 0 || !ue_array_insert(&findings->memory, held, held->count, &silence)) {

@@ -158,6 +158,15 @@ static struct ue_observed_event event_of(enum ue_observed_event_type type) {
                                       .packet_id = packet->packet_id};
 }
 
+void findings_fixture_clock(uint16_t clock_ms) {
+    fixture.datagram.packet.has_info = true;
+    fixture.datagram.packet.jitter_ms = clock_ms;
+}
+
+void findings_fixture_no_clock(void) {
+    fixture.datagram.packet.has_info = false;
+}
+
 void findings_fixture_client_id(uint8_t client_id) {
     fixture.context.ids = true;
     fixture.datagram.prefix.client_id = client_id;

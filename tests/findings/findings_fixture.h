@@ -43,6 +43,10 @@ uint64_t findings_fixture_duplicate(void);
 void findings_fixture_client_id(uint8_t client_id);
 /* Datagrams from now on have packets of this layout. Without it they are those up to 4.21. */
 void findings_fixture_layout(enum ue_packet_layout layout);
+/* The next packets have this jitter clock. */
+void findings_fixture_clock(uint16_t clock_ms);
+/* The next packets have no packet info. */
+void findings_fixture_no_clock(void);
 /* The latest packet is captured at another point. */
 void findings_fixture_other_view(int64_t ms);
 /* A handshake message. Returns its frame. */

@@ -46,7 +46,7 @@ static void test_set_back_in_a_silence(void **state) {
 static void test_silence(void **state) {
     (void)state;
     be_silent(0);
-    findings_fixture_expect(UE_FINDING_SILENCE);
+    findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
 }
 
 /* A bunch is lost twice, while the clock is set back by step_ms. */
@@ -151,7 +151,7 @@ static void test_set_forward_after_the_handshake(void **state) {
     findings_fixture_packet(3600210, SERVER, 2);
     findings_fixture_packet(3600220, CLIENT, 2);
     findings_fixture_finish(3600230, true);
-    assert_int_equal(0, findings_fixture_count(UE_FINDING_SILENCE));
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNCLOCKED_SILENCE));
 }
 
 /* The server is gone; the clock is set while the client goes on. */

@@ -121,11 +121,11 @@ static void test_buffer(void **state) {
 
 static void test_span_in_doubt(void **state) {
     (void)state;
-    struct ue_finding finding = ue_finding_of_span(UE_FINDING_SILENCE, 0, 500 * INT64_C(1000000), 4, 6);
+    struct ue_finding finding = ue_finding_of_span(UE_FINDING_UNCLOCKED_SILENCE, 0, 500 * INT64_C(1000000), 4, 6);
     finding.values[UE_VALUE_SPAN].at_most = INT64_C(30500000000);
     assert_sentence(&finding,
                     "no packet from the client for 500 ms to 30.5 s, between frames 4 and 6, while the server "
-                    "sent 0; no packet id is missing: the client did not send");
+                    "sent 0; no packet id is missing: the client did not send, or its packets were held on the way");
     finding = ue_finding_of_span(UE_FINDING_REPEATED, 0, -300 * INT64_C(1000000), 4, 6);
     finding.values[UE_VALUE_SPAN].at_most = 40 * INT64_C(1000000);
     ue_finding_set(&finding, UE_VALUE_COUNT, 1);

@@ -30,7 +30,7 @@ static void server_is_silent(int64_t server_ms, int64_t end_ms, int64_t lost) {
 static void test_silence(void **state) {
     (void)state;
     server_is_silent(500, 1000, 0);
-    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
     assert_int_equal(SERVER, silence->side);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(3, silence->values[UE_VALUE_OTHERS].at_least);
@@ -96,7 +96,7 @@ static void other_point(int64_t server_ms) {
 static void test_other_point(void **state) {
     (void)state;
     other_point(550);
-    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_SILENCE);
+    const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(2, silence->frames[0]);
 }
@@ -157,7 +157,7 @@ static void test_earlier_packet_in_a_silence(void **state) {
     findings_fixture_packet(200, CLIENT, 2);
     findings_fixture_packet(400, CLIENT, 3);
     findings_fixture_packet(510, SERVER, 3);
-    assert_int_equal(2, findings_fixture_expect(UE_FINDING_SILENCE)->values[UE_VALUE_OTHERS].at_least);
+    assert_int_equal(2, findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
 /* A handshake message of the other side is no sign of this one. */
@@ -168,7 +168,7 @@ static void test_handshake_beside_a_silence(void **state) {
     findings_fixture_handshake(300, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
     findings_fixture_packet(400, SERVER, 2);
     findings_fixture_packet(510, CLIENT, 2);
-    findings_fixture_expect(UE_FINDING_SILENCE);
+    findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
 }
 
 static void test_handshake_beside_a_lost_silence(void **state) {
@@ -325,7 +325,7 @@ static void test_copies_in_a_silence(void **state) {
         findings_fixture_duplicate();
     }
     findings_fixture_packet(600, SERVER, 2);
-    assert_int_equal(3, findings_fixture_expect(UE_FINDING_SILENCE)->values[UE_VALUE_OTHERS].at_least);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
 /* Two packets of the server are captured in the wrong order: it was silent from the later time on, for 300 ms or 500

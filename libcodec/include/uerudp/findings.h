@@ -192,9 +192,9 @@ struct ue_side_jitter {
    frames with packets that were not captured, have no interval. */
 struct ue_send_pace {
     struct ue_histogram interval_ms;
-    int64_t last_interval_ms;
-    uint64_t longest_frame; /* the packet after the longest interval */
-    int64_t longest_ns;     /* capture time of the packet before it */
+    int64_t last_interval_ms; /* before the latest packet; -1: not known */
+    uint64_t longest_frame;   /* the packet after the longest interval */
+    int64_t longest_ns;       /* capture time of the packet before it */
     bool has_info;  /* the three below are of the last first packet of a frame, and no packet after it is missing */
     bool has_clock; /* clock_ms is set */
     uint16_t clock_ms;

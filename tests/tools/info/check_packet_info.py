@@ -176,5 +176,48 @@ class Jitter(Case):
         self.assertLess(max(jitter["c2s"], jitter["s2c"]), 1)
 
 
+class Silence(Case):
+    """A server that hangs, and packets that the network holds, look alike but for the clock in the packets."""
+    HANG = "[scenario]\nbase=game\nduration=4\n[server]\nlong-frame-every=150\nlong-frame={}\n"
+    EITHER = {"no packet id is missing: the server did not send, or its packets were held on the way"}
+
+    def hang(self, ticks, *options):
+        scenario = self.path.with_name("hang.ini")
+        scenario.write_text(self.HANG.format(ticks))
+        uerudp.run("generate", scenario, *options, "--output", self.path)
+
+    def hold(self, *options):
+        whole = self.path.with_name("whole.pcapng")
+        uerudp.run("generate", "game", "--duration=4", *options, "--output", whole)
+        uerudp.run("edit", "--rule", "delay=800 dir=s2c time=2-", whole, self.path)
+
+    def reasons(self):
+        """What the silences of the server were."""
+        return {finding["text"].partition("; ")[2] for finding in self.info()["findings"] if finding["kind"] == "silence"}
+
+    def test_server_that_hangs(self):
+        self.hang(42)
+        self.assertEqual({"no packet id is missing: the server did not send for at least 700 ms, by the clock in its packets"},
+                         self.reasons())
+
+    def test_server_that_hangs_for_more_than_a_second(self):
+        self.hang(90)
+        self.assertEqual({"no packet id is missing: the server did not send for at least 1000 ms, by the clock in its packets"},
+                         self.reasons())
+
+    def test_packets_held_on_the_way(self):
+        self.hold()
+        reason, = self.reasons()
+        self.assertRegex(reason, r"^no packet id is missing: the server sent the packet in frame \d+ at most 1[67] ms after the one "
+                                 r"before, by the clock in its packets, and that packet was held on the way$")
+
+    def test_packets_without_a_clock(self):
+        for generation in ("4.20", "4.22"):
+            self.hang(42, f"--generation={generation}")
+            self.assertEqual(self.EITHER, self.reasons(), generation)
+            self.hold(f"--generation={generation}")
+            self.assertEqual(self.EITHER, self.reasons(), generation)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -120,6 +120,15 @@ class Run:
             check(not between, f"it sent {len(between)} packets that are not in the capture")
         else:
             check(int(text["missing"]) <= len(between), f"only {len(between)} are missing")
+        self.pause_of_sender(text, before, after)
+
+    def pause_of_sender(self, text, before, after):
+        """The clock in the packets has milliseconds."""
+        sent_ns = after.time - before.time
+        if text["least"]:
+            check(sent_ns > float(text["least"]) * 1e6 - CLOCK_NS, f"it sent nothing for {sent_ns / 1e6} ms")
+        if text["most"]:
+            check(sent_ns < float(text["most"]) * 1e6 + CLOCK_NS, f"it sent nothing for {sent_ns / 1e6} ms")
 
     def unread_silence(self, text, _):
         check(not self.captured(SIDES[text["side"]], int(text["frame"]), int(text["last"])), "it sent packets in between")
@@ -264,7 +273,8 @@ SENTENCES = (
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
      Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
-                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing)?", Run.silence),
+                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing)?"
+                r"(?:.* did not send for at least (?P<least>[\d.]+) ms)?(?:.* at most (?P<most>[\d.]+) ms after)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
     ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
@@ -295,6 +305,7 @@ SENTENCES = (
 
 
 STOPPED_NS = 10e9
+CLOCK_NS = 1.5e6
 REPEAT_NS = 1e9
 UNITS_NS = {"ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
 
