@@ -7,7 +7,9 @@
 
 static void begin_wait(struct ue_ack_wait *wait, const struct ue_observed_event *event) {
     *wait = (struct ue_ack_wait){.is_waiting = wait->is_waiting,
+                                 .has_reported = wait->has_reported,
                                  .newest_id = wait->newest_id,
+                                 .waiting_id = wait->waiting_id,
                                  .begin_ns = event->time_ns,
                                  .begin_frame = event->frame,
                                  .known_from_ns = event->time_ns};
@@ -18,6 +20,7 @@ static void on_sent(struct ue_ack_wait *wait, const struct ue_observed_event *ev
     wait->newest_id = event->packet_id > wait->newest_id ? event->packet_id : wait->newest_id;
     if (!wait->is_waiting && !event->packet.is_late) {
         wait->is_waiting = true;
+        wait->waiting_id = event->packet_id;
         begin_wait(wait, event);
     }
 }
@@ -57,8 +60,12 @@ static void add_silence(struct ue_ack_wait *wait, int64_t before_ns, int64_t now
     wait->silent_ns += span_ns >= ue_finding_threshold_ns(UE_FINDING_SILENCE) ? span_ns : 0;
 }
 
+/* After a close engines acknowledge nothing. */
 static void on_peer_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_ack_wait *wait = &findings->ack_waits[!event->side];
+    if (findings->course.is_closed) {
+        return;
+    }
     add_silence(wait, findings->silence[event->side].last.time_ns, event->time_ns);
     if (event->type == UE_OBSERVED_OPAQUE) {
         skip_packet(findings, event->side);
@@ -81,6 +88,8 @@ static void on_report(struct ue_findings *findings, const struct ue_observed_eve
     }
     gap->nacked += event->type == UE_OBSERVED_NAK;
     wait->is_waiting = event->ack.packet_id < wait->newest_id;
+    wait->waiting_id = event->ack.packet_id + 1;
+    wait->has_reported = true;
     begin_wait(wait, event);
 }
 
@@ -147,6 +156,26 @@ void ue_ack_gaps_begin_tracker(struct ue_findings *findings) {
     }
 }
 
+/* Reports stopped, until the last packet of the other side or the close. */
+static void report_last_gap(struct ue_findings *findings, unsigned side) {
+    struct ue_ack_wait *wait = &findings->ack_waits[side];
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, !side);
+    struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, last->time_ns);
+    span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : last->time_ns);
+    if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < PEER_PACKETS_MIN ||
+        ue_time_ns_since(span_ns.at_least, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP)) {
+        return;
+    }
+    struct ue_finding finding =
+        ue_finding_of_bounded_span(UE_FINDING_LAST_ACK_GAP, side, span_ns, wait->begin_frame, last->frame);
+    ue_finding_set_time(&finding, wait->begin_ns);
+    ue_finding_set(&finding, UE_VALUE_COUNT, wait->newest_id - wait->waiting_id + 1);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)wait->peer_packets);
+    ue_findings_report(findings, &finding);
+}
+
 void ue_ack_gaps_finish(struct ue_findings *findings) {
     end_gaps(findings, 0);
+    report_last_gap(findings, 0);
+    report_last_gap(findings, 1);
 }

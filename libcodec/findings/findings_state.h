@@ -114,9 +114,11 @@ struct ue_held_silence {
 /* Packets of a side wait for an ack. What a packet of the other side that was not captured or could not be read
    reported is not known, unless a later one shows it. */
 struct ue_ack_wait {
-    bool is_waiting; /* packets are not reported yet */
+    bool is_waiting;   /* packets are not reported yet */
+    bool has_reported; /* a packet was reported */
     int64_t newest_id;
-    int64_t begin_ns; /* the last report about its packets; or its first packet, if none was waiting */
+    int64_t waiting_id; /* the first of them; valid if is_waiting */
+    int64_t begin_ns;   /* the last report about its packets; or its first packet, if none was waiting */
     uint64_t begin_frame;
     uint64_t peer_packets; /* captured since then, of the other side */
     int64_t silent_ns;     /* in silences of the other side since then */

@@ -55,6 +55,89 @@ static void test_acks_in_time(void **state) {
     expect_no_gap();
 }
 
+/* ---- a gap that lasts until the end ---- */
+
+/* After a report the client sends packets 2 and 3, and the server for last_ms after the first, without a report. */
+static void acknowledge_no_more(int64_t last_ms) {
+    client_sends();
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_packet(0, CLIENT, 2);
+    findings_fixture_packet(10, CLIENT, 3);
+    findings_fixture_packet(last_ms - 200, SERVER, 2);
+    findings_fixture_packet(last_ms, SERVER, 3);
+}
+
+static size_t last_gaps(void) {
+    return findings_fixture_count(UE_FINDING_LAST_ACK_GAP);
+}
+
+static void test_gap_until_the_end(void **state) {
+    (void)state;
+    acknowledge_no_more(500);
+    findings_fixture_finish(2000, false);
+    const struct ue_finding *gap = findings_fixture_find(UE_FINDING_LAST_ACK_GAP);
+    assert_int_equal(CLIENT, gap->side);
+    assert_int_equal(500 * MS, gap->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(2, gap->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(2, gap->values[UE_VALUE_OTHERS].at_least);
+}
+
+static void test_short_gap_until_the_end(void **state) {
+    (void)state;
+    acknowledge_no_more(499);
+    findings_fixture_finish(2000, false);
+    assert_int_equal(0, last_gaps());
+}
+
+static void test_gap_until_a_close(void **state) {
+    (void)state;
+    acknowledge_no_more(500);
+    findings_fixture_finish(2000, true);
+    assert_int_equal(1, last_gaps());
+}
+
+/* Both sides send until the end, and the last report is not old. */
+static void test_acks_until_the_end(void **state) {
+    (void)state;
+    acknowledge_no_more(400);
+    findings_fixture_packet(450, SERVER, 4);
+    findings_fixture_nak(2, 3);
+    findings_fixture_packet(900, SERVER, 5);
+    findings_fixture_finish(2000, false);
+    assert_int_equal(0, last_gaps());
+}
+
+/* Everything is reported: nothing waits. */
+static void test_nothing_waits_at_the_end(void **state) {
+    (void)state;
+    client_sends();
+    findings_fixture_packet(100, SERVER, 1);
+    findings_fixture_ack(1, 1, 100);
+    findings_fixture_packet(500, SERVER, 2);
+    findings_fixture_packet(1000, SERVER, 3);
+    findings_fixture_finish(2000, false);
+    assert_int_equal(0, last_gaps());
+}
+
+/* The server's later packets are missing, or cannot be read: they may have a report. */
+static void test_unread_end(void **state) {
+    (void)state;
+    acknowledge_no_more(400);
+    findings_fixture_opaque(1000, SERVER);
+    findings_fixture_finish(2000, false);
+    assert_int_equal(0, last_gaps());
+}
+
+/* The server was silent for long, and not the way to it dead. */
+static void test_silence_before_the_end(void **state) {
+    (void)state;
+    acknowledge_no_more(300);
+    findings_fixture_packet(900, SERVER, 4);
+    findings_fixture_finish(2000, false);
+    assert_int_equal(0, last_gaps());
+}
+
 /* ---- a server that did not keep sending ---- */
 
 static void test_silence_in_a_gap(void **state) {
@@ -180,6 +263,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_ack_gap, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_acks_in_time, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_gap_until_the_end, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_short_gap_until_the_end, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_gap_until_a_close, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_acks_until_the_end, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_waits_at_the_end, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_end, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silence_before_the_end, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_silence_in_a_gap, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_silence_in_a_long_gap, findings_fixture_set_up,
                                         findings_fixture_tear_down),

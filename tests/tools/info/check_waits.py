@@ -331,5 +331,25 @@ class Pace(unittest.TestCase):
             self.assertAlmostEqual(expected, run.info["ack_delay_ms"][way]["p50"], delta=0.5 + expected * 0.02)
 
 
+class DeadWay(unittest.TestCase):
+    """The client goes on sending, and from 3 s on nothing of it arrives, or everything."""
+    def gaps(self, *path):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "dead.ini"
+            scenario.write_text("\n".join(("[scenario]", "base=game", "duration=9", "ending=quiet", "timeout=4", *path)) + "\n")
+            run = Run(folder, scenario)
+        return [each for each in run.info["findings"] if each["kind"] == "ack_gap" and each["direction"] == "c2s"], run
+
+    def test_dead(self):
+        (gap,), run = self.gaps("[path client]", "outages=3-")
+        unreported = [each for each in run.sent.values() if each["dir"] == "c2s" and each["packet_id"] is not None and not each["delivered"]]
+        self.assertEqual(len(unreported), gap["count"])
+        self.assertGreater(gap["duration_ms"], 2500)
+        self.assertIn("and nothing after that; the last", gap["text"])
+
+    def test_alive(self):
+        self.assertEqual([], self.gaps()[0])
+
+
 if __name__ == "__main__":
     uerudp.main()

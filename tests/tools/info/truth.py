@@ -149,6 +149,10 @@ class Run:
         check(captured >= int(text["others"]), f"only {captured} packets of the other side were captured")
         self.at_most(text, len(self.refused[way]), "were not accepted")
 
+    def last_ack_gap(self, text, _):
+        captured = len(self.captured(OTHER[SIDES[text["side"]]], int(text["frame"]), int(text["last"]) + 1))
+        check(captured >= int(text["others"]), f"only {captured} packets of the other side were captured")
+
     def pause(self, text, _):
         first, last = int(text["frame"]), int(text["last"])
         check(not [frame for frame, _ in self.first_views() if first < frame < last], "there are datagrams in between")
@@ -277,6 +281,7 @@ SENTENCES = (
                 r"(?:.* did not send for at least (?P<least>[\d.]+) ms)?(?:.* at most (?P<most>[\d.]+) ms after)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
+    ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* last \d+ packets? of {SIDE}", Run.last_ack_gap),
     ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
     ("loss_burst", rf"(?P<count>\d+) packets .* {WAY}, ids (?P<first>\d+) to (?P<last>\d+)", Run.burst),
     ("spurious_resends", WAY, Run.spurious),
