@@ -84,6 +84,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK:
         ue_ack_gaps_on_event(findings, event);
+        ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_side_totals_on_event(findings, event);
         ue_packet_loss_on_report(findings, event);

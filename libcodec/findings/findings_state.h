@@ -100,6 +100,8 @@ struct ue_silence_side {
     bool is_last_unsure;      /* the latest packet does not tell which ids are missing beside it */
     uint64_t missing;         /* packet ids missing before the next packet */
     int64_t missing_first_id; /* the first of them; valid if missing is not 0 */
+    int64_t newest_id;
+    uint64_t acked;           /* packets after the newest one that were acknowledged before one of them was captured */
     uint64_t captured_frame;  /* of the latest packet, or other capture of one */
     uint64_t handshake_frame; /* of the latest handshake message; 0: none */
 };
@@ -109,6 +111,7 @@ struct ue_held_silence {
     struct ue_finding finding;
     int64_t first_id, last_id; /* of the missing packets */
     uint64_t missing, late;    /* late: captured after the packet that ended the silence */
+    uint64_t acked;            /* of those that are missing */
 };
 
 /* Packets of a side wait for an ack. What a packet of the other side that was not captured or could not be read

@@ -63,7 +63,8 @@ static void report_silence(struct ue_findings *findings, const struct ue_observe
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
     ue_finding_set(&finding, UE_VALUE_LEAST, sent_ms * UE_NS_PER_MS);
     struct ue_array *held = &findings->held_silences[event->side];
-    const struct ue_held_silence silence = {finding, self->missing_first_id, event->packet_id - 1, self->missing, 0};
+    const struct ue_held_silence silence = {finding,    self->missing_first_id, event->packet_id - 1, self->missing, 0,
+                                            self->acked};
     if (self->missing == 0 || !ue_array_insert(&findings->memory, held, held->count, &silence)) {
         ue_findings_report(findings, &finding);
     }
@@ -86,7 +87,8 @@ void ue_silence_clear(struct ue_findings *findings) {
 static void report_held(struct ue_findings *findings, const struct ue_held_silence *held) {
     struct ue_finding finding = held->finding;
     bool are_late = finding.id == UE_FINDING_LOST_SILENCE && held->missing == 0;
-    finding.id = are_late ? UE_FINDING_LATE_SILENCE : finding.id;
+    bool are_acked = finding.id == UE_FINDING_LOST_SILENCE && held->missing == held->acked;
+    finding.id = are_late ? UE_FINDING_LATE_SILENCE : are_acked ? UE_FINDING_ACKED_SILENCE : finding.id;
     ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)(are_late ? held->late : held->missing));
     ue_findings_report(findings, &finding);
 }
@@ -106,12 +108,30 @@ static void report_decided(struct ue_findings *findings, unsigned side, int64_t 
 }
 
 /* A packet that seemed to be missing comes late. */
-static void find_late(struct ue_array *array, int64_t packet_id) {
+static void find_late(struct ue_array *array, int64_t packet_id, bool was_acked) {
     for (size_t i = 0; i < array->count; i++) {
         struct ue_held_silence *held = ue_array_at(array, i);
         if (held->missing != 0 && packet_id >= held->first_id && packet_id <= held->last_id) {
             held->missing--;
             held->late++;
+            held->acked -= was_acked && held->acked != 0;
+        }
+    }
+}
+
+/* A packet that was not captured so far is acknowledged; an ack may be taken back. */
+static void on_unseen_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
+    unsigned side = !event->side;
+    struct ue_array *array = &findings->held_silences[side];
+    bool is_ack = event->type == UE_OBSERVED_ACK;
+    if (event->ack.packet_id > findings->silence[side].newest_id) {
+        findings->silence[side].acked += is_ack;
+    }
+    for (size_t i = 0; i < array->count; i++) {
+        struct ue_held_silence *held = ue_array_at(array, i);
+        if (event->ack.packet_id >= held->first_id && event->ack.packet_id <= held->last_id) {
+            held->acked += is_ack;
+            held->acked -= !is_ack && held->acked != 0;
         }
     }
 }
@@ -129,7 +149,7 @@ static void forget_held(struct ue_findings *findings, unsigned side, int64_t las
 
 static void update_held(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (event->packet.is_late) {
-        find_late(&findings->held_silences[event->side], event->packet_id);
+        find_late(&findings->held_silences[event->side], event->packet_id, event->packet.was_acked_unseen);
     } else {
         report_decided(findings, event->side, event->packet_id);
     }
@@ -147,6 +167,7 @@ static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t 
 static void end_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns, bool is_unsure) {
     self->packets++;
     self->missing = 0;
+    self->acked = 0;
     self->is_last_unsure = is_unsure;
     begin_silence(self, frame, time_ns);
 }
@@ -186,6 +207,10 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
 
 /* ---- events ---- */
 
+static void set_newest(struct ue_silence_side *self, int64_t packet_id) {
+    self->newest_id = packet_id > self->newest_id ? packet_id : self->newest_id;
+}
+
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event) {
     switch (event->type) {
     case UE_OBSERVED_LOST:
@@ -201,6 +226,13 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
     case UE_OBSERVED_PACKET:
         update_held(findings, event);
         on_packet(findings, event);
+        set_newest(&findings->silence[event->side], event->packet_id);
+        break;
+    case UE_OBSERVED_ACK:
+    case UE_OBSERVED_NAK:
+        if (event->ack.frame == 0 && (event->type == UE_OBSERVED_ACK || event->ack.is_withdrawn)) {
+            on_unseen_ack(findings, event);
+        }
         break;
     default: break;
     }
@@ -212,6 +244,8 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
         struct ue_silence_side *self = &findings->silence[side];
         report_decided(findings, side, INT64_MAX);
         self->missing = 0;
+        self->acked = 0;
+        self->newest_id = 0;
         if (is_attempt) {
             *self = (struct ue_silence_side){0};
         }

@@ -67,6 +67,66 @@ static void test_held_packets_where_no_pace_is_wanted(void **state) {
     server_has_clocks(990, 7, UE_FINDING_HELD_SILENCE);
 }
 
+/* ---- packets that are missing in a silence ---- */
+
+/* The server's packets 2 and 3 are not captured in a silence of it. */
+static void begin_silence(void) {
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(200, CLIENT, 1);
+    findings_fixture_packet(400, CLIENT, 2);
+}
+
+static void end_silence(void) {
+    findings_fixture_lost(SERVER, 2, 3);
+    findings_fixture_packet(600, SERVER, 4);
+}
+
+static void test_packets_acknowledged_in_a_silence(void **state) {
+    (void)state;
+    begin_silence();
+    findings_fixture_ack(2, 0, 0);
+    findings_fixture_ack(3, 0, 0);
+    end_silence();
+    findings_fixture_finish(700, true);
+    assert_int_equal(2, findings_fixture_find(UE_FINDING_ACKED_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+static void test_packets_acknowledged_after_a_silence(void **state) {
+    (void)state;
+    begin_silence();
+    findings_fixture_ack(2, 0, 0);
+    end_silence();
+    findings_fixture_packet(610, CLIENT, 3);
+    findings_fixture_ack(3, 0, 0);
+    findings_fixture_finish(700, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_ACKED_SILENCE));
+}
+
+static void test_packet_that_is_not_acknowledged(void **state) {
+    (void)state;
+    begin_silence();
+    findings_fixture_ack(2, 0, 0);
+    findings_fixture_nak(3, 0);
+    end_silence();
+    findings_fixture_finish(700, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+}
+
+/* The id of an acknowledged packet that is missing before the silence is none of the silence. */
+static void test_packet_acknowledged_from_before_a_silence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_lost(SERVER, 2, 2);
+    findings_fixture_packet(10, SERVER, 3);
+    findings_fixture_packet(200, CLIENT, 1);
+    findings_fixture_ack(2, 0, 0);
+    findings_fixture_packet(400, CLIENT, 2);
+    findings_fixture_lost(SERVER, 4, 4);
+    findings_fixture_packet(600, SERVER, 5);
+    findings_fixture_finish(700, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_server_that_does_not_send, findings_fixture_set_up,
@@ -82,6 +142,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silence_after_a_clock_without_value, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_held_packets_where_no_pace_is_wanted, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packets_acknowledged_in_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packets_acknowledged_after_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packet_that_is_not_acknowledged, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packet_acknowledged_from_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,8 @@ class Run:
             check(not between, f"it sent {len(between)} packets that are not in the capture")
         else:
             check(int(text["missing"]) <= len(between), f"only {len(between)} are missing")
+        if text["acked"]:
+            check(all(each.arrived for each in between if not each.frames) or self.is_damaged, "one of them did not arrive")
         self.pause_of_sender(text, before, after)
 
     def pause_of_sender(self, text, before, after):
@@ -277,7 +279,7 @@ SENTENCES = (
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
      Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
-                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing)?"
+                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing in this connection(?P<acked>, but)?)?"
                 r"(?:.* did not send for at least (?P<least>[\d.]+) ms)?(?:.* at most (?P<most>[\d.]+) ms after)?", Run.silence),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
