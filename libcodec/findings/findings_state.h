@@ -26,6 +26,7 @@ struct ue_overdue_bunch {
     uint64_t frames[UE_STALL_FRAMES_LISTED];
     unsigned others;    /* bunches of other channels delayed by the same packets */
     bool is_maybe_over; /* a transmission has no report */
+    bool lacks_first;   /* the first transmission has none so far */
 };
 
 /* Nothing was captured of the connection for long. If the packets after it show that some are missing, time has passed;
@@ -149,6 +150,16 @@ struct ue_loss_burst {
     uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
     uint64_t reported_frame;          /* frame of the first report */
     int64_t begun_ns;                 /* time of first_frame; if it is none, of reported_frame */
+    bool is_at_least; /* whether the packet before or after it was delivered is not known; set when it has ended */
+};
+
+#define UE_REPORTS_MAX 1024
+
+/* Which of the latest packets of a side the other side has reported. */
+struct ue_packet_reports {
+    uint64_t bits[UE_REPORTS_MAX / 64]; /* by id modulo their number, from first_id to newest_id */
+    int64_t first_id, newest_id;        /* valid if has_first */
+    bool has_first;
 };
 
 struct ue_handshake_login {
@@ -193,6 +204,7 @@ struct ue_findings {
     struct ue_ack_gap ack_gaps[2];          /* likewise */
     struct ue_last_packet last_at_close[2]; /* valid if course.is_closed */
     struct ue_loss_burst bursts[2];         /* the current one of each side */
+    struct ue_packet_reports reports[2];    /* [side] of its packets */
     struct ue_array unseen_bursts[2]; /* struct ue_loss_burst: ended ones with packets that may be captured later */
     struct ue_side_totals totals[2];
     const struct ue_observed_connection *connection; /* of the latest datagram; only compared */

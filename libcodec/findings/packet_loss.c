@@ -10,6 +10,39 @@
 
 #define LOSS_WEIGHT 1000000u /* of a loss of all packets */
 
+/* ---- which packets are reported ---- */
+
+static size_t report_word(int64_t id) {
+    return (uint64_t)id / 64 % (UE_REPORTS_MAX / 64);
+}
+
+static void set_report(struct ue_packet_reports *reports, int64_t id, bool is_reported) {
+    uint64_t bit = UINT64_C(1) << (uint64_t)id % 64, *word = &reports->bits[report_word(id)];
+    *word = is_reported ? *word | bit : *word & ~bit;
+}
+
+static void add_report(struct ue_packet_reports *reports, int64_t id) {
+    if (!reports->has_first) {
+        *reports = (struct ue_packet_reports){.has_first = true, .first_id = id, .newest_id = id - 1};
+    }
+    if (id <= reports->newest_id - UE_REPORTS_MAX) {
+        return;
+    }
+    int64_t skipped = ue_time_ns_since(id, UE_REPORTS_MAX);
+    for (skipped = skipped > reports->newest_id ? skipped : reports->newest_id; ++skipped < id;) {
+        set_report(reports, skipped, false);
+    }
+    reports->newest_id = id > reports->newest_id ? id : reports->newest_id;
+    set_report(reports, id, true);
+}
+
+/* Whether later packets were reported, and this one was not: it may have been lost, too. */
+static bool is_skipped(const struct ue_findings *findings, unsigned side, int64_t id) {
+    const struct ue_packet_reports *reports = &findings->reports[side];
+    bool is_known = id > reports->newest_id - UE_REPORTS_MAX && id > reports->first_id && id < reports->newest_id;
+    return is_known && (reports->bits[report_word(id)] >> ((uint64_t)id % 64) & 1) == 0;
+}
+
 /* ---- bursts ---- */
 
 /* Ids before the first packet of the capture can be negative: on the wire they wrap. */
@@ -38,6 +71,7 @@ static void report_burst(const struct ue_findings *findings, unsigned side, cons
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)burst->unseen);
+    ue_finding_set(&finding, UE_VALUE_LEAST, burst->is_at_least);
     ue_finding_set(&finding, UE_VALUE_FIRST_ID, shown_id(burst->last_id - (int64_t)count + 1));
     ue_finding_set(&finding, UE_VALUE_LAST_ID, shown_id(burst->last_id));
     ue_findings_report(findings, &finding);
@@ -52,7 +86,9 @@ static void report_oldest(struct ue_findings *findings, unsigned side) {
 /* What was reported before it passed the capture point may be captured later. */
 static void end_burst(struct ue_findings *findings, unsigned side) {
     struct ue_array *unseen = &findings->unseen_bursts[side];
-    const struct ue_loss_burst burst = findings->bursts[side];
+    struct ue_loss_burst burst = findings->bursts[side];
+    burst.is_at_least = is_skipped(findings, side, burst.last_id - (int64_t)burst.count) ||
+                        is_skipped(findings, side, burst.last_id + 1);
     findings->bursts[side].count = 0;
     if (burst.count < UE_THRESHOLD_LOSS_BURST) {
         return;
@@ -108,6 +144,7 @@ void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_obse
     if (event->ack.is_withdrawn) {
         return;
     }
+    add_report(&findings->reports[!event->side], event->ack.packet_id);
     if (burst->count != 0 && (!is_lost || event->ack.packet_id != burst->last_id + 1)) {
         end_burst(findings, !event->side);
     }
@@ -164,8 +201,10 @@ static void report_loss(const struct ue_findings *findings, unsigned side) {
 }
 
 void ue_packet_loss_end_bursts(struct ue_findings *findings) {
-    end_bursts(findings, 0);
-    end_bursts(findings, 1);
+    for (unsigned side = 0; side < 2; side++) {
+        end_bursts(findings, side);
+        findings->reports[side].has_first = false;
+    }
 }
 
 void ue_packet_loss_finish(struct ue_findings *findings, unsigned side) {

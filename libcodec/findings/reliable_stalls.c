@@ -159,13 +159,27 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                            .channel = in_flight->channel,
                                            .first_seq = in_flight->ch_seq,
                                            .last_seq = in_flight->ch_seq,
-                                           .is_maybe_over = in_flight->is_copy};
+                                           .lacks_first = in_flight->is_copy};
     if (array->count == OVERDUE_MAX) {
         report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
         ue_array_remove(&findings->memory, array, 0, 1);
     }
     bool is_added = ue_array_insert(&findings->memory, array, array->count, &begun);
     return is_added ? overdue_at(stalls, side, array->count - 1) : NULL;
+}
+
+/* Adds a frame to the first ones, which are listed in their order: up to 4.21 the report of a packet may come after
+   that of a later one. */
+static void add_frame(struct ue_overdue_bunch *overdue, uint64_t frame) {
+    unsigned place = overdue->losses < UE_STALL_FRAMES_LISTED ? overdue->losses : UE_STALL_FRAMES_LISTED;
+    for (; place > 0 && overdue->frames[place - 1] > frame; place--) {
+        if (place < UE_STALL_FRAMES_LISTED) {
+            overdue->frames[place] = overdue->frames[place - 1];
+        }
+    }
+    if (place < UE_STALL_FRAMES_LISTED) {
+        overdue->frames[place] = frame;
+    }
 }
 
 static void lose(struct ue_findings *findings, unsigned side, const struct ue_unacked_bunch *in_flight,
@@ -178,12 +192,16 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
     if (overdue == NULL) {
         return;
     }
-    if (overdue->losses < UE_STALL_FRAMES_LISTED) {
-        overdue->frames[overdue->losses] = in_flight->frame;
+    add_frame(overdue, in_flight->frame);
+    if (in_flight->time_ns < overdue->first_ns) {
+        overdue->first_ns = in_flight->time_ns;
+        overdue->first_frame = in_flight->frame;
     }
     overdue->packet_id = in_flight->packet_id < overdue->packet_id ? in_flight->packet_id : overdue->packet_id;
-    if (may_be_refused && overdue->maybe_refused++ == 0) {
-        overdue->maybe_ns = in_flight->time_ns;
+    overdue->lacks_first &= in_flight->is_copy;
+    if (may_be_refused) {
+        overdue->maybe_refused++;
+        overdue->maybe_ns = in_flight->time_ns < overdue->maybe_ns ? in_flight->time_ns : overdue->maybe_ns;
     }
     overdue->losses++;
     overdue->last_ns = now_ns;
@@ -306,7 +324,8 @@ static bool is_maybe_over(const struct ue_findings *findings, unsigned side, con
                           const struct ue_unacked_bunch *arrived) {
     const struct ue_reliable_stalls *stalls = &findings->stalls;
     int64_t unseen_id = findings->gaps.is_legacy ? stalls->unseen_ids[side] : 0;
-    bool is_found = overdue->is_maybe_over || (unseen_id > overdue->packet_id && unseen_id < arrived->packet_id);
+    bool is_found = overdue->is_maybe_over || overdue->lacks_first ||
+                    (unseen_id > overdue->packet_id && unseen_id < arrived->packet_id);
     for (size_t place = stalls->passed[side]; !is_found && place < stalls->in_flight[side].count; place++) {
         const struct ue_unacked_bunch *other = in_flight_at(stalls, side, place);
         is_found = other->packet_id < arrived->packet_id && other->time_ns > overdue->first_ns &&

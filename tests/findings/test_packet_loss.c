@@ -64,6 +64,48 @@ static void test_reordered_burst(void **state) {
     assert_int_equal(4, burst->frames[1]);
 }
 
+/* The server reports packet 1, and up to 4.21 may skip one of which it is not known whether it was delivered, before
+   or after four that were not. */
+static void lose_beside(int64_t skipped_before, int64_t skipped_after) {
+    findings_fixture_packet(100, SERVER, 1);
+    findings_fixture_ack(1, 0, 20);
+    int64_t first_id = 2 + skipped_before;
+    for (int64_t id = first_id; id < first_id + 4; id++) {
+        findings_fixture_nak(id, 0);
+    }
+    findings_fixture_ack(first_id + 4 + skipped_after, 0, 20);
+}
+
+static void expect_least(bool is_at_least) {
+    findings_fixture_finish(110, true);
+    const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_UNSEEN_BURST);
+    assert_int_equal(4, burst->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(is_at_least, burst->values[UE_VALUE_LEAST].at_least);
+}
+
+static void test_burst_beside_skipped_packets(void **state) {
+    for (unsigned skipped = 0; skipped < 4; skipped++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        lose_beside(skipped & 1, skipped >> 1);
+        expect_least(skipped != 0);
+    }
+}
+
+/* A packet that was skipped is reported later, before the burst. */
+static void test_burst_beside_a_packet_that_was_reported_late(void **state) {
+    (void)state;
+    findings_fixture_packet(100, SERVER, 1);
+    findings_fixture_ack(1, 0, 20);
+    findings_fixture_ack(7, 0, 20);
+    findings_fixture_ack(2, 0, 20);
+    for (int64_t id = 3; id < 7; id++) {
+        findings_fixture_nak(id, 0);
+    }
+    findings_fixture_ack(8, 0, 20);
+    expect_least(false);
+}
+
 /* Packets before the first one of the capture: on the wire their ids are below 16384. */
 static void test_burst_before_the_capture(void **state) {
     (void)state;
@@ -179,6 +221,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_burst_that_is_partly_captured, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_burst_beside_skipped_packets, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_burst_beside_a_packet_that_was_reported_late, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reordered_burst, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_burst_before_the_capture, findings_fixture_set_up,

@@ -398,8 +398,52 @@ static void test_no_memory(void **state) {
     findings_fixture_expect_none();
 }
 
+/* A bunch in packets 1 to 3, one every 100 ms, arrives with packet 4. Up to 4.21 the report of packet 2 may come before
+   that of packet 1, or alone. */
+static void lose_copy_first(bool is_first_reported) {
+    uint64_t frames[5];
+    for (int64_t id = 1; id <= 4; id++) {
+        frames[id] = findings_fixture_packet(id * 100, CLIENT, id);
+        if (id == 1) {
+            findings_fixture_bunch(3, 70);
+        } else {
+            findings_fixture_copy(3, 70);
+        }
+    }
+    findings_fixture_packet(450, SERVER, 1);
+    findings_fixture_nak(2, frames[2]);
+    if (is_first_reported) {
+        findings_fixture_nak(1, frames[1]);
+    }
+    findings_fixture_nak(3, frames[3]);
+    findings_fixture_ack(4, frames[4], 50);
+    findings_fixture_finish(460, true);
+}
+
+static void test_copy_is_reported_before_the_first(void **state) {
+    (void)state;
+    lose_copy_first(true);
+    const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
+    assert_int_equal(300 * MS, stall->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(3, stall->values[UE_VALUE_COUNT].at_least);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(i + 1, stall->frames[i]);
+    }
+}
+
+/* The first transmission may have arrived. */
+static void test_first_is_not_reported(void **state) {
+    (void)state;
+    lose_copy_first(false);
+    findings_fixture_expect_none();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_copy_is_reported_before_the_first, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_first_is_not_reported, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_stall, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_refused, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_refused_beside_lost, findings_fixture_set_up, findings_fixture_tear_down),
