@@ -193,11 +193,11 @@ static void lose(struct ue_findings *findings, unsigned side, const struct ue_un
         return;
     }
     add_frame(overdue, in_flight->frame);
-    if (in_flight->time_ns < overdue->first_ns) {
+    if (in_flight->packet_id < overdue->packet_id) {
+        overdue->packet_id = in_flight->packet_id;
         overdue->first_ns = in_flight->time_ns;
         overdue->first_frame = in_flight->frame;
     }
-    overdue->packet_id = in_flight->packet_id < overdue->packet_id ? in_flight->packet_id : overdue->packet_id;
     overdue->lacks_first &= in_flight->is_copy;
     if (may_be_refused) {
         overdue->maybe_refused++;
