@@ -265,21 +265,26 @@ struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *finding
     return is_silent ? ue_findings_span(findings, self->time_ns, peer->time_ns) : (struct ue_finding_value){0, 0};
 }
 
+/* Until the end, or until the other side closed. A side that is gone is reported as a timeout. */
+static void report_last(const struct ue_findings *findings, unsigned side) {
+    const struct ue_stream_course *course = &findings->course;
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
+    struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
+    if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) || last->peer_packets < PEER_PACKETS_MIN ||
+        ue_findings_gone_side(findings) == (int)side || (course->is_closed && course->closed_by == side)) {
+        return;
+    }
+    enum ue_finding_id id = course->is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE : UE_FINDING_LAST_SILENCE;
+    struct ue_finding finding = ue_finding_of_bounded_span(id, side, gap_ns, last->frame, course->closed_frame);
+    ue_finding_set_time(&finding, last->time_ns);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)last->peer_packets);
+    ue_findings_report(findings, &finding);
+}
+
 void ue_silence_finish(struct ue_findings *findings) {
     report_decided(findings, 0, INT64_MAX);
     report_decided(findings, 1, INT64_MAX);
-    for (unsigned side = 0; !findings->course.is_closed && side < 2; side++) {
-        const struct ue_silence_side *self = &findings->silence[side];
-        struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
-        if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) ||
-            gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_TIMEOUT) ||
-            self->last.peer_packets < PEER_PACKETS_MIN) {
-            continue; /* a side that went silent is reported as a timeout */
-        }
-        struct ue_finding finding =
-            ue_finding_of_bounded_span(UE_FINDING_LAST_SILENCE, side, gap_ns, self->last.frame, 0);
-        ue_finding_set_time(&finding, self->last.time_ns);
-        ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
-        ue_findings_report(findings, &finding);
+    for (unsigned side = 0; side < 2; side++) {
+        report_last(findings, side);
     }
 }

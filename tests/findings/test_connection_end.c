@@ -48,7 +48,7 @@ static void test_timeout(void **state) {
 static void test_close_before_timeout(void **state) {
     (void)state;
     close_after(4800);
-    findings_fixture_expect_none();
+    findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE);
 }
 
 /* A side that sends nothing more after a close did not fall silent, however long the other side repeats the close. */

@@ -183,7 +183,7 @@ static void test_handshake_beside_a_lost_silence(void **state) {
     assert_int_equal(2, findings_fixture_find(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_OTHERS].at_least);
 }
 
-/* A side that fell silent before the end is a finding, but not after a close, and a timeout is another finding. */
+/* A side that fell silent before the end, or before the other side closed, is a finding; a timeout is another one. */
 static void test_end(void **state) {
     (void)state;
     server_is_silent(0, 1000, 0);
@@ -191,11 +191,20 @@ static void test_end(void **state) {
     assert_int_equal(810 * MS, findings_fixture_expect(UE_FINDING_LAST_SILENCE)->values[UE_VALUE_SPAN].at_least);
 }
 
-static void test_end_after_close(void **state) {
+static void test_end_before_close(void **state) {
     (void)state;
     server_is_silent(0, 1000, 0);
     findings_fixture_finish(1000, true);
-    findings_fixture_expect_none();
+    assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE)->side);
+}
+
+/* What comes before a close in its own packet is not known to be a silence of its sender that the other side waited
+ * for. */
+static void test_end_with_own_close(void **state) {
+    (void)state;
+    server_is_silent(700, 700, 0);
+    findings_fixture_finish(700, true);
+    findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
 }
 
 static void test_end_of_timeout(void **state) {
@@ -442,7 +451,8 @@ int main(void) {
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_short_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_end_after_close, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_before_close, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_with_own_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point_in_time, findings_fixture_set_up, findings_fixture_tear_down),

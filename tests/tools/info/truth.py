@@ -138,6 +138,9 @@ class Run:
     def last_silence(self, text, _):
         check(not self.captured(SIDES[text["side"]], int(text["frame"])), "it sent packets after that")
 
+    def silence_before_close(self, text, _):
+        check(not self.captured(SIDES[text["side"]], int(text["frame"]), int(text["last"])), "it sent packets in between")
+
     def late_silence(self, text, _):
         way, last = SIDES[text["side"]], int(text["last"])
         check(not self.captured(way, int(text["frame"]), last), "it sent packets in between")
@@ -281,6 +284,8 @@ SENTENCES = (
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
                 r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing in this connection(?P<acked>, but)?)?"
                 r"(?:.* did not send for at least (?P<least>[\d.]+) ms)?(?:.* at most (?P<most>[\d.]+) ms after)?", Run.silence),
+    ("silence", rf"{SIDE} for .* between frame (?P<frame>\d+) and the close of the \w+ in frame (?P<last>\d+)",
+     Run.silence_before_close),
     ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* last \d+ packets? of {SIDE}", Run.last_ack_gap),
