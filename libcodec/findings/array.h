@@ -72,6 +72,9 @@ static inline void *ue_array_require(struct ue_limited_allocator *memory, struct
 /* Also returns memory after a peak: pointers to elements become invalid. */
 static inline void ue_array_remove(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
                                    size_t count) {
+    if (count == 0) {
+        return; /* an empty array may have no memory */
+    }
     uint8_t *at = ue_array_at(array, place);
     array->count -= count;
     memmove(at, at + count * array->element_bytes, (array->count - place) * array->element_bytes);
