@@ -185,19 +185,24 @@ static void set_loss(struct ue_finding *finding, enum ue_finding_value_id count,
     ue_finding_set(finding, whole, (int64_t)reports(counts));
 }
 
-static void report_loss(const struct ue_findings *findings, unsigned side) {
+bool ue_findings_loss(const struct ue_findings *findings, unsigned side, struct ue_finding *finding) {
     const struct ue_tracker_counts *counts = &findings->totals[side].counts;
     const struct ue_tracker_counts *peer = &findings->totals[!side].counts;
-    if (counts->nacked < LOSS_PACKETS_MIN ||
-        !ue_finding_is_share_reached(UE_FINDING_LOSS, counts->nacked, reports(counts))) {
-        return;
+    *finding = (struct ue_finding){
+        .id = is_one_way(counts, peer) ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS,
+        .side = side,
+        .weight = counts->nacked != 0 ? (int64_t)(counts->nacked * LOSS_WEIGHT / reports(counts)) : 0};
+    set_loss(finding, UE_VALUE_COUNT, UE_VALUE_OF, counts);
+    set_loss(finding, UE_VALUE_OTHERS, UE_VALUE_OTHERS_OF, peer);
+    return counts->nacked >= LOSS_PACKETS_MIN &&
+           ue_finding_is_share_reached(UE_FINDING_LOSS, counts->nacked, reports(counts));
+}
+
+static void report_loss(const struct ue_findings *findings, unsigned side) {
+    struct ue_finding finding;
+    if (ue_findings_loss(findings, side, &finding)) {
+        ue_findings_report(findings, &finding);
     }
-    struct ue_finding finding = {.id = is_one_way(counts, peer) ? UE_FINDING_ONE_WAY_LOSS : UE_FINDING_LOSS,
-                                 .side = side,
-                                 .weight = (int64_t)(counts->nacked * LOSS_WEIGHT / reports(counts))};
-    set_loss(&finding, UE_VALUE_COUNT, UE_VALUE_OF, counts);
-    set_loss(&finding, UE_VALUE_OTHERS, UE_VALUE_OTHERS_OF, peer);
-    ue_findings_report(findings, &finding);
 }
 
 void ue_packet_loss_end_bursts(struct ue_findings *findings) {

@@ -175,10 +175,22 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
     }
 }
 
+/* Loss that is no finding by itself, but reaches the limit of the user. */
+static void add_loss(struct info_connection *info, unsigned side) {
+    struct ue_finding loss;
+    bool is_reported = ue_findings_loss(info->detected, side, &loss),
+         is_any = loss.values[UE_VALUE_COUNT].at_least != 0;
+    if (is_any && !is_reported && info_fail_rules_reach(info->findings.rules, &loss)) {
+        handle_finding(info, &loss);
+    }
+}
+
 void info_connection_finish(struct info_connection *info, int64_t end_ns) {
     ue_findings_finish(
         info->detected, end_ns,
         &(const struct ue_findings_callbacks){.finding = handle_finding, .user = info, .wait = handle_wait});
+    add_loss(info, 0);
+    add_loss(info, 1);
     if (info->bandwidth != NULL) {
         ue_bandwidth_finish(info->bandwidth);
     }

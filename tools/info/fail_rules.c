@@ -178,13 +178,21 @@ void info_fail_rules_clear(struct info_fail_rules *rules) {
 
 /* ---- matching ---- */
 
+/* The loss of one direction is loss, too. */
+static bool is_of_kind(const struct fail_rule *rule, enum ue_finding_id id) {
+    return ue_finding_kind(id) == rule->kind || (rule->kind == UE_FINDING_LOSS && id == UE_FINDING_ONE_WAY_LOSS);
+}
+
+static bool reaches(const struct fail_rule *rule, const struct ue_finding *finding) {
+    return !rule->is_severity && rule->measure != MEASURE_NONE && is_of_kind(rule, finding->id) &&
+           is_known(finding, rule->measure) && measured(finding, rule->measure) >= rule->limit;
+}
+
 static bool matches(const struct fail_rule *rule, const struct ue_finding *finding) {
     if (rule->is_severity) {
         return ue_finding_rows[finding->id].severity <= rule->severity;
     }
-    return ue_finding_kind(finding->id) == rule->kind &&
-           (rule->measure == MEASURE_NONE ||
-            (is_known(finding, rule->measure) && measured(finding, rule->measure) >= rule->limit));
+    return (rule->measure == MEASURE_NONE && is_of_kind(rule, finding->id)) || reaches(rule, finding);
 }
 
 bool info_fail_rules_match(const struct info_fail_rules *rules, const struct ue_finding *finding) {
@@ -196,4 +204,12 @@ bool info_fail_rules_match(const struct info_fail_rules *rules, const struct ue_
         is_match |= matches(&g_array_index(rules->rules, struct fail_rule, i), finding);
     }
     return is_match;
+}
+
+bool info_fail_rules_reach(const struct info_fail_rules *rules, const struct ue_finding *finding) {
+    bool is_reached = false;
+    for (guint i = 0; rules != NULL && rules->rules != NULL && i < rules->rules->len; i++) {
+        is_reached |= reaches(&g_array_index(rules->rules, struct fail_rule, i), finding);
+    }
+    return is_reached;
 }

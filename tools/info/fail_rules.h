@@ -22,4 +22,7 @@ void info_fail_rules_clear(struct info_fail_rules *rules);
 /* rules NULL: no rule. A limit is compared with the least that the capture shows. */
 bool info_fail_rules_match(const struct info_fail_rules *rules, const struct ue_finding *finding);
 
+/* Whether a rule with a limit matches, as of what is no finding unless the user chooses a lower limit. */
+bool info_fail_rules_reach(const struct info_fail_rules *rules, const struct ue_finding *finding);
+
 #endif

@@ -397,6 +397,10 @@ const struct ue_login_step *ue_findings_login_step(const struct ue_findings *fin
 /* "Hello", "Initial", "restart Response"; a static string. */
 const char *ue_login_step_name(const struct ue_login_step *step);
 
+/* The share of a side's packets that were not delivered, as a finding. Returns whether it reaches the thresholds, so
+   that ue_findings_finish reports it. Call after that. */
+bool ue_findings_loss(const struct ue_findings *findings, unsigned side, struct ue_finding *finding);
+
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
 /* By channel, if waits are measured; some have none. */

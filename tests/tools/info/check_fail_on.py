@@ -53,6 +53,55 @@ class FailOn(unittest.TestCase):
                 uerudp.run("info", f"--fail-on=loss:{limit:.2f}%", "-", data=traffic.write(frames), status=expected)
         self.assertEqual({True, False}, rounded)
 
+    def test_loss_of_one_direction(self):
+        """A limit of loss holds for each direction, also if the other one lost far less."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.check_one_way(pathlib.Path(folder))
+
+    def check_one_way(self, folder):
+        path, scenario = folder / "one-way.pcapng", folder / "one-way.ini"
+        scenario.write_text("[scenario]\nbase=stream\nduration=5\n[path client]\nloss=0\n[path server]\nloss=0.2\n")
+        uerudp.run("generate", "--no-sidecar", "--output", path, scenario, status=None)
+        share = max(self.lost(path).values())
+        one_way, = [finding for _, finding in findings(path) if finding["kind"] in ("loss", "one_way_loss")]
+        self.assertEqual("one_way_loss", one_way["kind"])
+        self.assertAlmostEqual(share, 100 * one_way["count"] / one_way["of"], places=6)
+        for expected, rule in ((1, "loss"), (1, f"loss:{share - 0.1}%"), (0, f"loss:{share + 0.1}%"), (1, "one_way_loss:5%"),
+                               (1, "loss:1"), (0, f"loss:{one_way['count'] + 1}")):
+            with self.subTest(rule):
+                self.assertEqual(expected, status(rule, path=path))
+        report = folder / "report.xml"
+        uerudp.run("info", "--fail-on=loss:5%", "--junit", report, path, status=1)
+        suite, = ElementTree.parse(report).getroot()
+        self.assertEqual("1", suite.get("failures"))
+        self.assertEqual(["one_way_loss"], [case.get("name") for case in suite if case.find("failure") is not None])
+
+    def test_no_loss(self):
+        """No loss reaches no limit, not even 0."""
+        for path in uerudp.ROOT / "captures/login.pcapng", uerudp.ROOT / "captures/refused.pcapng":
+            self.assertEqual(0, status("loss:0%", "loss:0", path=path))
+
+    def test_loss_below_thresholds(self):
+        """The limit of the user decides, not what is reported without one; and a share is what is printed."""
+        for options in ("--loss=0.004", "--duration=20"), ("--loss=0.1", "--duration=1", "--seed=4"):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(options):
+                path = pathlib.Path(folder, "few.pcapng")
+                uerudp.run("generate", "stream", "--no-sidecar", *options, "--output", path, status=None)
+                self.assertEqual([], [finding for _, finding in findings(path) if finding["kind"].endswith("loss")])
+                share = max(self.lost(path).values())
+                self.assertGreater(share, 0)
+                printed = max(map(float, re.findall(r"\d+ of \d+ \((\S+) %\)", uerudp.run("info", path).stdout.decode())))
+                self.assertAlmostEqual(share, printed, delta=0.051)
+                for expected, limit in (1, printed), (0, printed + 0.01):
+                    result = uerudp.run("info", f"--fail-on=loss:{limit}%", path, status=expected)
+                    self.assertEqual(bool(expected), "were not delivered" in result.stdout.decode())
+                self.assertEqual((0, 0, 0), tuple(status(rule, path=path) for rule in ("loss", "one_way_loss", "error")))
+
+    def lost(self, path):
+        """The share of packets that were not delivered, of each direction, in percent."""
+        (connection,) = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
+        return {way: 100 * connection["not_acked"][way] / (connection["acked"][way] + connection["not_acked"][way]) for way in ("c2s", "s2c")}
+
     def test_limit_of_every_finding(self):
         """A limit holds for all findings, also for those that are not printed."""
         output = uerudp.run("info", "--json", "--findings=1", "--fail-on=stall:300ms", LOSSY, status=1).stdout
@@ -72,6 +121,15 @@ class FailOn(unittest.TestCase):
                 result = uerudp.run("info", f"--fail-on={rule}", LOSSY, status=2 if words else 0)
                 for word in words or ():
                     self.assertIn(word, result.stderr.decode())
+
+    def test_counts_in_the_manual(self):
+        """The man page says of each kind that has a count what it counts, and of no other."""
+        kinds = json.loads((uerudp.ROOT / "docs/uerudp.schema.json").read_text())["$defs"]["finding_kind"]["enum"]
+        manual = (uerudp.ROOT / "docs/uerudp-info.1").read_text()
+        part = manual[manual.index("A number is the count of one"):manual.index("Other kinds have no count")]
+        with_count = {kind for kind in kinds if subprocess.run(
+            [uerudp.PROGRAM, "info", f"--fail-on={kind}:1000000", LOSSY], capture_output=True, check=False, timeout=60).returncode == 0}
+        self.assertEqual(with_count, {kind for kind in kinds if re.search(rf"(?m)^\.B.*\b{kind}\b", part)})
 
     def test_nothing_examined(self):
         """Without a connection no rule can pass: the capture is empty, of something else, or the wrong part of it."""
