@@ -128,20 +128,37 @@ static struct ue_finding finding_of(const struct ue_overdue_bunch *overdue, enum
     return finding;
 }
 
-static void report_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue,
-                               unsigned side, int64_t now_ns) {
-    if (ue_findings_span(findings, overdue->last_ns, now_ns).at_least <
-        ue_finding_threshold_ns(UE_FINDING_UNDELIVERED)) {
-        return; /* the next transmission may be in flight */
+/* How late a bunch is if a transmission of this time arrived; less, if it was in a packet that was refused. */
+static struct ue_finding_value lateness(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue,
+                                        int64_t arrived_ns) {
+    struct ue_finding_value late_ns = ue_findings_span(findings, overdue->first_ns, arrived_ns);
+    if (overdue->maybe_ns < arrived_ns) {
+        late_ns.at_least = ue_findings_span(findings, overdue->first_ns, overdue->maybe_ns).at_least;
     }
+    return late_ns;
+}
+
+static void report_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue,
+                               unsigned side, int64_t now_ns, enum ue_finding_id id) {
     if (findings->stalls.unread_ns[side] >= overdue->last_ns ||
         findings->stalls.unseen_ids[side] > overdue->packet_id) {
         return; /* one of these may have been the next transmission */
     }
-    struct ue_finding finding =
-        finding_of(overdue, UE_FINDING_UNDELIVERED, side, ue_findings_span(findings, overdue->first_ns, now_ns));
+    struct ue_finding finding = finding_of(overdue, id, side, ue_findings_span(findings, overdue->first_ns, now_ns));
     finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
     ue_findings_report(findings, &finding);
+}
+
+/* Else the next transmission may be in flight. */
+static bool is_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue, int64_t now_ns) {
+    return ue_findings_span(findings, overdue->last_ns, now_ns).at_least >=
+           ue_finding_threshold_ns(UE_FINDING_UNDELIVERED);
+}
+
+/* Of a bunch whose next transmission may be in flight: whether it is a stall by the latest report already. */
+static bool is_stall_yet(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
+    return !overdue->is_maybe_over &&
+           ue_reliable_stall_is_long(findings, lateness(findings, overdue, overdue->last_ns));
 }
 
 /* ---- transmissions that were not delivered ---- */
@@ -161,7 +178,10 @@ static struct ue_overdue_bunch *add_overdue(struct ue_findings *findings, unsign
                                            .last_seq = in_flight->ch_seq,
                                            .lacks_first = in_flight->is_copy};
     if (array->count == OVERDUE_MAX) {
-        report_undelivered(findings, overdue_at(stalls, side, 0), side, now_ns);
+        const struct ue_overdue_bunch *oldest = overdue_at(stalls, side, 0);
+        if (is_undelivered(findings, oldest, now_ns)) {
+            report_undelivered(findings, oldest, side, now_ns, UE_FINDING_UNDELIVERED);
+        }
         ue_array_remove(&findings->memory, array, 0, 1);
     }
     bool is_added = ue_array_insert(&findings->memory, array, array->count, &begun);
@@ -257,16 +277,6 @@ void ue_reliable_stalls_on_bunch(struct ue_findings *findings, const struct ue_o
 
 /* ---- the transmission that arrived ---- */
 
-/* How late a bunch arrived; less, if it was in a packet that was refused. */
-static struct ue_finding_value lateness(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
-    int64_t arrived_ns = findings->stalls.arrived_ns;
-    struct ue_finding_value late_ns = ue_findings_span(findings, overdue->first_ns, arrived_ns);
-    if (overdue->maybe_ns < arrived_ns) {
-        late_ns.at_least = ue_findings_span(findings, overdue->first_ns, overdue->maybe_ns).at_least;
-    }
-    return late_ns;
-}
-
 /* What is a stall in any case is worse than what may be one. */
 static bool is_worse(const struct ue_findings *findings, struct ue_finding_value late_ns,
                      struct ue_finding_value than_ns) {
@@ -284,7 +294,7 @@ static void end_group(struct ue_findings *findings) {
         return;
     }
     stalls->has_group = false;
-    struct ue_finding_value late_ns = lateness(findings, group);
+    struct ue_finding_value late_ns = lateness(findings, group, stalls->arrived_ns);
     const struct ue_finding_value latest_ns = UE_EXACTLY(late_ns.at_most);
     bool is_stall = ue_reliable_stall_is_long(findings, late_ns);
     bool may_be_stall = group->maybe_refused != 0 && ue_reliable_stall_is_long(findings, latest_ns);
@@ -304,12 +314,13 @@ static void end_group(struct ue_findings *findings) {
 /* Of the late bunches in one packet, the one that waited longest makes the finding. */
 static void join_group(struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
     struct ue_overdue_bunch *group = &findings->stalls.group;
+    int64_t arrived_ns = findings->stalls.arrived_ns;
     bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
                    overdue->reliable_id == group->reliable_id + 1;
     if (is_next) {
         group->reliable_id = overdue->reliable_id;
         group->last_seq = overdue->last_seq;
-    } else if (is_worse(findings, lateness(findings, overdue), lateness(findings, group))) {
+    } else if (is_worse(findings, lateness(findings, overdue, arrived_ns), lateness(findings, group, arrived_ns))) {
         unsigned others = group->others + 1 + (unsigned)(group->reliable_id - group->first_id);
         *group = *overdue;
         group->others = others;
@@ -444,12 +455,21 @@ static void end_last_flight(struct ue_findings *findings, unsigned side) {
     }
 }
 
+static void finish_overdue(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue, unsigned side) {
+    int64_t now_ns = findings->course.last_ns;
+    if (is_undelivered(findings, overdue, now_ns)) {
+        report_undelivered(findings, overdue, side, now_ns, UE_FINDING_UNDELIVERED);
+    } else if (is_stall_yet(findings, overdue)) {
+        report_undelivered(findings, overdue, side, now_ns, UE_FINDING_UNDELIVERED_YET);
+    }
+}
+
 void ue_reliable_stalls_finish(struct ue_findings *findings) {
     end_group(findings);
     for (unsigned side = 0; side < 2; side++) {
         end_last_flight(findings, side);
         for (size_t i = 0; i < findings->stalls.overdue[side].count; i++) {
-            report_undelivered(findings, overdue_at(&findings->stalls, side, i), side, findings->course.last_ns);
+            finish_overdue(findings, overdue_at(&findings->stalls, side, i), side);
         }
     }
     ue_reliable_stalls_clear(findings);

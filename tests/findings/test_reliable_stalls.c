@@ -389,6 +389,52 @@ static void test_end_of_capture(void **state) {
     findings_fixture_expect_none();
 }
 
+/* The client's bunch is lost at each of the times, and reported 50 ms later. */
+static void lose_at(const int64_t *times_ms, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t frame = findings_fixture_packet(times_ms[i], CLIENT, 1 + (int64_t)i);
+        if (i == 0) {
+            findings_fixture_bunch(3, 70);
+        } else {
+            findings_fixture_copy(3, 70);
+        }
+        findings_fixture_packet(times_ms[i] + 50, SERVER, 1 + (int64_t)i);
+        findings_fixture_nak(1 + (int64_t)i, frame);
+    }
+}
+
+/* The last copy is in flight when the capture ends, and what was lost before makes it a stall already. */
+static void test_end_of_capture_in_a_stall(void **state) {
+    (void)state;
+    static const int64_t times_ms[] = {0, 300};
+    lose_at(times_ms, 2);
+    findings_fixture_packet(360, CLIENT, 3);
+    findings_fixture_copy(3, 70);
+    findings_fixture_finish(400, true);
+    const struct ue_finding *yet = findings_fixture_expect(UE_FINDING_UNDELIVERED_YET);
+    assert_int_equal(400 * MS, yet->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(INT64_MAX, yet->values[UE_VALUE_SPAN].at_most);
+    assert_int_equal(2, yet->values[UE_VALUE_COUNT].at_least);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
+}
+
+/* What was lost twice within less than a stall, or arrived after it, is not undelivered. */
+static void test_end_of_capture_without_a_stall(void **state) {
+    static const int64_t short_ms[] = {0, 40}, long_ms[] = {0, 300};
+    lose_at(short_ms, 2);
+    findings_fixture_finish(100, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED_YET));
+    findings_fixture_tear_down(state);
+    findings_fixture_set_up(state);
+    lose_at(long_ms, 2);
+    uint64_t frame = findings_fixture_packet(360, CLIENT, 3);
+    findings_fixture_copy(3, 70);
+    findings_fixture_packet(390, SERVER, 3);
+    findings_fixture_ack(3, frame, 30);
+    findings_fixture_finish(400, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED_YET));
+}
+
 /* What does not fit into the memory is not known, so it is no finding. */
 static void test_no_memory(void **state) {
     (void)state;
@@ -463,6 +509,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_unread_datagrams, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_lost_copy, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_capture, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_of_capture_in_a_stall, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_of_capture_without_a_stall, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

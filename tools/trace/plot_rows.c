@@ -343,9 +343,14 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     }
 }
 
+/* Whether it lasts to the end of the capture. */
+static bool is_open(enum ue_finding_id id) {
+    return id == UE_FINDING_UNDELIVERED || id == UE_FINDING_UNDELIVERED_YET;
+}
+
 static bool is_about_delivery(enum ue_finding_id id) {
-    return id == UE_FINDING_UNDELIVERED || id == UE_FINDING_STALL || id == UE_FINDING_STALL_UNSURE ||
-           id == UE_FINDING_STALL_SEEN || id == UE_FINDING_REPEATED;
+    return is_open(id) || id == UE_FINDING_STALL || id == UE_FINDING_STALL_UNSURE || id == UE_FINDING_STALL_SEEN ||
+           id == UE_FINDING_REPEATED;
 }
 
 static void on_finding(void *user, const struct ue_finding *finding) {
@@ -360,7 +365,7 @@ static void on_finding(void *user, const struct ue_finding *finding) {
                                            .channel = (uint32_t)finding->values[UE_VALUE_CHANNEL].at_least,
                                            .losses = (uint32_t)finding->values[UE_VALUE_COUNT].at_least,
                                            .side = (uint8_t)finding->side,
-                                           .is_open = finding->id == UE_FINDING_UNDELIVERED};
+                                           .is_open = is_open(finding->id)};
     add_row(plot, plot->stalls, &stall);
 }
 
