@@ -2,9 +2,6 @@
 /* Gaps between the acks of a side's packets, while the other side sent. */
 #include "libcodec/findings/findings_state.h"
 
-/* Packets of the other side without an ack that make a gap. */
-#define PEER_PACKETS_MIN 2
-
 static void begin_wait(struct ue_ack_wait *wait, const struct ue_observed_event *event) {
     *wait = (struct ue_ack_wait){.is_waiting = wait->is_waiting,
                                  .has_reported = wait->has_reported,
@@ -83,7 +80,7 @@ static void on_report(struct ue_findings *findings, const struct ue_observed_eve
     span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : event->time_ns);
     if (wait->is_waiting &&
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) >= ue_finding_threshold_ns(UE_FINDING_ACK_GAP) &&
-        others >= PEER_PACKETS_MIN) {
+        others >= UE_PEER_PACKETS_MIN) {
         *gap = (struct ue_ack_gap){span_ns, wait->begin_ns, wait->begin_frame, event->frame, others, 0};
     }
     gap->nacked += event->type == UE_OBSERVED_NAK;
@@ -162,7 +159,7 @@ static void report_last_gap(struct ue_findings *findings, unsigned side) {
     const struct ue_last_packet *last = ue_findings_last_packet(findings, !side);
     struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, last->time_ns);
     span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : last->time_ns);
-    if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < PEER_PACKETS_MIN ||
+    if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < UE_PEER_PACKETS_MIN ||
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP)) {
         return;
     }

@@ -104,10 +104,31 @@ static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     ue_findings_report(findings, &finding);
 }
 
+/* Until the end, or until the other side closed. */
+static void report_last_silence(const struct ue_findings *findings, unsigned side) {
+    const struct ue_stream_course *course = &findings->course;
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
+    struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
+    if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) || last->peer_packets < UE_PEER_PACKETS_MIN ||
+        (course->is_closed && course->closed_by == side)) {
+        return;
+    }
+    enum ue_finding_id id = course->is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE : UE_FINDING_LAST_SILENCE;
+    struct ue_finding finding = ue_finding_of_bounded_span(id, side, gap_ns, last->frame, course->closed_frame);
+    ue_finding_set_time(&finding, last->time_ns);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)last->peer_packets);
+    ue_findings_report(findings, &finding);
+}
+
 void ue_connection_end_finish(const struct ue_findings *findings) {
     int gone = ue_findings_gone_side(findings);
     report_close(findings, gone);
     if (gone >= 0) {
         report_timeout(findings, (unsigned)gone);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        if ((int)side != gone) {
+            report_last_silence(findings, side);
+        }
     }
 }

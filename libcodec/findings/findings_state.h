@@ -8,6 +8,9 @@
 #include "libcodec/findings/array.h"
 #include "libcodec/observe/channel_entries.h"
 
+/* Packets of one side that prove that it was alive while the other was silent, or reported nothing. */
+#define UE_PEER_PACKETS_MIN 2
+
 #define UE_STALL_FRAMES_LISTED 4
 
 /* A reliable bunch with a lost transmission, or consecutive ones that shared their packets. */

@@ -5,9 +5,6 @@
    and a damaged sequence before it would be known. */
 #define LATE_PACKETS_MAX 64
 
-/* Packets of one side that prove that it was alive while the other was silent. */
-#define PEER_PACKETS_MIN 2
-
 /* ---- silence ---- */
 
 /* Where packets were captured out of the order of time, or the clock was set back a little, it is not known whether a
@@ -186,7 +183,7 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
         latest.time_ns = alone_ns > 0 ? other->last.time_ns : self->last.time_ns;
         report_pause(findings, event, &latest);
     } else if (self->packets != 0 && !is_pause && gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) &&
-               self->last.peer_packets >= PEER_PACKETS_MIN) {
+               self->last.peer_packets >= UE_PEER_PACKETS_MIN) {
         report_silence(findings, event, self, gap_ns);
     }
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
@@ -265,26 +262,7 @@ struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *finding
     return is_silent ? ue_findings_span(findings, self->time_ns, peer->time_ns) : (struct ue_finding_value){0, 0};
 }
 
-/* Until the end, or until the other side closed. A side that is gone is reported as a timeout. */
-static void report_last(const struct ue_findings *findings, unsigned side) {
-    const struct ue_stream_course *course = &findings->course;
-    const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
-    struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
-    if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) || last->peer_packets < PEER_PACKETS_MIN ||
-        ue_findings_gone_side(findings) == (int)side || (course->is_closed && course->closed_by == side)) {
-        return;
-    }
-    enum ue_finding_id id = course->is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE : UE_FINDING_LAST_SILENCE;
-    struct ue_finding finding = ue_finding_of_bounded_span(id, side, gap_ns, last->frame, course->closed_frame);
-    ue_finding_set_time(&finding, last->time_ns);
-    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)last->peer_packets);
-    ue_findings_report(findings, &finding);
-}
-
 void ue_silence_finish(struct ue_findings *findings) {
     report_decided(findings, 0, INT64_MAX);
     report_decided(findings, 1, INT64_MAX);
-    for (unsigned side = 0; side < 2; side++) {
-        report_last(findings, side);
-    }
 }
