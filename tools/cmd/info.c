@@ -16,8 +16,8 @@
 #include "tools/info/json_report.h"
 #include "tools/info/junit_report.h"
 #include "tools/info/other_end.h"
-#include "tools/info/text_overview.h"
-#include "tools/info/text_report.h"
+#include "tools/info/overview_text.h"
+#include "tools/info/diagnosis_text.h"
 #include "tools/print/phrase.h"
 
 #define FINDINGS_MAX 1000

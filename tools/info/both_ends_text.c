@@ -6,7 +6,7 @@
 #include <uerudp/time_ns.h>
 
 #include "tools/info/finding_text.h"
-#include "tools/info/text_tables.h"
+#include "tools/info/statistics_text.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"
 #include "tools/print/text_style.h"

@@ -8,7 +8,7 @@
 #include <uerudp/seq.h>
 #include <uerudp/time_ns.h>
 #include "tools/info/finding_text.h"
-#include "tools/info/text_tables.h"
+#include "tools/info/statistics_text.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_style.h"
 

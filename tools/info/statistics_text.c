@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/text_tables.h"
+#include "tools/info/statistics_text.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Many connections as text: a line for each. */
-#ifndef UERUDP_TOOLS_INFO_TEXT_OVERVIEW_H
-#define UERUDP_TOOLS_INFO_TEXT_OVERVIEW_H
+#ifndef UERUDP_TOOLS_INFO_OVERVIEW_TEXT_H
+#define UERUDP_TOOLS_INFO_OVERVIEW_TEXT_H
 
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"

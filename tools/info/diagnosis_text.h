@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections as text: the diagnosis first, then the statistics. */
-#ifndef UERUDP_TOOLS_INFO_TEXT_REPORT_H
-#define UERUDP_TOOLS_INFO_TEXT_REPORT_H
+#ifndef UERUDP_TOOLS_INFO_DIAGNOSIS_TEXT_H
+#define UERUDP_TOOLS_INFO_DIAGNOSIS_TEXT_H
 
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"

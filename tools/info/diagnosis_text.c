@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/text_report.h"
+#include "tools/info/diagnosis_text.h"
 
 #include <inttypes.h>
 
 #include "tools/info/both_ends_report.h"
 #include "tools/info/finding_text.h"
 #include "tools/info/other_end.h"
-#include "tools/info/text_tables.h"
+#include "tools/info/statistics_text.h"
 #include "tools/print/line_wrap.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_escape.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/text_overview.h"
+#include "tools/info/overview_text.h"
 
 #include <inttypes.h>
 

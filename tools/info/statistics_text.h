@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of a connection: traffic, times, channels, use of the bits. */
-#ifndef UERUDP_TOOLS_INFO_TEXT_TABLES_H
-#define UERUDP_TOOLS_INFO_TEXT_TABLES_H
+#ifndef UERUDP_TOOLS_INFO_STATISTICS_TEXT_H
+#define UERUDP_TOOLS_INFO_STATISTICS_TEXT_H
 
 #include "tools/info/connection_info.h"
 #include "tools/print/phrase.h"
