@@ -3,19 +3,26 @@
 
 #include <string.h>
 
-static const char *const names[UE_CLOSE_REASON_COUNT] = {
-#define UE_CLOSE(id, name) [UE_CLOSE_##id] = name,
+static const struct {
+    const char *name;
+    bool is_normal;
+} rows[UE_CLOSE_REASON_COUNT] = {
+#define UE_CLOSE(id, name, is_normal) [UE_CLOSE_##id] = {name, is_normal},
 #include <uerudp/close_reason.def>
 #undef UE_CLOSE
 };
 
 const char *ue_close_reason_name(enum ue_close_reason reason) {
-    return names[reason];
+    return rows[reason].name;
+}
+
+bool ue_close_reason_is_normal(enum ue_close_reason reason) {
+    return rows[reason].is_normal;
 }
 
 enum ue_close_reason ue_close_reason_find(const char *name, size_t length) {
     for (size_t i = 0; i < UE_CLOSE_REASON_COUNT; i++) {
-        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) {
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) {
             return (enum ue_close_reason)i;
         }
     }

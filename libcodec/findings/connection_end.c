@@ -63,21 +63,13 @@ void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_ob
     }
 }
 
-static bool is_usual_reason(const char *name, size_t length) {
-    static const enum ue_close_reason usual[] = {UE_CLOSE_CONTROL_CHANNEL_CLOSE, UE_CLOSE_CLEANUP, UE_CLOSE_DISCONNECT,
-                                                 UE_CLOSE_HOST_CLOSED};
-    bool is_usual = length == 0;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        is_usual |= ue_close_reason_find(name, length) == usual[i];
-    }
-    return is_usual;
-}
-
-static bool is_usual(const char *reasons) {
+static bool is_normal_end(const char *reasons) {
     bool all = true;
     for (const char *at = reasons; all && *at != '\0'; at += strcspn(at, ",")) {
         at += *at == ',';
-        all = is_usual_reason(at, strcspn(at, ","));
+        size_t length = strcspn(at, ",");
+        enum ue_close_reason reason = ue_close_reason_find(at, length);
+        all = length == 0 || (reason != UE_CLOSE_NONE && ue_close_reason_is_normal(reason));
     }
     return all;
 }
@@ -85,7 +77,7 @@ static bool is_usual(const char *reasons) {
 /* A refusal or a timeout already reports the end. */
 static void report_close(const struct ue_findings *findings, int gone) {
     const struct ue_login_step *step = ue_findings_login_step(findings, false, UE_MESSAGE_CLOSE_REASON);
-    if (step != NULL && gone < 0 && !ue_handshake_login_is_refused(findings) && !is_usual(step->text)) {
+    if (step != NULL && gone < 0 && !ue_handshake_login_is_refused(findings) && !is_normal_end(step->text)) {
         struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, step->side, 0, step->frame);
         ue_finding_set_time(&finding, step->time_ns);
         finding.text = step->text;

@@ -3,6 +3,7 @@
 #ifndef UERUDP_CLOSE_REASON_H
 #define UERUDP_CLOSE_REASON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -10,7 +11,7 @@ extern "C" {
 #endif
 
 enum ue_close_reason {
-#define UE_CLOSE(id, name) UE_CLOSE_##id,
+#define UE_CLOSE(id, name, is_normal) UE_CLOSE_##id,
 #include <uerudp/close_reason.def>
 #undef UE_CLOSE
     UE_CLOSE_REASON_COUNT
@@ -21,6 +22,9 @@ const char *ue_close_reason_name(enum ue_close_reason reason);
 
 /* The reason with a name of this length in bytes; UE_CLOSE_NONE: no such name. */
 enum ue_close_reason ue_close_reason_find(const char *name, size_t length);
+
+/* Whether it is a normal end of a connection, as when a player leaves or the host ends the game; true for none. */
+bool ue_close_reason_is_normal(enum ue_close_reason reason);
 
 #ifdef __cplusplus
 }
