@@ -32,7 +32,9 @@ class Restart(unittest.TestCase):
                         packets = stage.packets(path, two_pass=two_pass).values()
                         self.assertNotIn("uerudp.expert.malformed", sum((packet.experts for packet in packets), []))
                     self.assertEqual({("0",)}, {tuple(packet.texts("stream")) for packet in packets})
-                    self.assertEqual(1, len({tuple(packet.texts("generation")) for packet in packets}))
+                    names = list(dict.fromkeys(name for packet in packets for name in packet.texts("generation")))
+                    # the packets of 4.22 and 4.24 are alike, until actors spawn
+                    self.assertIn(names, [["4.22", "4.24"]] if generation == "4.24" else [[name] for name in names[:1]])
 
     def test_given_generation(self):
         """The change makes no difference: packets from the new port before the restart are not missing after it. Only one

@@ -88,8 +88,9 @@ static void put_missing(const struct event_log_from_tracker *t, const struct eve
 static void put_delivery(const struct event_log_from_tracker *t, const struct event_log_place *place,
                          const struct ue_observed_event *event) {
     const struct ue_observed_ack *ack = &event->ack;
-    event_log_delivery(t->log, place, ack->packet_id, event->type == UE_OBSERVED_ACK,
-                       (struct event_log_sent_packet){ack->frame, ack->span_ns, ack->is_withdrawn});
+    event_log_delivery(
+        t->log, place, ack->packet_id, event->type == UE_OBSERVED_ACK,
+        (struct event_log_sent_packet){ack->frame, ack->may_be_repeated ? -1 : ack->span_ns, ack->is_withdrawn});
 }
 
 /* ---- bunches ---- */

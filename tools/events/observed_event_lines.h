@@ -23,7 +23,7 @@ void event_log_from_tracker(void *user, const struct ue_observed_event *event);
    closed. Unknown members of sent are 0 and -1; name NULL: unknown. */
 struct event_log_sent_packet {
     uint64_t frame;
-    int64_t elapsed_ns; /* since the packet was sent */
+    int64_t elapsed_ns; /* since the packet was sent; -1: not known, or another report may have come before */
     bool acks_lost;     /* it was delivered, but all acks of it were lost */
 };
 void event_log_delivery(struct event_log *log, const struct event_log_place *place, int64_t packet_id, bool delivered,
