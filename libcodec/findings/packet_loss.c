@@ -67,6 +67,7 @@ static void report_burst(const struct ue_findings *findings, unsigned side, cons
     bool is_seen = burst->first_frame != 0;
     struct ue_finding finding = ue_finding_of_count(is_seen ? UE_FINDING_LOSS_BURST : UE_FINDING_UNSEEN_BURST, side,
                                                     count, is_seen ? burst->first_frame : burst->reported_frame);
+    finding.values[UE_VALUE_COUNT].at_most = burst->is_at_least ? INT64_MAX : (int64_t)count;
     ue_finding_set_time(&finding, burst->begun_ns);
     finding.frames[1] = burst->last_frame;
     finding.frame_count = is_seen ? 2 : 1;

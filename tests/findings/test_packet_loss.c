@@ -81,6 +81,7 @@ static void expect_least(bool is_at_least) {
     const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_UNSEEN_BURST);
     assert_int_equal(4, burst->values[UE_VALUE_COUNT].at_least);
     assert_int_equal(is_at_least, burst->values[UE_VALUE_LEAST].at_least);
+    assert_int_equal(is_at_least ? INT64_MAX : 4, burst->values[UE_VALUE_COUNT].at_most);
 }
 
 static void test_burst_beside_skipped_packets(void **state) {

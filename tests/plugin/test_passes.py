@@ -104,13 +104,17 @@ class Passes(unittest.TestCase):
             two = stage.packets(path, {})
             netvers = {frame: packet.numbers("content.netver") for frame, packet in two.items()}
             self.assertEqual({22}, {netver for each in netvers.values() for netver in each})
-            for frame, packet in stage.packets(path, {}, two_pass=False).items():
-                if result(packet) == result(two[frame]):
-                    self.assertEqual(inside(packet), inside(two[frame]), f"frame {frame}")
-            for line in decoded.run("decode", "--json", "--content", path):
-                told = [each["netver"] for bunch in line.get("bunches", ()) for each in bunch.get("content", ())
-                        if "netver" in each]
-                self.assertEqual(told, netvers[line["frame"]], line["frame"])
+            once = stage.packets(path, {}, two_pass=False)
+            alike = [frame for frame, packet in once.items() if result(packet) == result(two[frame])]
+            self.assertGreater(len(alike), 100)
+            for frame in alike:
+                self.assertEqual(inside(once[frame]), inside(two[frame]), f"frame {frame}")
+            lines = decoded.run("decode", "--json", "--content", path)
+            self.assertEqual(len(two), len(lines))
+            for line in lines:
+                stated = [each["netver"] for bunch in line.get("bunches", ()) for each in bunch.get("content", ())
+                          if "netver" in each]
+                self.assertEqual(stated, netvers[line["frame"]], line["frame"])
 
 
 if __name__ == "__main__":

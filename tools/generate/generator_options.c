@@ -121,8 +121,9 @@ static bool resolve_network(struct generate_options *o) {
         if (o->network[i] != UNSET) {
             const struct impairment_option *option = &impairment_options[i];
             is_good = cli_check_range(option->name, o->network[i], option->min, option->max);
-            impairment_options_apply(&paths[UE_ROLE_CLIENT], i, is_good ? o->network[i] : 0);
-            impairment_options_apply(&paths[UE_ROLE_SERVER], i, is_good ? o->network[i] : 0);
+            for (unsigned role = 0; is_good && role < 2; role++) {
+                impairment_options_apply(&paths[role], i, o->network[i]);
+            }
         }
     }
     o->scenario.hostile |= o->network[IMPAIRMENT_CORRUPT] > 0;

@@ -259,47 +259,49 @@ static json_t *finding_number(int64_t value, double unit_ns) {
 
 /* Values by the keys of JSON, and how they are written: as a number in a unit, or as a text. A number that is a lower
    bound has a second key. TYPE is left out, because the sentence alone shows whether it is one of the handshake. */
+static const struct {
+    enum ue_finding_value_id id;
+    const char *key;
+    double unit_ns;       /* 0: a number without unit */
+    const char *most_key; /* NULL: always exact */
+} written_values[] = {
+    {UE_VALUE_COUNT, "count", 0, "count_at_most"},
+    {UE_VALUE_OF, "of", 0, NULL},
+    {UE_VALUE_OTHERS, "others", 0, "others_at_most"},
+    {UE_VALUE_OTHERS_OF, "others_of", 0, NULL},
+    {UE_VALUE_SPAN, "duration_ms", UE_NS_PER_MS, "duration_at_most_ms"},
+    {UE_VALUE_LEAST, "least_ms", UE_NS_PER_MS, NULL},
+    {UE_VALUE_CHANNEL, "channel", 0, NULL},
+    {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0, NULL},
+    {UE_VALUE_LAST_SEQ, "last_ch_seq", 0, NULL},
+    {UE_VALUE_FIRST_ID, "first_packet_id", 0, NULL},
+    {UE_VALUE_LAST_ID, "last_packet_id", 0, NULL},
+    {UE_VALUE_CLIENT_ID, "client_id", 0, NULL},
+    {UE_VALUE_HANDSHAKE_CLIENT_ID, "handshake_client_id", 0, NULL},
+    {UE_VALUE_BYTES, "bytes", 0, NULL},
+    {UE_VALUE_FIELD, "field", 0, NULL},
+    {UE_VALUE_BIT, "bit", 0, NULL},
+    {UE_VALUE_STATUS, "status", 0, NULL},
+    {UE_VALUE_MAYBE_REFUSED, "maybe_refused", 0, NULL},
+};
+
 static void add_values(json_t *object, const struct ue_finding *finding) {
-    static const struct {
-        enum ue_finding_value_id id;
-        const char *key;
-        double unit_ns;       /* 0: a number without unit */
-        const char *most_key; /* NULL: always exact */
-    } values[] = {
-        {UE_VALUE_COUNT, "count", 0, "count_at_most"},
-        {UE_VALUE_OF, "of", 0, NULL},
-        {UE_VALUE_OTHERS, "others", 0, "others_at_most"},
-        {UE_VALUE_OTHERS_OF, "others_of", 0, NULL},
-        {UE_VALUE_SPAN, "duration_ms", UE_NS_PER_MS, "duration_at_most_ms"},
-        {UE_VALUE_LEAST, "least_ms", UE_NS_PER_MS, NULL},
-        {UE_VALUE_CHANNEL, "channel", 0, NULL},
-        {UE_VALUE_FIRST_SEQ, "first_ch_seq", 0, NULL},
-        {UE_VALUE_LAST_SEQ, "last_ch_seq", 0, NULL},
-        {UE_VALUE_FIRST_ID, "first_packet_id", 0, NULL},
-        {UE_VALUE_LAST_ID, "last_packet_id", 0, NULL},
-        {UE_VALUE_CLIENT_ID, "client_id", 0, NULL},
-        {UE_VALUE_HANDSHAKE_CLIENT_ID, "handshake_client_id", 0, NULL},
-        {UE_VALUE_BYTES, "bytes", 0, NULL},
-        {UE_VALUE_FIELD, "field", 0, NULL},
-        {UE_VALUE_BIT, "bit", 0, NULL},
-        {UE_VALUE_STATUS, "status", 0, NULL},
-        {UE_VALUE_MAYBE_REFUSED, "maybe_refused", 0, NULL},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-        if (ue_finding_has_value(finding->id, values[i].id)) {
-            const struct ue_finding_value *value = &finding->values[values[i].id];
-            const char *name = value_name(finding, values[i].id);
-            bool is_unknown = values[i].id == UE_VALUE_SPAN    ? !ue_finding_is_span_known(finding)
-                              : values[i].id == UE_VALUE_LEAST ? value->at_most < 0
-                                                               : false;
-            json_object_set_new(object, values[i].key,
+    for (size_t i = 0; i < G_N_ELEMENTS(written_values); i++) {
+        if (ue_finding_has_value(finding->id, written_values[i].id)) {
+            const struct ue_finding_value *value = &finding->values[written_values[i].id];
+            const char *name = value_name(finding, written_values[i].id);
+            bool is_unknown = written_values[i].id == UE_VALUE_SPAN    ? !ue_finding_is_span_known(finding)
+                              : written_values[i].id == UE_VALUE_LEAST ? value->at_most < 0
+                                                                       : false;
+            json_object_set_new(object, written_values[i].key,
                                 is_unknown     ? json_null()
                                 : name != NULL ? json_string(name)
-                                               : finding_number(value->at_least, values[i].unit_ns));
-            if (values[i].most_key != NULL && value->at_most > value->at_least) {
-                json_object_set_new(object, values[i].most_key,
-                                    value->at_most == INT64_MAX ? json_null()
-                                                                : finding_number(value->at_most, values[i].unit_ns));
+                                               : finding_number(value->at_least, written_values[i].unit_ns));
+            if (written_values[i].most_key != NULL && value->at_most > value->at_least) {
+                json_object_set_new(object, written_values[i].most_key,
+                                    value->at_most == INT64_MAX
+                                        ? json_null()
+                                        : finding_number(value->at_most, written_values[i].unit_ns));
             }
         }
     }

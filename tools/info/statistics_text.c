@@ -31,10 +31,10 @@ void info_print_number_row(struct text_buffer *out, const char *label, uint64_t 
 
 /* "40 of 384 (10.4 %)" */
 static struct phrase not_acked(const struct ue_tracker_counts *counts) {
-    uint64_t verdicts = counts->acked + counts->nacked;
-    return verdicts == 0 ? (struct phrase){"unknown"}
-                         : phrase_format("%" PRIu64 " of %" PRIu64 " (%.1f %%)", counts->nacked, verdicts,
-                                         100.0 * (double)counts->nacked / (double)verdicts);
+    uint64_t reports = counts->acked + counts->nacked;
+    return reports == 0 ? (struct phrase){"unknown"}
+                        : phrase_format("%" PRIu64 " of %" PRIu64 " (%.1f %%)", counts->nacked, reports,
+                                        100.0 * (double)counts->nacked / (double)reports);
 }
 
 struct phrase info_text_missing(const struct info_connection *info, unsigned side) {
