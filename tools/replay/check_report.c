@@ -41,8 +41,9 @@ static void print_ignored(struct text_buffer *out, const struct replay_connectio
 }
 
 static const char *result_text(const struct replay_connection *v) {
-    bool is_compared = replay_connection_obstacle(v, 0) == NULL || replay_connection_obstacle(v, 1) == NULL;
-    return replay_connection_difference(v) != NULL ? "differs" : is_compared ? "no difference" : "not compared";
+    return replay_connection_difference(v) != NULL ? "differs"
+           : replay_connection_is_compared(v)      ? "no difference"
+                                                   : "not compared";
 }
 
 void check_report_print_text(const struct replay_connection *v, struct text_buffer *out) {

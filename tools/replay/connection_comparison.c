@@ -523,3 +523,7 @@ const char *replay_connection_obstacle(const struct replay_connection *connectio
     }
     return !side->has_begun && side->difference == NULL ? "too few packets of this side were captured" : NULL;
 }
+
+bool replay_connection_is_compared(const struct replay_connection *connection) {
+    return replay_connection_obstacle(connection, 0) == NULL || replay_connection_obstacle(connection, 1) == NULL;
+}

@@ -57,4 +57,7 @@ const struct replay_difference *replay_connection_difference(const struct replay
 /* Why a side was not compared to the end; NULL: it was. */
 const char *replay_connection_obstacle(const struct replay_connection *connection, unsigned role);
 
+/* Whether at least one of its sides was compared. */
+bool replay_connection_is_compared(const struct replay_connection *connection);
+
 #endif

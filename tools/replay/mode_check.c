@@ -19,7 +19,7 @@ struct capture_check {
     GArray *order;           /* their stream numbers */
     struct text_buffer out;
     uint64_t unchecked;
-    bool differs;
+    bool differs, is_compared; /* any of the connections */
 };
 
 static struct replay_connection *connection_of(struct capture_check *check, const struct input_datagram *seen) {
@@ -52,6 +52,7 @@ static void finish(struct capture_check *check) {
         struct replay_connection *v = g_hash_table_lookup(check->connections, key);
         replay_connection_end(v);
         check->differs |= replay_connection_difference(v) != NULL;
+        check->is_compared |= replay_connection_is_compared(v);
         if (check->replay->json) {
             check_report_print_json(v, &check->out);
         } else {
@@ -102,6 +103,10 @@ enum cli_exit replay_check(struct replay_command *replay) {
     capture_reader_print_summary(&replay->reading);
     enum cli_exit status = is_written ? capture_reader_exit_status(&replay->reading) : CLI_EXIT_UNUSABLE;
     status = status == CLI_EXIT_OK && check.differs ? CLI_EXIT_MALFORMED : status;
+    if (status == CLI_EXIT_OK && !check.is_compared && check.order->len != 0) {
+        cli_error("no side of any connection was compared, for the reasons that are printed");
+        status = CLI_EXIT_UNUSABLE;
+    }
     clear(&check);
     return status;
 }

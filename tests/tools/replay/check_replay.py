@@ -202,8 +202,12 @@ class Bad(uerudp.unittest.TestCase):
         text = "\n".join(json.dumps(o) for o in decoded(CAPTURE) if o["direction"] == 1).encode()
         path = pathlib.Path(FOLDER.name) / "half.pcapng"
         uerudp.run("encode", "-o", path, "-", data=text)
-        result, = check(path)
+        result, = check(path, status=2)
         self.assertEqual(result["client"]["not_compared"], "no packet of the other side was captured")
+        both = pathlib.Path(FOLDER.name) / "both.pcapng"
+        both.write_bytes(path.read_bytes() + CAPTURE.read_bytes())
+        self.assertEqual([None, "no packet of the other side was captured"],
+                         sorted((each["client"].get("not_compared") for each in check(both)), key=str))
 
     def test_foreign(self):
         capture = uerudp.pcap([(50000, 7777, b"hello there"), (7777, 50000, b"general")])
