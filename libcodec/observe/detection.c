@@ -470,7 +470,7 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_OLDEST_MATCH] = "oldest of the generations whose bunches end at the terminator",
         [UE_DETECTION_REASON_CUT] =
             "of those that fewest cut packets contradict, or one more, the oldest that decodes most datagrams",
-        [UE_DETECTION_REASON_SPAWN] = "only generation whose spawn data ends with its message",
+        [UE_DETECTION_REASON_SPAWN] = "generation whose form fits most actor spawns",
         [UE_DETECTION_REASON_VARIANT_MATCH] = "bunches end at the terminator with other than stock bounds",
         [UE_DETECTION_REASON_MOST_MATCH] = "it fits most packets that were tried, not all",
         [UE_DETECTION_REASON_MAGIC] = "a handshake may follow a magic header; check magic_bits",

@@ -33,8 +33,8 @@ struct spawn_pass {
     uint32_t channel;
 };
 
-/* EngineNetVers of generation 4.25, whose lowest is 14, that begin other forms of content (protocol.md 23.3). That of
-   26 is that of 18. */
+/* EngineNetVers of generation 4.25, whose lowest is 14, that begin other forms of content (protocol.md 23.3).
+   EngineNetVer 26 has the form of 18. */
 #define NETVER_4_25 14
 static const uint8_t netvers_of_4_25[] = {18, 22, 23};
 
@@ -99,7 +99,9 @@ static uint16_t same_format_as_result(struct ue_detection *detection) {
 }
 
 static void add_form(struct spawn_pass *pass, unsigned row, uint16_t netver, bool is_first) {
-    pass->forms[pass->count++] = (struct spawn_form){(uint8_t)row, (uint8_t)netver, is_first};
+    if (pass->count < UE_DETECTION_FORMS_MAX) {
+        pass->forms[pass->count++] = (struct spawn_form){(uint8_t)row, (uint8_t)netver, is_first};
+    }
 }
 
 /* The forms that the packets do not tell apart. */

@@ -27,7 +27,7 @@ enum ue_detection_reason {
     UE_DETECTION_REASON_DECODING_MATCH, /* of several profiles that match, the oldest that decodes most datagrams */
     UE_DETECTION_REASON_CUT, /* of several profiles that match, and that fewest cut packets contradict, or one more, the
                                 oldest that decodes most datagrams */
-    UE_DETECTION_REASON_SPAWN,         /* the only profile in which the spawn data of actors ends with its message */
+    UE_DETECTION_REASON_SPAWN,         /* the profile whose form of content fits most actor spawns */
     UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
     UE_DETECTION_REASON_MOST_MATCH,    /* the oldest of those that match most often, more than half of the packets */
     UE_DETECTION_REASON_MAGIC,         /* what looks like a handshake begins after a magic header that the settings
