@@ -256,6 +256,9 @@ static bool may_continue(const struct ue_connection *connection, const struct ue
 static void continue_earlier(struct ue_observer *observer, struct ue_connection *connection,
                              struct ue_connection *earlier) {
     const struct ue_decryption *decryption = observer->options.decryption;
+    if (earlier->guessed_later != NULL) {
+        end_guess(earlier->guessed_later); /* what disproves the guess must not end this */
+    }
     prove(observer, connection);
     ue_detection_adopt(&connection->shown.detection, &earlier->shown.detection);
     if (connection->decryptor != NULL && earlier->decryptor != NULL) {

@@ -245,8 +245,8 @@ static void a_request_joins_by_sequences(void **state) {
     }
 }
 
-/* Client 9, which the sequences join to client 1, sends a cookie. Returns its stream. */
-static uint32_t stream_after_guess(struct observer_fixture *f, struct traffic *t, unsigned cookie) {
+/* The sequences join client 9 to client 1. */
+static void join_by_sequences(struct observer_fixture *f, struct traffic *t) {
     struct traffic other;
     observer_fixture_begin(f, UE_OBSERVER_BY_CONNECTION);
     traffic_init(t, "4.25", STOCK, 1);
@@ -259,6 +259,11 @@ static uint32_t stream_after_guess(struct observer_fixture *f, struct traffic *t
     observer_fixture_drain(f);
     assert_int_equal(f->record.connection->stream, 0);
     assert_int_equal(ue_observer_stream_count(f->observer), 2);
+}
+
+/* Client 9, which the sequences join to client 1, sends a cookie. Returns its stream. */
+static uint32_t stream_after_guess(struct observer_fixture *f, struct traffic *t, unsigned cookie) {
+    join_by_sequences(f, t);
     move(f, t, 9, cookie, 9);
     assert_int_equal(ue_observer_stream_count(f->observer), 2);
     return f->record.connection->stream;
@@ -296,6 +301,20 @@ static void a_cookie_confirms_what_sequences_joined(void **state) {
         }
         observer_fixture_end(&f);
     }
+}
+
+/* The cookie of client 10 proves that it continues client 1, whatever client 9 sends after that. */
+static void a_proven_continuation_outlives_a_guess(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t;
+    join_by_sequences(&f, &t);
+    move(&f, &t, 10, 1, 10);
+    assert_int_equal(f.record.connection->stream, 0);
+    move(&f, &t, 9, 2, 9);
+    move(&f, &t, 1, 2, 11);
+    assert_int_equal(f.record.connection->stream, 0);
+    observer_fixture_end(&f);
 }
 
 /* ---- decryption ---- */
@@ -382,6 +401,7 @@ int main(void) {
         cmocka_unit_test(a_request_joins_by_sequences),
         cmocka_unit_test(a_cookie_replaces_what_sequences_joined),
         cmocka_unit_test(a_cookie_confirms_what_sequences_joined),
+        cmocka_unit_test(a_proven_continuation_outlives_a_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
