@@ -39,9 +39,9 @@ static bool grow_entries(struct ue_channel_entries *table, struct ue_limited_all
 }
 
 /* Not inline: most channels find room, and need no registers for this. */
-__attribute__((noinline)) bool ue_channel_entries_make_room(struct ue_channel_entries *table,
-                                                            struct ue_limited_allocator *memory, uint32_t channel,
-                                                            size_t entry_bytes) {
+__attribute__((noinline)) bool ue_channel_entries_grow(struct ue_channel_entries *table,
+                                                       struct ue_limited_allocator *memory, uint32_t channel,
+                                                       size_t entry_bytes) {
     return channel <= UE_CHANNEL_MAX && (channel < table->channels || grow_places(table, memory, channel)) &&
            (table->count < table->capacity || grow_entries(table, memory, entry_bytes));
 }

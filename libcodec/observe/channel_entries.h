@@ -24,15 +24,15 @@ UE_INLINE void *ue_channel_entries_find(const struct ue_channel_entries *table, 
 
 /* Makes room for the entry of a channel that has none. Returns false when there is no memory, or no engine uses the
    index. */
-bool ue_channel_entries_make_room(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
-                                  uint32_t channel, size_t entry_bytes);
+bool ue_channel_entries_grow(struct ue_channel_entries *table, struct ue_limited_allocator *memory, uint32_t channel,
+                             size_t entry_bytes);
 
-/* Adds a zeroed entry for a channel that has none; NULL as ue_channel_entries_make_room. Inline: entry_bytes is a
+/* Adds a zeroed entry for a channel that has none; NULL as ue_channel_entries_grow. Inline: entry_bytes is
    constant. */
 UE_INLINE void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
                                        uint32_t channel, size_t entry_bytes) {
     bool has_room = channel < table->channels && table->count < table->capacity;
-    if (!has_room && !ue_channel_entries_make_room(table, memory, channel, entry_bytes)) {
+    if (!has_room && !ue_channel_entries_grow(table, memory, channel, entry_bytes)) {
         return NULL;
     }
     void *entry = (char *)table->entries + table->count * entry_bytes;

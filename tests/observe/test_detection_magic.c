@@ -277,7 +277,7 @@ static void check_same_answers(struct ue_detection a, struct ue_detection b, str
     }
 }
 
-/* Packets that are tried in vain leave nothing behind, unlike those that match. */
+/* Packets that are tried in vain leave no evidence, unlike those that match. */
 static void a_trial_in_vain_leaves_no_evidence(void **state) {
     (void)state;
     for (uint64_t seed = 2; seed <= 8; seed += 2) { /* several generations send the handshake of 5.4 */
