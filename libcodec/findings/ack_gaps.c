@@ -72,21 +72,42 @@ static void on_peer_packet(struct ue_findings *findings, const struct ue_observe
     wait->peer_packets++;
 }
 
+/* The time since the wait began. Less may be known: a packet that was not captured or could not be read may have had
+   the report. */
+static struct ue_finding_value waited_ns(const struct ue_findings *findings, const struct ue_ack_wait *wait,
+                                         int64_t end_ns) {
+    struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, end_ns);
+    int64_t least_ns = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : end_ns);
+    span_ns.at_least = least_ns < span_ns.at_most ? least_ns : span_ns.at_most; /* the clock may be set back */
+    return span_ns;
+}
+
+/* Up to 4.21 the report of a packet may come after that of a later one. */
+static void end_wait(struct ue_ack_wait *wait, int64_t packet_id) {
+    wait->waiting_id = packet_id + 1 > wait->waiting_id ? packet_id + 1 : wait->waiting_id;
+    wait->is_waiting = wait->waiting_id <= wait->newest_id;
+    wait->has_reported = true;
+}
+
+/* The sequence of a packet was damaged: the newest packet is the one before. */
+static void retract_newest(struct ue_ack_wait *wait, int64_t newest_id) {
+    wait->newest_id = newest_id;
+    wait->is_waiting &= wait->waiting_id <= newest_id;
+    wait->waiting_id = wait->waiting_id > newest_id ? newest_id + 1 : wait->waiting_id;
+}
+
 static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_ack_gap *gap = &findings->ack_gaps[!event->side];
     struct ue_ack_wait *wait = &findings->ack_waits[!event->side];
-    struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, event->time_ns);
+    struct ue_finding_value span_ns = waited_ns(findings, wait, event->time_ns);
     uint64_t others = wait->peer_packets - (wait->peer_packets != 0); /* the last one has the ack */
-    span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : event->time_ns);
     if (wait->is_waiting &&
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) >= ue_finding_threshold_ns(UE_FINDING_ACK_GAP) &&
         others >= UE_PEER_PACKETS_MIN) {
         *gap = (struct ue_ack_gap){span_ns, wait->begin_ns, wait->begin_frame, event->frame, others, 0};
     }
     gap->nacked += event->type == UE_OBSERVED_NAK;
-    wait->is_waiting = event->ack.packet_id < wait->newest_id;
-    wait->waiting_id = event->ack.packet_id + 1;
-    wait->has_reported = true;
+    end_wait(wait, event->ack.packet_id);
     begin_wait(wait, event);
 }
 
@@ -118,6 +139,7 @@ void ue_ack_gaps_on_event(struct ue_findings *findings, const struct ue_observed
     end_gaps(findings, event->frame);
     switch (event->type) {
     case UE_OBSERVED_LOST: skip_packet(findings, event->side); break;
+    case UE_OBSERVED_NOT_LOST: retract_newest(&findings->ack_waits[event->side], event->lost.first_id - 1); break;
     case UE_OBSERVED_OPAQUE: on_peer_packet(findings, event); break;
     case UE_OBSERVED_PACKET:
         if (!event->packet.is_duplicate) {
@@ -135,7 +157,7 @@ void ue_ack_gaps_on_event(struct ue_findings *findings, const struct ue_observed
     }
 }
 
-/* A packet of which no event told, or one that is cut: up to 4.21 an ack may be beyond the cut. */
+/* A packet without an event, or one that is cut: up to 4.21 an ack may be beyond the cut. */
 void ue_ack_gaps_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                            const struct ue_decode_result *result) {
     bool is_event = findings->silence[datagram->role].captured_frame == datagram->frame;
@@ -157,8 +179,7 @@ void ue_ack_gaps_begin_tracker(struct ue_findings *findings) {
 static void report_last_gap(struct ue_findings *findings, unsigned side) {
     struct ue_ack_wait *wait = &findings->ack_waits[side];
     const struct ue_last_packet *last = ue_findings_last_packet(findings, !side);
-    struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, last->time_ns);
-    span_ns.at_least = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : last->time_ns);
+    struct ue_finding_value span_ns = waited_ns(findings, wait, last->time_ns);
     if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < UE_PEER_PACKETS_MIN ||
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP)) {
         return;

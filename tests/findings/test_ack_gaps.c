@@ -108,15 +108,20 @@ static void test_acks_until_the_end(void **state) {
     assert_int_equal(0, last_gaps());
 }
 
+/* The server goes on without a report and without a silence. */
+static void keep_sending(void) {
+    findings_fixture_packet(450, SERVER, 3);
+    findings_fixture_packet(900, SERVER, 4);
+    findings_fixture_finish(2000, false);
+}
+
 /* Everything is reported: nothing waits. */
 static void test_nothing_waits_at_the_end(void **state) {
     (void)state;
     client_sends();
     findings_fixture_packet(100, SERVER, 1);
     findings_fixture_ack(1, 1, 100);
-    findings_fixture_packet(500, SERVER, 2);
-    findings_fixture_packet(1000, SERVER, 3);
-    findings_fixture_finish(2000, false);
+    keep_sending();
     assert_int_equal(0, last_gaps());
 }
 
@@ -124,9 +129,81 @@ static void test_nothing_waits_at_the_end(void **state) {
 static void test_unread_end(void **state) {
     (void)state;
     acknowledge_no_more(400);
-    findings_fixture_opaque(1000, SERVER);
+    findings_fixture_opaque(890, SERVER);
     findings_fixture_finish(2000, false);
     assert_int_equal(0, last_gaps());
+}
+
+/* Up to 4.21 the report of a packet may come after that of a later one. */
+static void test_report_of_an_older_packet(void **state) {
+    (void)state;
+    client_sends();
+    findings_fixture_packet(10, CLIENT, 2);
+    findings_fixture_packet(20, CLIENT, 3);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(2, 2, 40);
+    findings_fixture_ack(3, 3, 30);
+    findings_fixture_packet(60, SERVER, 2);
+    findings_fixture_nak(1, 1);
+    keep_sending();
+    assert_int_equal(0, last_gaps());
+}
+
+/* The report of an older packet leaves those that wait. */
+static void test_packets_that_wait_after_an_older_report(void **state) {
+    (void)state;
+    client_sends();
+    for (int64_t id = 2; id <= 5; id++) {
+        findings_fixture_packet(id, CLIENT, id);
+    }
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(3, 3, 40);
+    findings_fixture_packet(60, SERVER, 2);
+    findings_fixture_nak(1, 1);
+    keep_sending();
+    assert_int_equal(2, findings_fixture_find(UE_FINDING_LAST_ACK_GAP)->values[UE_VALUE_COUNT].at_least);
+}
+
+/* ---- a packet with a damaged sequence ---- */
+
+static void send_damaged(int64_t ms) {
+    findings_fixture_lost(CLIENT, 2, 101);
+    findings_fixture_packet(ms, CLIENT, 102);
+}
+
+static void send_next(int64_t ms) {
+    findings_fixture_not_lost(CLIENT, 2, 101);
+    findings_fixture_packet(ms, CLIENT, 2);
+}
+
+/* When the packets before the damaged one are reported, nothing waits. */
+static void test_damaged_sequence(void **state) {
+    (void)state;
+    client_sends();
+    send_damaged(10);
+    send_next(20);
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_nak(1, 1);
+    findings_fixture_packet(60, SERVER, 2);
+    findings_fixture_ack(2, 3, 40);
+    keep_sending();
+    assert_int_equal(0, last_gaps());
+}
+
+/* Nothing waits for the report of the damaged one. */
+static void test_damaged_sequence_waits_for_nothing(void **state) {
+    (void)state;
+    client_sends();
+    findings_fixture_packet(10, SERVER, 1);
+    findings_fixture_ack(1, 1, 10);
+    send_damaged(20);
+    findings_fixture_packet(300, SERVER, 2);
+    findings_fixture_packet(500, SERVER, 3);
+    send_next(510);
+    findings_fixture_packet(560, SERVER, 4);
+    findings_fixture_ack(2, 6, 50);
+    findings_fixture_packet(570, CLIENT, 3);
+    expect_no_gap();
 }
 
 /* The server was silent for long, and not the way to it dead. */
@@ -240,6 +317,19 @@ static void test_opaque_packet(void **state) {
     expect_gap(500, 700, 6);
 }
 
+/* The clock is set back between the encrypted packet and the report. */
+static void test_clock_set_back(void **state) {
+    (void)state;
+    begin_history();
+    client_sends();
+    for (int64_t id = 1; id <= 7; id++) {
+        findings_fixture_packet(id * 100, SERVER, id);
+    }
+    findings_fixture_opaque(710, SERVER);
+    server_reports(650, 9);
+    expect_gap(650, 650, 8);
+}
+
 /* A packet that comes late was reported before, and waits for nothing. */
 static void test_late_packet_waits_for_nothing(void **state) {
     (void)state;
@@ -289,6 +379,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_opaque_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_late_packet_waits_for_nothing, findings_fixture_set_up,
                                         findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_report_of_an_older_packet, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packets_that_wait_after_an_older_report, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_sequence, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_sequence_waits_for_nothing, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_set_back, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
