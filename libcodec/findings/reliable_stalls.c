@@ -157,7 +157,7 @@ static bool is_undelivered(const struct ue_findings *findings, const struct ue_o
 
 /* Of a bunch whose next transmission may be in flight: whether it is a stall by the latest report already. */
 static bool is_stall_yet(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue) {
-    return !overdue->is_maybe_over &&
+    return !overdue->is_maybe_over && !overdue->lacks_first &&
            ue_reliable_stall_is_long(findings, lateness(findings, overdue, overdue->last_ns));
 }
 
@@ -411,19 +411,22 @@ static void end_flights(struct ue_findings *findings, const struct ue_observed_e
                   findings->gaps.is_legacy ? stalls->reported_ids[side] - LATE_REPORT_PACKETS : INT64_MAX);
 }
 
-/* Whether a packet that is not in the capture may have arrived: it can have held any bunch. */
-static bool may_have_arrived_unseen(struct ue_reliable_stalls *stalls, const struct ue_observed_event *event) {
+/* Whether a packet that is not in the capture may have arrived: it can have held any bunch. Up to 4.21 a packet without
+   a report may have an ack in a packet that was not captured either; else it has a NAK. */
+static bool may_have_arrived_unseen(struct ue_findings *findings, const struct ue_observed_event *event) {
+    struct ue_reliable_stalls *stalls = &findings->stalls;
     int64_t *reported_id = &stalls->reported_ids[!event->side], last_id = *reported_id;
     int64_t *unseen_id = &stalls->unseen_ids[!event->side], id = event->ack.packet_id;
     bool is_unseen = event->type == UE_OBSERVED_ACK && event->ack.frame == 0;
     bool is_skipped = id > last_id + 1 && stalls->missing_ids[!event->side] > last_id;
-    *unseen_id = is_unseen && id > *unseen_id ? id : *unseen_id;
+    int64_t newest_id = is_unseen ? id : is_skipped && findings->gaps.is_legacy ? id - 1 : 0;
+    *unseen_id = newest_id > *unseen_id ? newest_id : *unseen_id;
     *reported_id = id > last_id ? id : last_id;
     return is_unseen || is_skipped;
 }
 
 void ue_reliable_stalls_on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
-    if (may_have_arrived_unseen(&findings->stalls, event)) {
+    if (may_have_arrived_unseen(findings, event)) {
         pass_arrivals(findings, !event->side, INT64_MAX);
         ue_head_of_line_forget(findings, !event->side);
     }

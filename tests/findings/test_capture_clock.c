@@ -122,6 +122,9 @@ static void pause_between(int64_t lost) {
     uint64_t again = findings_fixture_packet(30040, CLIENT, 2 + lost);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(30050, SERVER, 5);
+    for (int64_t id = 2; id < 2 + lost; id++) {
+        findings_fixture_nak(id, 0);
+    }
     findings_fixture_ack(2 + lost, again, 10);
     findings_fixture_finish(30060, true);
 }

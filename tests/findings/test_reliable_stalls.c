@@ -294,6 +294,29 @@ static void test_unseen_between(void **state) {
     }
 }
 
+/* Likewise if the report of a packet that was not captured may be in one that was not captured either. */
+static void test_skipped_between(void **state) {
+    for (int is_reported = 0; is_reported < 2; is_reported++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        findings_fixture_layout(UE_PACKET_LEGACY);
+        uint64_t first = findings_fixture_packet(0, CLIENT, 1);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, first);
+        findings_fixture_lost(CLIENT, 2, 2);
+        uint64_t third = findings_fixture_packet(400, CLIENT, 3);
+        findings_fixture_copy(3, 70);
+        findings_fixture_packet(450, SERVER, 3);
+        if (is_reported) {
+            findings_fixture_nak(2, 0);
+        }
+        findings_fixture_ack(3, third, 50);
+        findings_fixture_finish(460, true);
+        assert_int_equal(is_reported, findings_fixture_count(UE_FINDING_STALL));
+    }
+}
+
 /* Up to 4.21 a packet may be captured after a later one was reported, while one before both has no report. */
 static void test_legacy_late_packet(void **state) {
     (void)state;
@@ -419,6 +442,24 @@ static void test_end_of_capture_in_a_stall(void **state) {
     assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
 }
 
+/* The first transmission has no report: it may have arrived. */
+static void test_end_of_capture_after_an_unreported_first(void **state) {
+    (void)state;
+    findings_fixture_packet(0, CLIENT, 1);
+    findings_fixture_bunch(3, 70);
+    uint64_t frames[] = {findings_fixture_packet(10, CLIENT, 1000), 0, 0};
+    findings_fixture_packet(50, SERVER, 1);
+    findings_fixture_ack(1000, frames[0], 40);
+    for (unsigned i = 1; i <= 2; i++) {
+        frames[i] = findings_fixture_packet(i * 300, CLIENT, 1000 + i);
+        findings_fixture_copy(3, 70);
+        findings_fixture_packet(i * 300 + 50, SERVER, 1 + i);
+        findings_fixture_nak(1000 + i, frames[i]);
+    }
+    findings_fixture_finish(700, true);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED_YET));
+}
+
 /* What was lost twice within less than a stall, or arrived after it, is not undelivered. */
 static void test_end_of_capture_without_a_stall(void **state) {
     static const int64_t short_ms[] = {0, 40}, long_ms[] = {0, 300};
@@ -515,6 +556,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_end_of_capture_without_a_stall, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_of_capture_after_an_unreported_first, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped_between, findings_fixture_set_up, findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
